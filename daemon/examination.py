@@ -38,7 +38,7 @@ MENDS: Mapping[str, Callable[[Client], object]] = {
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
     "pal backup": lambda client: client.backup(),
-    "pal consolidate": lambda client: client.consolidate(),
+    "pal tidy": lambda client: client.consolidate(),
 }
 DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
     "vectors": "pal rebuild --vectors",
@@ -148,4 +148,4 @@ def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
 
 def _night(now: wire.Status) -> Iterator[str]:
     if now.night and now.night.state == "failed":
-        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"
+        yield "What is done at night broke off; the daemon's log says where. To do it now: pal tidy, pal train"

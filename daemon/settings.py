@@ -191,7 +191,7 @@ class ModelsSettings:
 class EnrichmentSettings:
     """Background reading with a language model, which extracts facts."""
 
-    enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal resume` change it.")
+    enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal unpause` change it.")
     daily_tokens: int = setting(1_000_000, "Tokens a day that this may take, of all models together; 0: any number.")
     daily_minutes: int = setting(240, "Minutes a day that models may be busy with it; 0: any number.", most=1440)
     on_battery: bool = setting(False, "Whether it goes on while the machine runs on its battery.")
@@ -229,7 +229,7 @@ class LearningSettings:
 class NightSettings:
     """Nightly work while nobody asks: maintenance, and learning from questions."""
 
-    enabled: bool = setting(True, "Whether it is done at all; `pal consolidate` does the first of it at any time.")
+    enabled: bool = setting(True, "Whether it is done at all; `pal tidy` does the first of it at any time.")
     hour: int = setting(3, "The hour from which on it is done. A night that was missed is made up for, once.", most=23)
     after_start_s: float = setting(60.0, "Seconds after the start before it is first looked whether it is time.")
     on_battery: bool = setting(False, "Whether it is done while the machine runs on its battery.")

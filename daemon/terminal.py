@@ -7,7 +7,7 @@ through `display_safe`; nothing else in the project writes such text to a screen
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,27 @@ def size(number: int) -> str:
         if number >= unit:
             return f"{number / unit:,.1f} {name}"
     return f"{number / 1e3:.1f} kB"
+
+
+def list_problems(now: wire.Status) -> Iterator[str]:
+    """What is wrong, each with the command that fixes it."""
+    models = now.enrichment.failed_total if now.enrichment else 0
+    parts = [(models, "models"), (now.failed_total, "files")]
+    if failed := " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number):
+        yield f"{failed} failed; why: pal status --failed, again: pal retry"
+    for folder in now.folders:
+        if folder.gone:
+            yield f"{count(folder.gone, 'file')} of {folder.path} are gone; to keep or drop them: pal watch gone"
+        elif folder.state == "missing":
+            yield f"{folder.path} is not there; to stop watching it: pal watch rm {folder.path}"
+    if now.damage:
+        yield f"Damaged: {', '.join(what for what, _ in now.damage)}; what to do: pal doctor"
+    if now.disk and now.disk.text:
+        yield now.disk.text
+    if now.safe_mode:
+        yield now.safe_mode
+    if now.upkeep and now.upkeep.backup_problem:
+        yield f"The last backup failed: {now.upkeep.backup_problem}; once more: pal backup"
 
 
 def title_of(question: str) -> str:

@@ -86,6 +86,22 @@ def test_no_reader_imports_another_reader() -> None:
         assert {*imported_modules(ast.parse(known[name].read_text()), known)} & readers <= {name}, name
 
 
+def test_no_class_of_the_chat_has_more_than_four_bases_of_ours() -> None:
+    """With the bases of its bases: what a class does is found in a few places."""
+    bases: dict[str, set[str]] = {}
+    for path in (path for name, path in module_files().items() if name.startswith("tui")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                names = (ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases)
+                bases.setdefault(node.name, set()).update(names)
+
+    def ancestors(name: str) -> set[str]:
+        own = {base for base in bases.get(name, ()) if base in bases and base != name}
+        return own.union(*map(ancestors, own))
+
+    assert {name: found for name in bases if len(found := ancestors(name)) > 4} == {}
+
+
 def test_a_circle_is_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
 

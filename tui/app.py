@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import ClassVar
 
@@ -14,41 +16,39 @@ from textual import on, work
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.color import Color
+from textual.command import CommandPalette, DiscoveryHit, Hits
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
+from textual.system_commands import SystemCommandsProvider
 from textual.theme import Theme, ThemeProvider
 from textual.timer import Timer
 from textual.widget import MountError, Widget
+from textual.widgets import OptionList
 from textual.worker import WorkerFailed, active_worker
 
 from daemon import wire
 from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
-from daemon.terminal import display_safe, is_file_link
-from tui import gc_tuning
+from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
-from tui.keymap import FILE, Keymap, load_keymap
-from tui.keys import take_any_bytes, teach_alt_enter
-from tui.link import EFFORTS, Connect, Link
-from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
-from tui.palette import ActionsProvider, Palette
+from tui.chat.screen import ChatScreen
+from tui.dialogs.dialog import Window
+from tui.keys import FILE, Keymap, load_keymap, take_any_bytes, teach_alt_enter
+from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, SessionStarted, StatusChanged, StreamEvent
+from tui.page import Page
 from tui.preferences import Preferences
-from tui.screens.chat import ChatScreen
-from tui.screens.page import Page
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
-from tui.upgrade_guard import REPLACED, is_replaced
 from tui.widgets.prompt import Prompt
-from tui.wording import count
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
-QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
 PROBLEM_SECONDS = 15.0  # that errors in the user's keys are shown
 MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
@@ -57,30 +57,30 @@ SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
 
 
-def _make_memory(shared: Shared) -> Page:
-    from tui.screens.memory import MemoryScreen
-
-    return MemoryScreen(shared)
+PAGES = {"memory": "MemoryScreen", "review": "ReviewScreen", "folders": "FoldersScreen"}  # by the names of the tabs
 
 
-def _make_review(shared: Shared) -> Page:
-    from tui.screens.review import ReviewScreen  # 10 ms, which the chat should not pay
-
-    return ReviewScreen(shared)
-
-
-def _make_folders(shared: Shared) -> Page:
-    from tui.screens.folders import FoldersScreen
-
-    return FoldersScreen(shared)
+def _make_page(name: str, shared: Shared) -> Page:
+    """A page, imported when it is opened first: the chat should not pay for it."""
+    page: Page = getattr(import_module(f"tui.{name}.screen"), PAGES[name])(shared)
+    return page
 
 
-SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
-    "chat": ChatScreen,
-    "memory": _make_memory,
-    "review": _make_review,
-    "folders": _make_folders,
-}
+class Palette(CommandPalette, Window[None]):
+    """Textual's own, closed once."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "command_list" and self.is_mounted:  # see `Options`
+            return bool(self.query_one(OptionList).scrollable_content_region)
+        return super().check_action(action, parameters)
+
+
+class ActionsProvider(SystemCommandsProvider):
+    """The app's commands in the given order, which Textual's own provider would sort by name."""
+
+    async def discover(self) -> Hits:
+        for name, sentence, callback, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(name, callback, help=sentence)
 
 
 def run(paths: Paths) -> int:
@@ -131,10 +131,10 @@ class PalimpsestApp(App[None]):
             keymap or Keymap(),
         )
         self._restore(self.shared.preferences)
-        for name, make in SCREENS.items():
-            self.add_mode(name, partial(make, self.shared))
+        self.add_mode("chat", partial(ChatScreen, self.shared))
+        for name in PAGES:
+            self.add_mode(name, partial(_make_page, name, self.shared))
         self._look: Timer | None = None
-        self._quiet: Timer | None = None
         self._is_leaving = False
         self._last_guard = [OnlyText()]
 
@@ -142,10 +142,11 @@ class PalimpsestApp(App[None]):
         self.theme_changed_signal.subscribe(self, self._keep_theme)
         self.call_after_refresh(self._opened)
         self.set_interval(STATUS_SECONDS, self._look_again)
-        self._quiet = self.set_interval(QUIET_SECONDS, self._tidy_up, pause=True)
 
     def _opened(self) -> None:
-        gc_tuning.begin()
+        if not gc.isenabled():  # see `daemon.cli.chat`
+            gc.freeze()
+            gc.enable()
         self._take_keymap(self.shared.keymap)
         self.shared.link.open()  # now that every widget is there to show what comes
 
@@ -176,11 +177,7 @@ class PalimpsestApp(App[None]):
         is_closed = self._exit or self._is_leaving or (isinstance(node, Widget) and node._pruning)
         if is_closed and isinstance(cause, (NoMatches, MountError)):
             return
-        if not is_replaced():
-            super()._handle_exception(error)
-        elif not self._exit:
-            self.exit(return_code=1, message=REPLACED)
-            self._close_messages_no_wait()  # for the app's own may be at their end with this error
+        super()._handle_exception(error)
 
     def _restore(self, preferences: Preferences) -> None:
         if preferences.theme in self.available_themes:
@@ -204,9 +201,12 @@ class PalimpsestApp(App[None]):
         return super().available_themes | {theme.name: theme for theme in THEMES}
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        used = self.shared.preferences.used
-        for action in sorted((action for action in ACTIONS if action.palette), key=lambda action: -used[action.name]):
-            yield SystemCommand(action.name, action.sentence, self._runner(action))
+        """What can be done here, the most used first, then what can be done in the chat, and everywhere."""
+        used, here = self.shared.preferences.used, screen.places if isinstance(screen, Page) else ()
+        listed = [action for action in ACTIONS if action.palette or (action.footer and action.where in here)]
+        listed.sort(key=lambda action: (action.name == "Quit", action.where not in here, -used[action.name]))
+        for action in listed:
+            yield SystemCommand(action.name, action.sentence, partial(self._do, action, screen))
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):
@@ -218,12 +218,17 @@ class PalimpsestApp(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), *self._last_guard]
 
-    def _runner(self, action: Action) -> Callable[[], object]:
-        def run() -> None:
-            self.shared.preferences.note_use(action.name)
-            self.call_later(self.run_action, action.handler, self if action.where == "app" else self.screen)
-
-        return run
+    def _do(self, action: Action, page: Screen[object]) -> None:
+        """Does something that was chosen in the palette over a page; commands of the chat go to the chat first."""
+        self.shared.preferences.note_use(action.name)
+        node: DOMNode = page.focused or page
+        if action.where in ("app", "chat"):
+            node = self if action.where == "app" else self.chat
+        elif isinstance(page, Page) and action.where == page.NAME:
+            node = page
+        if action.where == "chat" and page is not self.chat:
+            self.call_later(self.action_open_page, "chat")
+        self.call_later(self.run_action, action.handler, node)
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -267,13 +272,6 @@ class PalimpsestApp(App[None]):
     @on(Prompt.Changed)
     def _typed(self, message: Prompt.Changed) -> None:
         self.shared.typed_at = time.monotonic() if message.text_area.text else None
-        if self._quiet is not None:
-            self._quiet.reset()
-
-    def _tidy_up(self) -> None:
-        assert self._quiet is not None
-        self._quiet.pause()
-        gc_tuning.look_through()
 
     def _look_soon(self) -> None:
         if self._look is None:
@@ -303,13 +301,13 @@ class PalimpsestApp(App[None]):
         await self.switch_mode(name)
 
     def action_show_help(self) -> None:
-        from tui.screens.help import HelpScreen
+        from tui.dialogs.help import HelpScreen
 
         self.push_screen(HelpScreen(self.shared.keymap, self.screen.places if isinstance(self.screen, Page) else ()))
 
     @work
     async def action_jump(self) -> None:
-        from tui.screens.jump import JumpScreen
+        from tui.dialogs.help import JumpScreen
 
         page = self.screen
         targets = [widget for widget in page.focus_chain if widget.region.area and isinstance(widget, Widget)]

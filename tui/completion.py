@@ -10,10 +10,11 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from daemon import wire
+from daemon.terminal import count
 from tui.actions import Completes, commands, find_command, find_commands
 from tui.fuzzy import rank
 from tui.inquiry import Limit, parse_day
-from tui.wording import count, day, short_path
+from tui.wording import day, short_path
 
 _LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")
 

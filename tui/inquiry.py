@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from daemon import wire
-from tui.wording import count
+from daemon.terminal import count
 
 LONG_LINES, LONG_CHARS = 5, 500  # longer pastes become attachments
 

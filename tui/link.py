@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +29,45 @@ from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError, Stream
 from daemon.terminal import title_of
 from tui.inquiry import Inquiry
-from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+
+
+@dataclass
+class Disconnected(Message, bubble=False):
+    """The daemon is down; `reason` is a sentence."""
+
+    reason: str
+
+
+@dataclass
+class StatusChanged(Message, bubble=False):
+    """The current state of the memory; with `connected` the first one after connecting."""
+
+    status: wire.Status
+    connected: bool = False
+
+
+@dataclass
+class Activity(Message, bubble=False):
+    """One event of the daemon's activity stream."""
+
+    event: wire.Event
+
+
+@dataclass
+class SessionStarted(Message, bubble=False):
+    """The daemon keeps a new session, for the question `ticket`."""
+
+    ticket: int
+    conversation: wire.Conversation
+
+
+@dataclass
+class StreamEvent(Message, bubble=False):
+    """One event of a question's stream, or of an ingestion's; the last one is an Answered, an Added or a Failed."""
+
+    ticket: int
+    event: wire.Event
+
 
 T = TypeVar("T")
 

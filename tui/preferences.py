@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+CHOICES = {"theme": str, "effort": str, "evidence": bool, "motion": bool}
 
 
 @dataclass
@@ -27,6 +30,7 @@ class Preferences:
     seen_at: datetime | None = None
     used: Counter[str] = field(default_factory=Counter)
     pinned: list[str] = field(default_factory=list)
+    _saved: Preferences | None = field(default=None, repr=False, compare=False)  # as they were saved or loaded last
 
     @classmethod
     def load(cls, path: Path) -> Preferences:
@@ -39,19 +43,15 @@ class Preferences:
         if not isinstance(stored, dict):
             stored = {}
         loaded = cls(path)
-        for name in ("theme", "effort"):
-            if isinstance(stored.get(name), str):
-                setattr(loaded, name, stored[name])
-        for name in ("evidence", "motion"):
-            if isinstance(stored.get(name), bool):
+        for name, kind in CHOICES.items():
+            if isinstance(stored.get(name), kind):
                 setattr(loaded, name, stored[name])
         loaded.seen_at = _moment(stored.get("seen_at"))
-        pinned = stored.get("pinned")
-        if isinstance(pinned, list):
+        if isinstance(pinned := stored.get("pinned"), list):
             loaded.pinned = [name for name in pinned if isinstance(name, str)]
-        used = stored.get("used")
-        if isinstance(used, dict):
+        if isinstance(used := stored.get("used"), dict):
             loaded.used.update({str(key): n for key, n in used.items() if isinstance(n, int) and n > 0})
+        loaded._saved = deepcopy(loaded)
         return loaded
 
     def note_use(self, name: str) -> None:
@@ -60,22 +60,29 @@ class Preferences:
         self.save()
 
     def save(self, now: datetime | None = None) -> None:
-        """Saves everything, readable by this person alone; `now`, if given, becomes `seen_at`.
+        """Saves what changed since the last time, readable by this person alone: another chat on the same memory may
+        have saved other changes. `now`, if given, becomes `seen_at`.
 
         Disk errors are ignored: only a theme would be lost.
         """
         if self.path is None:
             return
-        seen_at = now or self.seen_at
+        before, stored = self._saved or Preferences(), Preferences.load(self.path)
+        kept = {
+            name: getattr(self if getattr(self, name) != getattr(before, name) else stored, name) for name in CHOICES
+        }
+        pinned = [name for name in stored.pinned if name in self.pinned or name not in before.pinned]
+        pinned += [name for name in self.pinned if name not in before.pinned and name not in pinned]
+        self.used, self.pinned = stored.used + (self.used - before.used), pinned
+        seen_at = now or stored.seen_at or self.seen_at
         values: dict[str, Any] = {
-            "theme": self.theme,
-            "effort": self.effort,
-            "evidence": self.evidence,
-            "motion": self.motion,
+            **kept,
             "seen_at": seen_at.isoformat() if seen_at else None,
-            "pinned": self.pinned,
+            "pinned": pinned,
             "used": dict(self.used.most_common(100)),
         }
+        self._saved = None
+        self._saved = deepcopy(self)
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             new.touch(mode=0o600)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import path_words
-from tui.wording import cited_label, count, short_path, size
+from daemon.terminal import count, list_problems, path_words, statement
+from tui.wording import cited_label, day, short_path
 
 SKIPPED_SHOWN = 3
 QUOTE = 120  # characters
@@ -17,25 +17,26 @@ _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing"
 
 
 def status_report(status: wire.Status) -> str:
-    """The content of the memory, current work, and problems."""
-    lines = [
-        f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')}, {count(status.objects, 'object')}, "
-        f"{count(status.theses, 'statement')} · {size(status.bytes)}",
-        f"{short_path(status.path)} · {status.embedder} · palimpsest {status.version}",
-    ]
+    """The content of the memory, current work, and problems with the commands that fix them."""
+    lines = [f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')} in {short_path(status.path)}"]
     if status.busy or status.queue:
         lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
-    if status.preparing:
-        lines.append(status.preparing)
-    if status.erasing:
-        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
     for folder in status.folders:
         state = _STATES.get(folder.state, folder.state)
         detail = f": {folder.detail}" if folder.detail else ""
         lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'note')}")
     if not status.folders:
         lines.append("No folder is watched. /watch PATH reads and watches one.")
-    return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
+    if status.review:
+        lines.append(f"{count(status.review, 'changed fact')} to look at: /review")
+    lines.append(
+        f"Model: {status.model}" if status.model else "Model: none; answers are the lines of your notes. /model"
+    )
+    if status.preparing:
+        lines.append(status.preparing)
+    if status.erasing:
+        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
+    return "\n".join([*lines, *list_problems(status), *skipped_lines(status.skipped, status.skipped_total)])
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
@@ -175,3 +176,71 @@ def _channels(scores: Mapping[str, float]) -> str:
 def failure(failed: wire.Failed) -> str:
     """An error and its remedy, in one line."""
     return " ".join(filter(None, (failed.message, failed.remedy)))
+
+
+MAX_FACTS = 24
+AUTHORS = {"rule": "a rule", "model": "a model", "user": "you"}
+
+
+def facts_report(reply: wire.FactsReply, folders: Sequence[str] = ()) -> str:
+    """Facts about something, each with its time and source."""
+    lines = (
+        [f"Facts about {reply.about}:"]
+        if reply.facts
+        else [f"No facts about {reply.about} yet, only mentions. Ask about it in the chat."]
+    )
+    for fact in reply.facts[:MAX_FACTS]:
+        lines += [f"  {statement(fact)}", f"      {_where(fact, folders)}"]
+    if len(reply.facts) > MAX_FACTS:
+        lines.append(f"and {len(reply.facts) - MAX_FACTS:,} more: pal facts {reply.about!r}")
+    lines += [f"Two notes disagree: {describe_change(dispute)}. /review decides." for dispute in reply.disputes]
+    return "\n".join(lines)
+
+
+def history_report(reply: wire.HistoryReply, folders: Sequence[str] = ()) -> str:
+    """How facts about something changed, and who replaced them."""
+    lines = []
+    for strand in reply.strands:
+        lines.append(f"{strand.subject}, {strand.predicate}:" if strand.predicate else f"{strand.subject}:")
+        for value in strand.values:
+            fact = value.fact
+            words = fact.objects[-1] if fact.predicate else f"“{' '.join(fact.text.split())}”"
+            lines += [f"  {words}", f"      {_where(fact, folders)}"]
+            if value.ended is not None:
+                author = AUTHORS.get(value.ended.author, value.ended.author)
+                lines.append(f"      replaced by {author}: {value.ended.reason}")
+    return "\n".join(lines) or f"No fact of {reply.about} was ever replaced, or none was found in your notes."
+
+
+def describe_change(revision: wire.Revision) -> str:
+    """`“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
+    joined = "and" if revision.relation == "contradicts" else "was replaced by"
+    return f"“{statement(revision.old)}” {joined} “{statement(revision.new)}”"
+
+
+def forgotten_report(reply: wire.Forgotten) -> str:
+    """The forgotten data, and where else it still exists."""
+    if not any((reply.sources, reply.episodes, reply.objects, reply.facts)):
+        return "It is not in the memory."
+    parts = ((reply.sources, "note"), (reply.episodes, "passage"), (reply.objects, "name"), (reply.facts, "fact"))
+    lines = [f"Forgotten for good: {', '.join(count(number, noun) for number, noun in parts if number)}."]
+    if reply.pending:
+        lines.append(f"Not yet erased from the disk: {reply.pending}. The daemon keeps trying.")
+    lines += [f"The same text is also in {short_path(uri)}." for uri in reply.also_in]
+    lines += _list_copies(reply.copies)
+    return "\n".join(lines)
+
+
+def _list_copies(copies: Iterable[wire.Copy]) -> list[str]:
+    lines = [f"  {short_path(copy.path)}, {day(copy.at.astimezone())}" for copy in copies]
+    return ["Still in these copies of the memory, which you have to delete yourself:", *lines] if lines else []
+
+
+def _where(fact: wire.Fact, folders: Sequence[str]) -> str:
+    held = f"{fact.since or 'some time'} to {fact.until}" if fact.until else f"since {fact.since}" if fact.since else ""
+    if fact.uri.startswith("note:"):
+        place = "you said so" if fact.uri.startswith("note:me/") else fact.title or "a note of yours"
+    else:
+        place = short_path(fact.uri, folders)
+        place = place if fact.line is None else wire.name_place(place, fact.line)
+    return ", ".join(filter(None, (held, place, f"fact {fact.id}")))

@@ -11,12 +11,12 @@ from textual.signal import Signal
 
 from daemon import wire
 from daemon.client import Client
-from tui.browse import Target
-from tui.keymap import Keymap
-from tui.link import Link
-from tui.messages import Activity, Disconnected, StatusChanged
+from tui.keys import Keymap
+from tui.link import Activity, Disconnected, Link, StatusChanged
+from tui.memory.rows import Target
 from tui.preferences import Preferences
 
+Step = Callable[[Client], object]
 TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected
 
 
@@ -24,9 +24,37 @@ TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected
 class Done:
     """An action that can be undone: the call that undoes it, the message, and the update of the screen after that."""
 
-    undo: Callable[[Client], object]
+    undo: Step
     said: str
     show: Callable[[], object]
+
+
+class Statement:
+    """A statement of the owner about themselves. Undoing it restores their former statement, or else the values of
+    notes."""
+
+    def __init__(self, key: str, value: str) -> None:
+        self.key, self._value = key, value
+        self.former = ""  # what had been said by hand, as far as is known
+        self._replaced: tuple[int, ...] = ()  # revisions
+
+    def say(self, client: Client) -> wire.ProfileReply:
+        """DaemonError, DaemonDownError."""
+        uri = f"note:me/{' '.join(self.key.casefold().split())}"
+        entries = client.profile().profile.entries
+        self.former = next((fact.objects[-1] for entry in entries for fact in entry.facts if fact.uri == uri), "")
+        reply = client.set_profile(self.key, self._value)
+        self._replaced = tuple(fact.id for fact in reply.revisions)
+        return reply
+
+    def take_back(self, client: Client) -> None:
+        """DaemonError, DaemonDownError."""
+        if self.former:
+            client.set_profile(self.key, self.former)
+            return
+        for id in self._replaced:
+            client.settle(id, "undo")
+        client.remove_from_profile(self.key)
 
 
 @dataclass
@@ -52,7 +80,7 @@ class Shared:
     typed_at: float | None = None  # when a person typed last, on the monotonic clock; None: nothing is half typed
     news: dict[int, wire.Revision] = field(default_factory=dict)  # unread changes of facts, by id
 
-    def note_done(self, undo: Callable[[Client], object], said: str, show: Callable[[], object] = lambda: None) -> Done:
+    def note_done(self, undo: Step, said: str, show: Callable[[], object] = lambda: None) -> Done:
         """Records an action that `undo` reverts; then `said` is shown and `show` called."""
         self.done.append(Done(undo, said, show))
         return self.done[-1]

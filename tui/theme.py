@@ -8,87 +8,38 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
-DARK = Theme(
-    name="palimpsest",
-    primary="#d7a65f",
-    secondary="#8f8a7d",
-    accent="#d7a65f",
-    warning="#e0a458",
-    error="#d9776c",
-    success="#9cb380",
-    foreground="#dad5c8",
-    background="#171614",
-    surface="#1c1b18",
-    panel="#2b2925",
-    dark=True,
-    variables={
-        "footer-background": "#171614",
-        "footer-key-foreground": "#d7a65f",
-        "footer-description-foreground": "#8f8a7d",
-        "block-cursor-background": "#2f2b24",
-        "block-cursor-foreground": "#f0ebdd",
-        "block-cursor-text-style": "none",
-        "block-cursor-blurred-background": "#24221e",
-        "block-cursor-blurred-foreground": "#dad5c8",
-        "input-selection-background": "#d7a65f 30%",
-        "screen-selection-background": "#d7a65f 30%",
-        "scrollbar": "#38352f",
-        "scrollbar-background": "#171614",
-        "scrollbar-background-hover": "#171614",
-        "scrollbar-background-active": "#171614",
-        "scrollbar-corner-color": "#171614",
-        "link-color": "#d7a65f",
-        "link-style": "none",
-        "link-background-hover": "#2f2b24",
-        "link-color-hover": "#f0c98a",
-        "link-style-hover": "underline",
-        "markdown-h1-color": "#f0ebdd",
-        "markdown-h2-color": "#f0ebdd",
-        "markdown-h3-color": "#f0ebdd",
-        "border": "#d7a65f",
-    },
-)
 
-LIGHT = Theme(
-    name="parchment",
-    primary="#8a4b12",
-    secondary="#7b7364",
-    accent="#8a4b12",
-    warning="#94600a",
-    error="#a3312a",
-    success="#4c6b2f",
-    foreground="#2d2921",
-    background="#f7f2e6",
-    surface="#f2ecdd",
-    panel="#e4dcc8",
-    dark=False,
-    variables={
-        "footer-background": "#f7f2e6",
-        "footer-key-foreground": "#8a4b12",
-        "footer-description-foreground": "#6d6657",
-        "block-cursor-background": "#e7dcc3",
-        "block-cursor-foreground": "#1d1a14",
-        "block-cursor-text-style": "none",
-        "block-cursor-blurred-background": "#ede5d2",
-        "block-cursor-blurred-foreground": "#2d2921",
-        "input-selection-background": "#8a4b12 25%",
-        "screen-selection-background": "#8a4b12 25%",
-        "scrollbar": "#d3c9b2",
-        "scrollbar-background": "#f7f2e6",
-        "scrollbar-background-hover": "#f7f2e6",
-        "scrollbar-background-active": "#f7f2e6",
-        "scrollbar-corner-color": "#f7f2e6",
-        "link-color": "#8a4b12",
-        "link-style": "none",
-        "link-background-hover": "#e7dcc3",
-        "link-color-hover": "#5f3208",
-        "link-style-hover": "underline",
-        "markdown-h1-color": "#1d1a14",
-        "markdown-h2-color": "#1d1a14",
-        "markdown-h3-color": "#1d1a14",
-        "border": "#8a4b12",
-    },
-)
+def _make_theme(
+    name: str, *, dark: bool, accent: str, bright: str, ink: str, muted: str, paper: str, raised: str, panel: str,
+    cursor: str, blurred: str, scrollbar: str, selection: str, link: str, warning: str, error: str, success: str,
+) -> Theme:  # fmt: skip
+    """A theme of one accent on paper; `bright` are headings and the row under the cursor."""
+    return Theme(
+        name=name, dark=dark, primary=accent, accent=accent, secondary=muted, warning=warning, error=error,
+        success=success, foreground=ink, background=paper, surface=raised, panel=panel,
+        variables={
+            "block-cursor-background": cursor, "block-cursor-foreground": bright, "block-cursor-text-style": "none",
+            "block-cursor-blurred-background": blurred, "block-cursor-blurred-foreground": ink,
+            "input-selection-background": selection, "screen-selection-background": selection,
+            "scrollbar": scrollbar, "scrollbar-background": paper, "scrollbar-background-hover": paper,
+            "scrollbar-background-active": paper, "scrollbar-corner-color": paper,
+            "link-color": accent, "link-style": "none", "link-background-hover": cursor, "link-color-hover": link,
+            "link-style-hover": "underline", "border": accent,
+            "markdown-h1-color": bright, "markdown-h2-color": bright, "markdown-h3-color": bright,
+        },
+    )  # fmt: skip
+
+
+DARK = _make_theme(
+    "palimpsest", dark=True, accent="#d7a65f", bright="#f0ebdd", ink="#dad5c8", muted="#8f8a7d", paper="#171614",
+    raised="#1c1b18", panel="#2b2925", cursor="#2f2b24", blurred="#24221e", scrollbar="#38352f",
+    selection="#d7a65f 30%", link="#f0c98a", warning="#e0a458", error="#d9776c", success="#9cb380",
+)  # fmt: skip
+LIGHT = _make_theme(
+    "parchment", dark=False, accent="#8a4b12", bright="#1d1a14", ink="#2d2921", muted="#7b7364", paper="#f7f2e6",
+    raised="#f2ecdd", panel="#e4dcc8", cursor="#e7dcc3", blurred="#ede5d2", scrollbar="#d3c9b2",
+    selection="#8a4b12 25%", link="#5f3208", warning="#94600a", error="#a3312a", success="#4c6b2f",
+)  # fmt: skip
 
 CONTRAST = Theme(
     name="contrast",

@@ -11,11 +11,6 @@ from daemon import wire
 from daemon.terminal import display_safe
 
 
-def count(number: int, noun: str) -> str:
-    """`1,204 passages`, `1 passage`."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
 def day(time: datetime | None) -> str:
     """`3 May 2026`; "" for None."""
     return f"{time.day} {time:%b %Y}" if time else ""
@@ -28,16 +23,6 @@ def when(time: datetime, now: datetime) -> str:
     if days in (0, 1):
         return f"{'today' if days == 0 else 'yesterday'} {moment:%H:%M}"
     return f"{moment.day} {moment:%b}" if moment.year == now.year else f"{moment.day} {moment:%b %Y}"
-
-
-def size(number: int) -> str:
-    """Bytes for people: `3.2 MB`."""
-    amount = float(number)
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
 
 
 def short_path(path: str, folders: Iterable[str] = ()) -> str:

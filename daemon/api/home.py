@@ -15,7 +15,7 @@ from memory.time.timestamps import from_ms
 
 SHOWN = 5  # of each kind
 MAX_PLANNED = 30
-DAYS = 7  # of plans
+DAYS = 9  # of plans: today, and the eight days after it
 SUGGESTED = 3
 
 

@@ -6,8 +6,10 @@ pay. No command imports numpy, a database or a model SDK into this process; test
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
+import os
 import sys
 from typing import Any
 
@@ -15,6 +17,7 @@ import click
 
 from daemon.cli.session import Session
 
+ALL_COMMANDS = "all commands"  # in the context of `pal help all`
 AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
 # section -> command -> the module that has it, and the first sentence of its help
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -58,12 +61,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "apart": ("changes", "Separate two names; undoes `pal same`."),
         "status": ("status", "Show what is in the memory and what it is doing."),
         "pause": ("status", "Pause background reading by language models."),
-        "resume": ("status", "Resume background reading by language models."),
+        "unpause": ("status", "Resume background reading by language models."),
         "retry": (
             "status",
             "Retry files that were set aside and texts that a language model could not read.",
         ),
-        "consolidate": ("upkeep", "Run the nightly maintenance now."),
+        "tidy": ("upkeep", "Run the nightly maintenance now."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("upkeep", "Replace the memory with a backup."),
         "export": ("export", "Write the whole memory to a file or folder."),
@@ -81,10 +84,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("agents", "Let an agent use the memory, over the Model Context Protocol."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
+        "help": ("process", "Show the help of COMMAND, or with `all` every command."),
         "man": ("process", "Show the manual page, or print it where stdout is no terminal."),
     },
 }
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
+OFTEN = set("chat web ask facts today init add watch remember forget review status backup doctor".split())
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
@@ -115,7 +120,14 @@ class Pal(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # of what a terminal that is not UTF-8 cannot show
-        return super().main(*args, **extra)
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EIO):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to be written would fail once more
+            print(f"Error: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -124,13 +136,21 @@ class Pal(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"daemon.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name if cmd_name != "import" else "import_")
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("import", "help") else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands that people need, or all of them if that was asked for."""
+        names = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN
         for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, sentence) for name, (_, sentence) in commands.items()])
+            if rows := [(name, sentence) for name, (_, sentence) in commands.items() if name in names]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        more = "" if ctx.meta.get(ALL_COMMANDS) else f"All {len(COMMANDS)} commands: pal help all. "
+        formatter.write_text(f"{more}One of them: pal help COMMAND")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -24,9 +24,15 @@ T = TypeVar("T")
 LONGEST = 40  # characters
 
 
-def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = False) -> wire.Answered:
-    """Prints the answer as it comes, and its sources, `in_full` or without folded lines; with JSON every event."""
-    answered = _printed(events, as_json, in_full)
+def print_answer(
+    events: Iterable[wire.Event], as_json: bool, in_full: bool = False, shows_events: bool = False
+) -> wire.Answered:
+    """Prints the answer as it comes, and its sources, `in_full` or without folded lines; as JSON once and without the
+    passages of its citations, or every event."""
+    answered = _printed(events, as_json, in_full, shows_events)
+    if as_json and not shows_events:
+        citations = tuple(replace(cited, passage="") for cited in answered.citations)
+        output.print_json(replace(answered, citations=citations))
     if not as_json:
         hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
         if hidden:
@@ -36,12 +42,13 @@ def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = Fa
     return answered
 
 
-def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire.Answered:
+def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool, shows_events: bool) -> wire.Answered:
     last = ""
     cited: list[wire.Citation] = []
     for event in _wait_for_model(events) if sys.stdout.isatty() and not as_json else events:
         if as_json:
-            output.print_json(event)
+            if shows_events:
+                output.print_json(event)
         elif isinstance(event, wire.Step):
             say_if(describe_time(event))
         elif isinstance(event, wire.Citation):

@@ -37,6 +37,7 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 @click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
 @secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show the lines, too, that are folded behind a clear answer.")
+@click.option("--events", "shows_events", is_flag=True, help="Print the events of the question as JSON.")
 @json_option
 @pass_session
 def ask(
@@ -49,21 +50,23 @@ def ask(
     no_replay: bool,
     shown: bool,
     in_full: bool,
+    shows_events: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
     them. What you tell of yourself in it is kept, if chat.remember is yes; pal undo takes that back.
     Passwords and other secrets are masked: --secrets shows them. Exits with 5 when nothing says it plainly and only
-    the closest lines are shown, with 4 when there are none. With --json the question's events come as they happen,
-    one a line.
+    the closest lines are shown, with 4 when there are none. With --json the answer comes once, with its citations;
+    with --events all events of the question, as they happen, one a line.
     """
     text = _text(question)
     events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )
     secrets = Secrets(session, shown)
-    answered = print_answer(secrets.fill_events(events), session.as_json, in_full)
+    session.as_json = session.as_json or shows_events
+    answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
     secrets.say("pal ask")
     if answered.no_answer:
         if not session.as_json and session.reader.status().episodes == 0:

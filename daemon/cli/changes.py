@@ -78,10 +78,10 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
         _print_revisions(reply.changed)
         _print_more(len(reply.changed), reply.changed_total, f"pal diff {since:%Y-%m-%d}")
     if reply.read_total:
-        _print_heading(f"Read: {count(reply.read_total, 'note')}")
-        for source in reply.read:
+        is_folded = reply.read_total > len(reply.read)  # as on the first day, when everything is new
+        _print_heading(f"Read: {count(reply.read_total, 'note')}" + f": pal diff {since:%Y-%m-%d}" * is_folded)
+        for source in () if is_folded else reply.read:
             output.print_text(f"  {output.name(source.uri, source.title)}")
-        _print_more(len(reply.read), reply.read_total, f"pal diff {since:%Y-%m-%d}")
     if waiting:
         _print_heading(f"Waiting: {count(waiting, 'changed fact')} to look at: pal review")
 

@@ -47,9 +47,9 @@ def chat(session: Session, plain: bool) -> None:
     the code of the last error.
     """
     if not plain and can_draw():
-        from tui import gc_tuning
+        import gc
 
-        gc_tuning.defer()
+        gc.disable()  # until the first page is drawn, which takes a twentieth less of the processor then
         from tui.app import run
 
         click.get_current_context().exit(run(session.paths))

@@ -90,21 +90,24 @@ def _mend(session: Session, found: list[Look]) -> Iterator[str]:
 
 
 def _print_diagnosis(found: wire.Diagnosis) -> None:
+    """What there is to do comes first, then the figures."""
+    if not found.questions:
+        output.say(f"{NOTHING_ASKED}\n")
+    if found.advice:
+        click.echo("What you can do")
+        for sentence in found.advice:
+            _print_wrapped(sentence)
+    for failure in found.failures:
+        _print_failure(failure)
+    print_suspects(found.alias_suspects)
+    if found.advice or found.failures or found.alias_suspects:
+        click.echo()
     if found.questions:
         click.echo(f"From the last {count(found.questions, 'question')}, by what their answers cite\n")
-    else:
-        output.say(f"{NOTHING_ASKED}\n")
     output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
     if found.hubs:
         click.echo("\nHubs, the names that most passages mention")
         output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
-    print_suspects(found.alias_suspects)
-    for failure in found.failures:
-        _print_failure(failure)
-    if found.advice:
-        click.echo("\nWhat there is to do")
-        for sentence in found.advice:
-            _print_wrapped(sentence)
     if len(found.trend) > 1:
         click.echo("\nOver time, from the day on that stands above")
         rows = list(_over_time(found.trend))

@@ -208,6 +208,24 @@ def _choose(paths: Paths, writable: Sequence[Path] = ()) -> Service:
     raise click.UsageError("There is no service of this system that Palimpsest knows. Any command starts the daemon.")
 
 
+@click.command("help")
+@click.argument("command", nargs=-1)
+def help_(command: tuple[str, ...]) -> None:
+    """Show the help of COMMAND, or with `all` every command."""
+    from daemon.cli import ALL_COMMANDS, main
+
+    context = click.Context(main, info_name="pal")
+    if command == ("all",):
+        context.meta[ALL_COMMANDS], command = True, ()
+    for name in command:
+        if not isinstance(context.command, click.Group):
+            raise click.UsageError(f"{context.command_path} has no command {name!r}.")
+        _, found, _ = context.command.resolve_command(context, [name])
+        assert found is not None
+        context = click.Context(found, parent=context, info_name=name)
+    click.echo(context.get_help())
+
+
 @click.command()
 def man() -> None:
     """Show the manual page, or print it where stdout is no terminal.

@@ -1,11 +1,13 @@
-"""pal status, pause, resume, retry: what the memory holds and what it is doing."""
+"""pal status, pause, unpause, retry: what the memory holds and what it is doing."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import NoReturn
 
 import click
@@ -17,7 +19,7 @@ from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, describe_upkeep, night
 from daemon.client import DaemonDownError
-from daemon.terminal import count, size
+from daemon.terminal import count, list_problems, size
 
 WATCH_SECONDS = 1.0  # between two looks
 
@@ -27,6 +29,7 @@ WATCH_SECONDS = 1.0  # between two looks
 @click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
 @click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
 @click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
+@click.option("--all", "in_full", is_flag=True, help="Show also what the daemon did and will do, and the embedder.")
 @click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
 @click.option(
     "--match",
@@ -49,11 +52,15 @@ def status(
     skipped: bool,
     retired: bool,
     failed: bool,
+    in_full: bool,
     watch: bool,
     match: str,
     limit: int,
 ) -> None:
-    """Show what is in the memory and what it is doing."""
+    """Show what is in the memory and what it is doing.
+
+    What is wrong is at the end, each with the command that fixes it.
+    """
     if retired:
         _show_retired(session, session.client.list_retired(limit))
         return
@@ -61,15 +68,15 @@ def status(
         _show_sources(session, session.reader.sources(match, limit))
         return
     if watch:
-        _watch_status(session)
+        _watch_status(session, in_full)
     if skipped and not session.as_json:
         _print_skipped(session.client.list_skipped(match, limit))
         return
     now = session.reader.status()
-    session.show(now, print_failed if failed else _print_status)
+    session.show(now, print_failed if failed else partial(_print_status, in_full=in_full))
 
 
-def _watch_status(session: Session) -> NoReturn:
+def _watch_status(session: Session, in_full: bool) -> NoReturn:
     """Shows the status until Ctrl-C. A terminal is refreshed; otherwise each change is printed, until the daemon ends:
     DaemonDownError."""
     terminal, before = sys.stdout.isatty() and not session.as_json, None
@@ -85,9 +92,9 @@ def _watch_status(session: Session) -> NoReturn:
             state = replace(now, uptime_s=0.0, jobs=())
             if terminal:
                 click.clear()
-                _print_status(now)
+                _print_status(now, in_full)
             elif state != before:
-                session.show(now, _print_status)
+                session.show(now, partial(_print_status, in_full=in_full))
                 sys.stdout.flush()
             before = state
         time.sleep(WATCH_SECONDS)
@@ -118,50 +125,48 @@ def _print_skipped(reply: wire.SkippedReply) -> None:
     output.say_rest(len(reply.files), reply.total, "--match and --limit choose others")
 
 
-def _print_status(now: wire.Status) -> None:
-    rows = [
-        ("Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"),
-        ("Memory", f"{now.path}, {size(now.bytes)}"),
-        ("Holds", ", ".join(count(number, noun) for number, noun in (
-            (now.sources, "note"), (now.episodes, "passage"), (now.objects, "object"), (now.edges, "edge")))),
-        ("Embedder", now.embedder),
-        *([("Search", now.preparing)] if now.preparing else ()),
-        ("Model", now.model or "none; answers are the lines themselves"),
-        ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
-    ]  # fmt: skip
-    if now.enrichment and now.enrichment.total:
-        rows.append(("Read", reading(now.enrichment)))
-        if now.enrichment.tokens:
-            rows.append(("Spent", format_spending(now.enrichment)))
-    models = now.enrichment.failed_total if now.enrichment else 0
-    if models or now.failed_total:
-        parts = [(models, "models"), (now.failed_total, "files")]
-        failed = " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number)
-        rows.append(("Failed", f"{failed}; why: pal status --failed, again: pal retry"))
-    if now.erasing:
-        rows.append(("Erasing", _describe_erasing(now.erasing)))
-    if now.skipped_total:
-        rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
-    more = {
-        "Copies": now.copies and f"{count(now.copies, 'file')}, each counted as one with its original",
-        "Review": now.review and f"{count(now.review, 'changed fact')} to look at: pal review",
-        "Night": now.night and night(now.night),
-        "Disk": now.disk and now.disk.text,
-        "Safe mode": now.safe_mode,
+def _print_status(now: wire.Status, in_full: bool = False) -> None:
+    """What a person wants to know: what the memory holds, what it does, and what is wrong."""
+    state = now.enrichment if now.enrichment and now.enrichment.total else None
+    rows: dict[str, str] = {
+        "Notes": f"{now.sources:,}, with {count(now.episodes, 'passage')}",
+        "Now": f"{count(now.queue, 'file')} to read" * bool(now.queue) + f", {now.busy}" * bool(now.busy),
+        "Skipped": f"{count(now.skipped_total, 'file')}; why: pal status --skipped" if now.skipped_total else "",
+        "Review": f"{count(now.review, 'changed fact')} to look at: pal review" if now.review else "",
+        "Model": now.model or "none; answers are the lines themselves",
+        "Read": reading(state) if state else "",
+        "Search": now.preparing,
+        "Erasing": _describe_erasing(now.erasing) if now.erasing else "",
     }
-    rows += [(title, text) for title, text in more.items() if text]
-    if now.damage:
-        rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
-    if now.upkeep:
-        rows.append(("Upkeep", describe_upkeep(now.upkeep)))
-    if now.jobs:
-        rows.append(("Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)))
-    output.print_table(rows)
+    output.print_table((title, text.removeprefix(", ")) for title, text in rows.items() if text)
     if now.folders:
         click.echo("\nWatched folders")
         output.print_table(map(describe_folder, now.folders))
     elif not now.sources:
         output.say(f"\n{NOTHING_READ}")
+    if problems := list(list_problems(now)):
+        click.echo("\nWhat is wrong")
+        output.print_text("\n".join(f"  {problem}" for problem in problems))
+    if in_full:
+        click.echo("\nThe daemon")
+        output.print_table(_list_details(now))
+
+
+def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
+    yield "Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"
+    yield "Memory", f"{now.path}, {size(now.bytes)}"
+    yield "Graph", f"{count(now.objects, 'object')}, {count(now.edges, 'edge')}"
+    yield "Embedder", now.embedder
+    if now.enrichment and now.enrichment.tokens:
+        yield "Spent", format_spending(now.enrichment)
+    if now.copies:
+        yield "Copies", f"{count(now.copies, 'file')}, each counted as one with its original"
+    if now.night:
+        yield "Night", night(now.night)
+    if now.upkeep:
+        yield "Upkeep", describe_upkeep(now.upkeep)
+    if now.jobs:
+        yield "Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)
 
 
 def _describe_erasing(now: wire.Erasing) -> str:
@@ -201,7 +206,7 @@ def pause(session: Session) -> None:
 @click.command()
 @json_option
 @pass_session
-def resume(session: Session) -> None:
+def unpause(session: Session) -> None:
     """Resume background reading by language models."""
     _enable(session, True)
 
@@ -216,7 +221,7 @@ def _enable(session: Session, enabled: bool) -> None:
     elif enabled:
         click.echo("Language models read in the background again.")
     else:
-        click.echo("No language model reads in the background until: pal resume")
+        click.echo("No language model reads in the background until: pal unpause")
 
 
 @click.command()
@@ -256,7 +261,7 @@ def reading(state: wire.Enrichment) -> str:
     far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
     match state.state:
         case "off":
-            return f"{far}; paused. To go on: pal resume"
+            return f"{far}; paused. To go on: pal unpause"
         case "no_model":
             return f"{far}; no model is connected (optional). To add one: pal models"
         case "reading":

@@ -1,4 +1,4 @@
-"""pal backup, restore, check, consolidate, rebuild, train: what keeps the memory in order."""
+"""pal backup, restore, check, tidy, rebuild, train: what keeps the memory in order."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _written(file: Path) -> datetime:
 @click.command()
 @json_option
 @pass_session
-def consolidate(session: Session) -> None:
+def tidy(session: Session) -> None:
     """Run the nightly maintenance now.
 
     Facts that were told twice become one that all their passages tell (`pal undo` takes it

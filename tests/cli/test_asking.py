@@ -67,7 +67,7 @@ def test_a_password_is_shown_to_who_says_so(vault: Shell) -> None:
 
 
 def test_events_come_as_json_a_line_each(vault: Shell) -> None:
-    said = vault.pal("ask", "When was the fog signal last sounded?", "--json")
+    said = vault.pal("ask", "When was the fog signal last sounded?", "--events")
     assert said.code == 0
     kinds = [event["type"] for event in said.lines]
     assert {"Step", "Token", "Citation"} <= set(kinds)
@@ -78,6 +78,14 @@ def test_events_come_as_json_a_line_each(vault: Shell) -> None:
     assert answered["citations"][0]["uri"] == "./notes/museum/fog-signal.html"
     streamed = "".join(event["text"] for event in said.lines if event["type"] == "Token")
     assert streamed.strip() == answered["text"].strip()
+
+
+def test_as_json_the_answer_comes_once_and_is_small(vault: Shell) -> None:
+    said = vault.pal("ask", "When was the fog signal last sounded?", "--json")
+    (answered,) = said.lines
+    assert answered["type"] == "Answered" and "4 October 1987" in answered["text"].splitlines()[0]
+    assert answered["citations"][0]["quote"] and not answered["citations"][0]["passage"]
+    assert len(said.out) < 8000
 
 
 @pytest.mark.parametrize(

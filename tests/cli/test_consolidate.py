@@ -1,4 +1,4 @@
-"""pal consolidate, and the night in pal status and pal doctor, with a real daemon."""
+"""pal tidy, and the night in pal status and pal doctor, with a real daemon."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def test_what_is_in_order_stays_so(shell: Shell) -> None:
-    said = shell.pal("consolidate")
+    said = shell.pal("tidy")
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("All is in order.")
-    again = shell.pal("consolidate", "--json").json
+    again = shell.pal("tidy", "--json").json
     assert (again["joined"], again["stale"], again["questions"], again["episodes"]) == (0, 0, 0, 0)
     assert not again["stopped"]
 
@@ -36,15 +36,15 @@ def test_what_is_in_order_stays_so(shell: Shell) -> None:
 def test_names_that_may_be_one_are_told_with_the_command(shell: Shell) -> None:
     for name in ("Katharina Brandl", "Katharina Brandel"):
         shell.pal("remember", "--title", name, f"# {name}\nPhone: 0161 496 0355\nCity: Riga")
-    said = shell.pal("consolidate")
+    said = shell.pal("tidy")
     assert "pal same NAME OTHER" in said.out and PAIR.search(said.out)
     shell.pal("same", "Katharina Brandel", "Katharina Brandl")
-    assert not PAIR.search(shell.pal("consolidate").out)
+    assert not PAIR.search(shell.pal("tidy").out)
 
 
 def test_status_and_doctor_tell_of_the_night(shell: Shell) -> None:
-    for command in ("status", "doctor"):
-        assert "nothing done yet; every day from 3:00 on" in shell.pal(command).out
+    for command in (["status", "--all"], ["doctor"]):
+        assert "nothing done yet; every day from 3:00 on" in shell.pal(*command).out
 
 
 def test_a_night_is_told_in_a_line() -> None:

@@ -46,8 +46,9 @@ def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
     said = shell.pal("doctor", "--memory")
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert lines[0] == "From the last 3 questions, by what their answers cite"
-    assert lines[2].split() == ["Figure", "Value", "What", "it", "means"]
+    figures_at = lines.index("From the last 3 questions, by what their answers cite")
+    assert any("(pal why" in line for line in lines[:figures_at]), "what failed and what to do come first"
+    assert lines[figures_at + 2].split() == ["Figure", "Value", "What", "it", "means"]
     rows = {line.split("  ")[0]: line for line in lines}
     assert rows["No answer"].split()[2:4] == ["67", "%"]
     assert rows["Seed hit rate"].split()[3:5] == ["100", "%"]

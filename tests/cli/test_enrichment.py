@@ -51,7 +51,7 @@ def until(shell: Shell, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, A
 
 
 def row(shell: Shell, name: str) -> str:
-    rows = dict(line.split(None, 1) for line in shell.pal("status").out.splitlines() if len(line.split()) > 1)
+    rows = dict(line.split(None, 1) for line in shell.pal("status", "--all").out.splitlines() if len(line.split()) > 1)
     return rows.get(name, "")
 
 
@@ -95,7 +95,7 @@ def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -
     shell.pal("remember", "Mira lives in Utrecht.", "--title", "Mira", "--source", "note:mira")
     shell.pal("models", "probe")
     state = until(shell, lambda state: bool(state["failed_total"]))
-    assert row(shell, "Failed") == "1 job of models; why: pal status --failed, again: pal retry"
+    assert "1 job of models failed; why: pal status --failed, again: pal retry" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     number = state["failed"][0]["id"]
     assert said.out == f"{number}  note:mira: Mira: {QWEN}: What the model said is not JSON (at character 0).\n"
@@ -121,14 +121,14 @@ def test_that_a_model_cannot_read_is_said_where_a_person_looks(shell: Shell, oll
 
 
 def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) -> None:
-    assert shell.pal("pause").out == "No language model reads in the background until: pal resume\n"
+    assert shell.pal("pause").out == "No language model reads in the background until: pal unpause\n"
     assert shell.pal("models", "probe").code == 0
     shell.pal("remember", "Mira lives in Utrecht.")
     shell.pal("daemon", "stop")
     assert shell.pal("status", "--json").json["enrichment"]["state"] == "off"
-    assert row(shell, "Read") == "0 of 1 passage by a model; paused. To go on: pal resume"
+    assert row(shell, "Read") == "0 of 1 passage by a model; paused. To go on: pal unpause"
     assert shell.pal("config", "get", "enrichment.enabled").out == "false\n"
-    assert shell.pal("resume").code == 0
+    assert shell.pal("unpause").code == 0
     until(shell, lambda state: state["read"] == 1)
     assert shell.pal("config", "get", "enrichment.enabled").out == "true\n"
 

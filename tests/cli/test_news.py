@@ -95,3 +95,18 @@ def test_nothing_changed_before_it_began(shell: Shell) -> None:
 @pytest.mark.parametrize("args", [("2021", "2020"), ("soonish",), (), ("2020", "2021", "2022")])
 def test_a_time_that_cannot_be_meant(pal: Pal, tmp_path: Path, args: tuple[str, ...]) -> None:
     assert pal("diff", *args).exit_code == 2
+
+
+def test_the_notes_of_the_first_day_are_a_number_and_the_next_eight_days_are_listed(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, tmp_path / "home")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(9):
+        (notes / f"{number}.md").write_text(f"Note {number} is about the tower.\n")
+    days = {name: date.today() + timedelta(days=n) for name, n in {"Oil the lens": 8, "Paint the door": 10}.items()}
+    (notes / "tasks.md").write_text("".join(f"- [ ] {what} 📅 {day}\n" for what, day in days.items()))
+    shell.pal("add", "notes")
+    said = shell.pal("today").out
+    assert f"Read: 10 notes: pal diff {date.today() - timedelta(days=1)}\n" in said and "notes/3.md" not in said
+    assert "Oil the lens" in said and "Paint the door" not in said
+    shell.pal("daemon", "stop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daemon.cli import COMMANDS, SECTIONS, main
+from daemon.cli import COMMANDS, OFTEN, SECTIONS, main
 from tests.cli.conftest import Pal
 
 PAL = [sys.executable, "-m", "tests.cli.pal"]
@@ -32,7 +33,21 @@ def test_without_a_terminal_pal_prints_its_help(pal: Pal) -> None:
     result = pal()
     assert result.exit_code == 0
     assert result.stdout == pal("--help").stdout
-    assert [section for section in SECTIONS if f"\n{section}:\n" in result.stdout] == list(SECTIONS)
+
+
+def test_the_help_lists_a_dozen_commands_and_all_where_asked(pal: Pal) -> None:
+    listed = re.findall(r"^  ([a-z]+)  ", pal("--help").stdout, re.MULTILINE)
+    assert set(listed) == OFTEN and len(listed) <= 14
+    everything = pal("help", "all").stdout
+    assert re.findall(r"^  ([a-z]+)  ", everything, re.MULTILINE) == list(COMMANDS)
+    assert all(f"\n{section}:\n" in everything for section in SECTIONS)
+
+
+def test_help_shows_that_of_a_command(pal: Pal) -> None:
+    assert pal("help", "ask").stdout == pal("ask", "--help").stdout
+    assert pal("help", "daemon", "log").stdout == pal("daemon", "log", "--help").stdout
+    assert "Did you mean 'review'?" in pal("help", "reveiw").stderr
+    assert pal("help", "ask", "x").exit_code == 2
 
 
 def test_version(pal: Pal) -> None:
@@ -138,3 +153,21 @@ def test_help_is_quick(home: Path) -> None:
     subprocess.run([*PAL, "--help"], check=True, capture_output=True, timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 0.25
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("args", [["--help"], ["man"], ["config"]])
+def test_a_full_disk_behind_the_output_is_said_in_a_sentence(args: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PAL, *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("Error: The output cannot be written: ")
+
+
+def test_a_reader_that_stops_reading_gets_no_traceback() -> None:
+    process = subprocess.Popen([*PAL, "man"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().startswith(b".TH")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait(60)

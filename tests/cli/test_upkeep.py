@@ -22,9 +22,11 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     said = vault.pal("status")
     assert (said.code, said.err) == (0, "")
     rows = {line.split()[0]: line for line in said.out.splitlines() if line}
-    assert rows["Memory"].split()[1] == "./home/memory.db,"
-    assert rows["Holds"].split()[1:3] == ["20", "notes,"]
+    assert rows["Notes"].split()[1:] == ["20,", "with", "23", "passages"]
     assert "none; answers are the lines themselves" in rows["Model"]
+    assert not {"Memory", "Palimpsest", "Night", "Next", "What"} & rows.keys()
+    everything = vault.pal("status", "--all").out
+    assert everything.startswith(said.out) and "\nMemory      ./home/memory.db, " in everything
     assert vault.pal("status", "--json").json["sources"] == 20
 
 
@@ -48,7 +50,7 @@ def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Sh
     with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
         job = memory.jobs.begin(NewJob("add", str(notes), {"paths": [str(notes)]}), "an earlier daemon")
         memory.jobs.give_up(job, "the daemon ended 10 times while it read this")
-    assert "1 job of files; why: pal status --failed" in shell.pal("status").out
+    assert "1 job of files failed; why: pal status --failed" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     assert said.out == f"{job}  ./log: the daemon ended 10 times while it read this\n" and "pal retry" in said.err
     (listed,) = shell.pal("status", "--json").json["failed"]

@@ -21,9 +21,9 @@ from textual.pilot import Pilot
 
 from tests.tui.scripted import NOW, ScriptedClient
 from tui.app import PalimpsestApp
-from tui.keymap import Keymap
+from tui.chat.screen import ChatScreen
+from tui.keys import Keymap
 from tui.preferences import Preferences
-from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
 from tui.widgets.plain import Plain
 

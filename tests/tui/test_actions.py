@@ -12,30 +12,30 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tui.actions import ACTIONS, Action, actions_of, commands
 from tui.app import PalimpsestApp
+from tui.chat.screen import ChatScreen
+from tui.chat.topic import Topic
+from tui.dialogs.help import HelpScreen, KeyTable
+from tui.dialogs.sessions import SessionsScreen
 from tui.folders.folders import FolderList
 from tui.folders.health import HealthList
 from tui.folders.models import ModelList
 from tui.folders.reading import ReadingList
 from tui.folders.rows import TabList
+from tui.folders.screen import FoldersScreen
 from tui.keys import key_names
-from tui.screens.chat import ChatScreen
-from tui.screens.folders import FoldersScreen
-from tui.screens.help import HelpScreen, KeyTable
-from tui.screens.memory import MemoryScreen
-from tui.screens.page import Page
-from tui.screens.review import ReviewScreen
-from tui.screens.sessions import SessionsScreen
-from tui.widgets.browse_list import BrowseList
-from tui.widgets.citation_list import CitationList
-from tui.widgets.detail import Detail
+from tui.memory.lists import BrowseList, Detail, SearchField
+from tui.memory.screen import MemoryScreen
+from tui.page import Page
+from tui.review.screen import ReviewScreen
+from tui.review.widgets import RevisionList
+from tui.widgets.below import Waiting
+from tui.widgets.choices import Choices
+from tui.widgets.evidence import Evidence
 from tui.widgets.graph import GraphView
 from tui.widgets.home import HomeList
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
-from tui.widgets.revision_list import RevisionList
-from tui.widgets.search_field import SearchField
 from tui.widgets.transcript import Transcript
-from tui.widgets.waiting import Waiting
 from tui.widgets.walk import WalkView
 
 OWNERS: dict[str, type[DOMNode]] = {
@@ -44,7 +44,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "prompt": Prompt,
     "home": HomeList,
     "transcript": Transcript,
-    "evidence": CitationList,
+    "evidence": Evidence,
     "queue": Waiting,
     "sessions": SessionsScreen,
     "review": ReviewScreen,
@@ -73,7 +73,9 @@ PAGES: dict[str, type[Page]] = {
 def test_every_action_can_be_done(action: Action) -> None:
     target, _, name = action.handler.partition("(")[0].rpartition(".")
     owner = PAGES.get(action.where, ChatScreen) if target == "screen" else OWNERS[action.where]
-    assert callable(getattr(owner, f"action_{name}", None)), f"{owner.__name__} has no action_{name}"
+    owners = [owner, *(Topic.__subclasses__() if owner is ChatScreen else ())]
+    offers = [each for each in owners if callable(getattr(each, f"action_{name}", None))]
+    assert len(offers) == 1, f"{owner.__name__} has no action_{name}, or more than one"
     assert action.key or action.slash
     assert action.sentence.endswith(".")
 
@@ -111,12 +113,30 @@ async def test_help_tells_every_command_and_every_key() -> None:
 async def test_the_palette_offers_what_the_registry_says() -> None:
     async with chatting(world.client(kept=world.sessions())) as chat:
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
-        assert names == [action.name for action in ACTIONS if action.palette]
+        offered = [action for action in ACTIONS if action.palette]
+        assert sorted(names) == sorted(action.name for action in offered)
+        here = [action.name for action in offered if action.where == "chat"]
+        assert names[: len(here)] == here and names[-1] == "Quit"
         await chat.pilot.press("ctrl+p")
         await chat.pilot.press(*"sessions")
         await chat.until(lambda: "Choose an earlier session" in chat.text())
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+
+
+async def test_the_palette_begins_with_what_can_be_done_on_the_page_and_does_it() -> None:
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        await chat.pilot.press("f7")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+        names = [command.title for command in chat.app.get_system_commands(chat.app.screen)]
+        assert {"Keep new", "Keep old", "Both are true"} <= set(names[:8]) and names[-1] == "Quit"
+        await chat.pilot.press("ctrl+p", *"filter", "enter")
+        await chat.until(lambda: chat.app.screen.query_one(Choices).chosen == "decided")
+        await chat.pilot.press("ctrl+p", *"sessions")
+        await chat.until(lambda: "Choose an earlier session" in chat.text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        assert chat.app.current_mode == "chat"
 
 
 async def test_the_footer_shows_what_can_be_done_here() -> None:

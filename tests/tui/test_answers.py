@@ -9,7 +9,7 @@ from daemon.client import DaemonDownError
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
-from tui.widgets.chips import Chips
+from tui.widgets.below import Chips
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 
@@ -42,9 +42,9 @@ async def test_an_answer_has_its_sources_and_their_days_below() -> None:
             "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026 (earlier)",
             "[3] Foghorn committee, Nuria Solano, 2026-03-10",
         ]
-        await chat.pilot.click(Sources, offset=(4, 1))
+        await chat.pilot.click("Answer Sources", offset=(4, 1))
         await chat.until(lambda: chat.screen.has_class("-evidence-open"))
-        assert chat.screen.evidence.citation_list.citation == world.EARLIER
+        assert chat.screen.evidence.citation == world.EARLIER
         await chat.pilot.press("escape")
         await chat.until(lambda: not chat.screen.has_class("-evidence-open"))
 
@@ -115,11 +115,8 @@ async def test_an_answer_is_copied_as_markdown_or_plain() -> None:
         )
         assert "\nearlier: The fog signal has not been sounded since 1987. [2]\n" in chat.app.clipboard
         assert chat.app.clipboard.endswith("\n[3] Foghorn committee, Nuria Solano, 2026-03-10")
-        chat.screen.conversation.transcript.focus()
-        await chat.pilot.press("y")
+        await chat.pilot.press("ctrl+o")
         await chat.until(lambda: chat.app.clipboard.startswith("- It was"))
-        await chat.pilot.press("Y")
-        await chat.until(lambda: chat.app.clipboard.startswith("It was"))
 
 
 async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() -> None:
@@ -201,8 +198,8 @@ async def test_editing_the_first_question_begins_a_new_session() -> None:
 async def test_esc_leaves_what_is_edited_as_it_was() -> None:
     async with chatting(client()) as chat:
         await resume(chat)
-        chat.screen.conversation.transcript.focus()
-        await chat.pilot.press("k", "e")
+        await chat.pilot.press("alt+up")
+        await chat.send("/edit")
         await chat.until(lambda: chat.screen.prompt.text == "Two?")
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.screen.prompt.text == "" and "Enter asks in" not in chat.text())
@@ -255,7 +252,7 @@ async def test_what_was_stopped_is_edited_by_its_place() -> None:
         chat.screen.prompt.clear()
         await chat.send("/edit")
         await chat.until(lambda: "Enter asks in" in chat.text())
-        assert chat.screen._edited == (7, 6, "Four?")
+        assert chat.screen.answers._edited == (7, 6, "Four?")
 
 
 async def test_of_a_models_words_those_say_so_that_rest_on_no_source() -> None:

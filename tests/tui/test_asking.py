@@ -12,7 +12,7 @@ from daemon.terminal import title_of
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
-from tui.messages import SessionStarted, StreamEvent
+from tui.link import SessionStarted, StreamEvent
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 from tui.widgets.prose import Prose
@@ -21,13 +21,13 @@ from tui.widgets.prose import Prose
 async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         answer = await chat.ask(world.QUESTION)
-        assert "\n".join(prose.source for prose in answer.query(Prose)) == world.TEXT.rstrip()
-        assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources"
-        await chat.until(lambda: "notes/museum/fog-signal.md:14" in chat.text())
+        assert "- " + "\n- ".join(prose.source for prose in answer.query("Answer > Prose")) == world.TEXT.rstrip()
+        assert answer.trace.text == "why this? ^T · not right? ^B"
+        await chat.until(lambda: "/fog-signal.md:14" in chat.text())
         screen = chat.text()
         assert "It was last sounded on 9 March 2026" in screen
-        assert "[2] notes/daily/2026-01-14.md:6" in screen and "earlier value · 14 Jan 2026" in screen
-        assert "[3] Foghorn committee" in screen and "Nuria Solano" in screen
+        assert "/2026-01-14.md:6, 14 Jan 2026 (earlier)" in screen
+        assert "orn committee, Nuria Solano, 2026-03-10" in screen
         kinds = [type(message.event) for message in chat.messages if isinstance(message, StreamEvent)]
         assert kinds[0] is wire.Step and kinds[-1] is wire.Answered
 
@@ -36,15 +36,14 @@ async def test_a_clear_answer_has_its_value_in_bold_what_it_replaced_below_and_t
     async with chatting(world.client(answers=[world.clear_answer()])) as chat:
         answer = await chat.ask(world.QUESTION)
         said, earlier, folded = answer.query(Prose)
-        assert said.source == "- It was last sounded on **9 March 2026**, for the mayor. [1]"
-        assert earlier.has_class("earlier") and earlier.source.startswith("- earlier: The fog signal")
-        assert not folded.display and "2 more lines" in chat.text() and "coffee" not in chat.text()
+        assert said.source == "It was last sounded on **9 March 2026**, for the mayor. [1]"
+        assert earlier.has_class("earlier") and earlier.source.startswith("earlier: The fog signal")
+        assert not folded.display and "▸ also found: 2" in chat.text() and "coffee" not in chat.text()
         assert [cited.n for cited in answer.shown_citations] == [1, 2]
         await chat.pilot.press("ctrl+g")
         await chat.until(lambda: folded.display and "coffee" in chat.text())
         assert [cited.n for cited in answer.shown_citations] == [1, 2, 3, 4]
-        chat.screen.conversation.transcript.focus()
-        await chat.pilot.press("m")
+        await chat.pilot.press("ctrl+g")
         await chat.until(lambda: not folded.display)
 
 
@@ -63,7 +62,7 @@ async def test_an_answer_appears_while_it_is_being_written() -> None:
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last" in chat.text())
-        await chat.until(lambda: "[1] notes/museum/fog-signal.md:14" in chat.text())
+        await chat.until(lambda: "/fog-signal.md:14" in chat.text())
         assert chat.answers[0].trace.text == "▸ writing · found 1 thing you named · searched 1,204 passages"
         script.give(wire.Token("sounded in March."))
         await chat.until(lambda: "It was last sounded in March." in chat.text())
@@ -77,7 +76,7 @@ async def test_the_lines_are_shown_until_a_model_has_written() -> None:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last sounded on 9 March 2026" in chat.text())
         assert chat.answers[0].query(".preview") and "asking a model" in chat.answers[0].trace.text
-        assert "[1] notes/museum/fog-signal.md:14" in chat.text(), "its evidence can be looked at meanwhile"
+        assert "/fog-signal.md:14" in chat.text(), "its evidence can be looked at meanwhile"
         for event in (world.PRISM, wire.Token("In March, for the mayor. [1]")):
             script.give(event)
         await chat.until(lambda: "In March, for the mayor." in chat.text())

@@ -11,10 +11,10 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.actions import find_command, parse_command
+from tui.chat.screen import ChatScreen
+from tui.dialogs.help import HelpScreen
+from tui.dialogs.sessions import SessionsScreen
 from tui.link import EFFORTS
-from tui.screens.chat import ChatScreen
-from tui.screens.help import HelpScreen
-from tui.screens.sessions import SessionsScreen
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 
@@ -71,14 +71,14 @@ async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
         assert chat.client.state.folders[-1].path == str(tmp_path)
 
 
-async def test_status_tells_all_there_is_to_tell() -> None:
+async def test_status_says_what_the_memory_holds_and_which_model_answers() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/status")
         await chat.until(lambda: notes(chat))
         assert notes(chat)[0].splitlines() == [
-            "86 notes, 1,204 passages, 913 objects, 5,120 statements · 18.4 MB",
-            "/home/tilda/.local/share/palimpsest/memory.db · static · palimpsest 0.1.0",
+            "86 notes, 1,204 passages in /home/tilda/.local/share/palimpsest/memory.db",
             "/home/tilda/notes is watched · 86 notes",
+            "Model: none; answers are the lines of your notes. /model",
         ]
 
 
@@ -301,14 +301,15 @@ async def test_the_strategy_goes_with_the_questions() -> None:
         assert [how["strategy"] for _, how in chat.client.asked] == ["spread+beam", ""]
 
 
-async def test_the_line_under_an_answer_tells_of_models() -> None:
+async def test_the_drawing_of_a_question_tells_of_models() -> None:
     route = wire.Step("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
     guided = (wire.Step("guided", 5.0, {"call": 1, "options": 4}), wire.Step("guided", 0.0, {"call": 0}))
     steps = (wire.Step("compose", 9.0, {"calls": 2}), route, *guided)
     script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
     async with chatting(world.client(answers=[script])) as chat:
-        answer = await chat.ask("Is it?")
-        assert answer.trace.text == "▸ guided · 3 calls · 14 ms · 1 file"
+        await chat.ask("Is it?")
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "14 ms · guided · 3 calls" in chat.text())
 
 
 async def test_me_says_who_the_person_is_and_lets_them_say_it() -> None:

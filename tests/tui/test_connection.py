@@ -14,7 +14,7 @@ from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tui import link
 from tui.app import PalimpsestApp
-from tui.messages import StreamEvent
+from tui.link import StreamEvent
 
 DOWN = "No daemon is running. Start it with `pal daemon start`."
 

@@ -11,7 +11,7 @@ from daemon import wire
 from daemon.client import Client, DaemonError
 from daemon.testing import run_daemon
 from tui.changes import verdict_of
-from tui.deciding import correct, decide, describe_refused, find_correctable
+from tui.review.deciding import correct, decide, describe_refused, find_correctable
 
 
 @pytest.fixture(scope="module")

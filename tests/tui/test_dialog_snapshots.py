@@ -14,12 +14,10 @@ from tests.tui.conftest import chatting
 from tests.tui.looks import Looks
 from tests.tui.test_memory_commands import asked
 from tests.tui.test_models import REACHABLE
-from tui.screens.connect import ConnectScreen
-from tui.screens.help import HelpScreen
-from tui.screens.keep import KeepScreen
-from tui.screens.models import ModelsScreen
-from tui.screens.path import PathScreen, Tree
-from tui.screens.sessions import SessionsScreen
+from tui.dialogs.help import HelpScreen
+from tui.dialogs.models import ConnectScreen, ModelsScreen
+from tui.dialogs.sessions import SessionsScreen
+from tui.dialogs.start import KeepScreen, PathScreen, Tree
 
 
 async def test_sessions(looks: Looks) -> None:

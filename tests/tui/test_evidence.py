@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Markdown
 
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient
 from tui.app import PalimpsestApp
-from tui.passages import count_keys, split_frontmatter
-from tui.widgets.citation_list import CitationList
 from tui.widgets.note import Note
-from tui.widgets.passage import Passage
+from tui.widgets.passage import count_keys, mark_quote, split_frontmatter
 from tui.widgets.plain import Plain
+from tui.widgets.sources import Sources
 
 
 def answering(*citations: wire.Citation, text: str = "So it is. [1]") -> ScriptedClient:
@@ -26,8 +26,9 @@ def answering(*citations: wire.Citation, text: str = "So it is. [1]") -> Scripte
 
 
 def passage(chat: Chat, part: str) -> str:
-    plain = chat.screen.query_one(f"Passage .{part}", Plain)
-    return plain.text if plain.display else ""
+    """A part of the shown passage, as Markdown where it is Markdown; "" if there is none."""
+    shown = next(iter(chat.screen.query(f"Passage .{part}")), None)
+    return shown.source if isinstance(shown, Markdown) else shown.text if isinstance(shown, Plain) else ""
 
 
 async def test_the_quoted_lines_are_marked_in_the_passage() -> None:
@@ -43,8 +44,8 @@ async def test_the_quoted_lines_are_marked_in_the_passage() -> None:
 async def test_the_arrow_keys_show_the_next_passage() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "down")
-        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        await chat.pilot.press("tab", "right")
+        await chat.until(lambda: world.EARLIER.quote in passage(chat, "quoted"))
         await chat.pilot.press("j")
         await chat.until(lambda: passage(chat, "quoted").startswith("Nuria Solano: Nobody"))
         await chat.pilot.press("escape")
@@ -57,15 +58,15 @@ async def test_a_click_on_a_mark_in_the_answer_shows_its_passage() -> None:
         lines = chat.text().splitlines()
         x, y = next((line.find("[2]", 0, 70), y) for y, line in enumerate(lines) if "[2]" in line[:70])
         await chat.pilot.click(offset=(x + 1, y))
-        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        await chat.until(lambda: world.EARLIER.quote in passage(chat, "quoted"))
         assert chat.app.focused is chat.screen.prompt
 
 
-async def test_a_click_in_the_list_only_highlights() -> None:
+async def test_a_click_on_a_source_shows_its_passage_and_opens_nothing() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         await chat.ask(world.QUESTION)
-        await chat.pilot.click(CitationList, offset=(6, 2))
-        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        await chat.pilot.click(chat.screen.evidence.query_one(Sources), offset=(6, 3))
+        await chat.until(lambda: world.EARLIER.quote in passage(chat, "quoted"))
         assert passage(chat, "remark") == ""
 
 
@@ -74,26 +75,26 @@ async def test_an_earlier_answer_shows_its_evidence_again() -> None:
     async with chatting(client) as chat:
         first = await chat.ask(world.QUESTION)
         await chat.ask("Is it Tuesday?")
-        chat.screen.evidence.citation_list.highlight(1)
-        assert chat.screen.evidence.citation_list.option_count == 1
+        chat.screen.evidence.highlight(1)
+        assert len(chat.screen.evidence.citations) == 1
         await chat.pilot.press("alt+up")
-        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
+        await chat.until(lambda: len(chat.screen.evidence.citations) == 3)
         assert first.has_class("-marked")
         await chat.pilot.press("alt+down")
-        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 1)
+        await chat.until(lambda: len(chat.screen.evidence.citations) == 1)
         await chat.pilot.click(first)
-        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
+        await chat.until(lambda: len(chat.screen.evidence.citations) == 3)
 
 
 async def test_the_highlight_stays_while_citations_come_in() -> None:
     script = Script(world.PRISM, world.EARLIER, wire.Token("x"), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
-        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 2)
-        await chat.pilot.press("tab", "down")
+        await chat.until(lambda: len(chat.screen.evidence.citations) == 2)
+        await chat.pilot.press("tab", "right")
         script.give(world.CHAT)
-        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
-        assert chat.screen.evidence.citation_list.highlighted == 1
+        await chat.until(lambda: len(chat.screen.evidence.citations) == 3)
+        assert chat.screen.evidence.citation == world.EARLIER
 
 
 async def test_y_copies_the_citation_and_ctrl_o_the_answer() -> None:
@@ -193,10 +194,10 @@ async def test_n_shows_what_stands_around_the_passage_and_hides_it_again() -> No
         assert passage(chat, "quoted") == world.PRISM.quote
         await chat.pilot.press("n")
         await chat.until(lambda: not passage(chat, "previous") and not passage(chat, "next"))
-        await chat.pilot.press("down", "n")
+        await chat.pilot.press("right", "n")
         await chat.until(lambda: passage(chat, "previous") == "↑ It begins here.")
         assert passage(chat, "next") == "↓ It ends here."
-        await chat.pilot.press("down", "n")
+        await chat.pilot.press("right", "n")
         await chat.until(lambda: passage(chat, "remark") == "There is no passage 55 any more.")
         assert not passage(chat, "previous")
 
@@ -216,13 +217,13 @@ async def test_frontmatter_is_one_line_until_it_is_unfolded() -> None:
         await chat.until(lambda: "  author:\n    name: Ozzie" in passage(chat, "properties"))
         await chat.pilot.press("f")
         await chat.until(lambda: passage(chat, "properties") == "▸ frontmatter: 2 keys")
-        await chat.pilot.press("down")  # what is quoted of it is never folded away
+        await chat.pilot.press("right")  # what is quoted of it is never folded away
         await chat.until(lambda: passage(chat, "quoted") == "  name: Ozzie")
         assert passage(chat, "properties") == "" and "tags: [museum, fog]" in passage(chat, "before")
         await chat.pilot.press("f")  # and then the properties of the note are fetched
         told = "▾ properties: 2 keys\n  tags: museum\n  curator: Nuria Solano"
         await chat.until(lambda: passage(chat, "properties") == told)
-        await chat.pilot.press("down", "f")
+        await chat.pilot.press("right", "f")
         await chat.until(lambda: passage(chat, "remark") == "It has no frontmatter.")
 
 
@@ -259,9 +260,9 @@ async def test_w_says_why_this_passage_object_by_object() -> None:
         ]
         await chat.pilot.press("w")
         await chat.until(lambda: not passage(chat, "why"))
-        await chat.pilot.press("down", "w")
+        await chat.pilot.press("right", "w")
         await chat.until(lambda: passage(chat, "why").endswith("▪ Wednesday\n  Your question has its words."))
-        await chat.pilot.press("down", "w")
+        await chat.pilot.press("right", "w")
         await chat.until(lambda: passage(chat, "why") == "The search of this passage is not stored.")
 
 
@@ -279,39 +280,46 @@ async def test_x_asks_for_words_and_says_below_why_they_are_not_in_the_answer() 
         assert chat.screen.has_class("-narrow") and not chat.screen.has_class("-evidence-open")
 
 
-async def test_a_very_wide_terminal_shows_all_passages_and_lights_the_selected_one() -> None:
-    async with chatting(world.examined(), (200, 50)) as chat:
-
-        def shown() -> list[tuple[str, bool]]:
-            stacked = list(chat.screen.query(Passage))
-            return [(one.quoted.text[:9], one.has_class("-selected")) for one in stacked]
-
+async def test_the_sources_are_in_the_evidence_or_under_the_answer_never_both() -> None:
+    label = "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026"
+    async with chatting(world.client(answers=[world.answer()]), (160, 36)) as chat:
         await chat.ask(world.QUESTION)
-        await chat.until(lambda: len(shown()) == 3)
-        assert shown() == [("It was la", True), ("The fog s", False), ("Nuria Sol", False)]
-        assert chat.text().count("[2] notes/daily/2026-01-14.md:6, 14 Jan 2026") == 2  # under the answer, and there
-        await chat.pilot.press("tab", "down", "n")
-        await chat.until(lambda: [lit for _, lit in shown()] == [False, True, False])
-        await chat.until(lambda: "↑ It begins here." in chat.text())
-        await chat.pilot.click(list(chat.screen.query(Passage))[2])
-        await chat.until(lambda: [lit for _, lit in shown()] == [False, False, True])
-        await chat.pilot.resize_terminal(120, 36)
-        await chat.until(lambda: shown() == [("Nuria Sol", False)])
-        await chat.pilot.resize_terminal(160, 36)
-        await chat.until(lambda: [lit for _, lit in shown()] == [False, False, True])
+        await chat.until(lambda: label in chat.text())
+        assert chat.text().count(label) == 1 and "1 of 3" in chat.text()
+        await chat.pilot.press("f2")
+        await chat.until(lambda: "1 of 3" not in chat.text())
+        assert chat.text().count(label) == 1
 
 
-async def test_scrolling_brings_every_passage_of_a_stack() -> None:
-    many = [
-        replace(world.PRISM, n=n, episode_id=n, quote=f"Line {n}.", passage="a\n" * 9 + f"Line {n}.")
-        for n in range(1, 9)
-    ]
-    async with chatting(answering(*many), (160, 30)) as chat:
+async def test_a_note_in_markdown_is_rendered_and_the_quoted_table_stays_whole() -> None:
+    table = "| part | price |\n|---|---|\n| belt | 12 |\n| prism | 900 |"
+    cited = replace(
+        world.PRISM, quote="belt | 12", passage=f"# Parts\n\nSee [the shop](https://x.example) [1].\n\n{table}\n\nEnd."
+    )
+    async with chatting(answering(cited)) as chat:
         await chat.ask("?")
-        await chat.until(lambda: len(chat.screen.query(Passage)) == 8)
-        await chat.pilot.press("tab")
-        assert "Line 8." not in chat.text()
-        await chat.pilot.press(*["pagedown"] * 12)
-        await chat.until(lambda: "Line 8." in chat.text())
-        await chat.pilot.press("down", "down", "down")
-        await chat.until(lambda: "Line 4." in chat.text())
+        await chat.until(lambda: passage(chat, "quoted") == table and "│ belt" in chat.text())
+        assert "|---|" not in chat.text() and "the shop [1]." in chat.text() and "https" not in chat.text()
+        await chat.until(lambda: passage(chat, "after") == "End.")
+
+
+def test_a_quote_is_marked_with_its_block_and_code_is_not_cut() -> None:
+    text = "One.\n\nTwo\nlines.\n\nThree."
+    assert mark_quote(text, "lines.", blocks=True)[:3] == ("One.", "Two\nlines.", "Three.")
+    assert mark_quote(text, "One.", blocks=True)[:3] == ("", "One.", "Two\nlines.\n\nThree.")
+    code = "```\na\n\nb\n```"
+    assert mark_quote(code, "b", blocks=True).lines == code
+
+
+async def test_below_an_answer_are_questions_with_their_keys_and_no_numbers() -> None:
+    client = world.examined()
+    async with chatting(client) as chat:
+        answer = await chat.ask(world.QUESTION)
+        await chat.until(lambda: "why this? ^T · not right? ^B" in chat.text())
+        assert " ms" not in answer.trace.text and "passages" not in answer.trace.text
+        await chat.pilot.press("ctrl+b")
+        await chat.until(lambda: "Which words did you expect?" in chat.text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "why this? ^T · not right? ^B · bad" in chat.text())
+        await chat.pilot.click(answer.trace, offset=(3, 0))
+        await chat.until(lambda: answer.trace.unfolded)

@@ -32,6 +32,6 @@ async def test_the_evidence_in_a_small_terminal(looks: Looks) -> None:
     async with chatting(world.client(answers=[world.answer()]), NARROW) as chat:
         await chat.ask(world.QUESTION)
         await chat.until(lambda: chat.screen.evidence.citation is not None)
-        await chat.pilot.press("f2", "down")
+        await chat.pilot.press("f2", "right")
         await chat.until(lambda: "Ordered paint" in chat.text())
         await looks.now(chat, "small")

@@ -14,14 +14,12 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
-from tui import home as rows
+from tui.dialogs.start import PAUSE_SECONDS, IntroductionScreen, KeepScreen, PathScreen
+from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
 from tui.reports import status_report
-from tui.screens.introduction import IntroductionScreen
-from tui.screens.keep import KeepScreen
-from tui.screens.memory import MemoryScreen
-from tui.screens.path import PAUSE_SECONDS, PathScreen
-from tui.screens.review import ReviewScreen
+from tui.review.screen import ReviewScreen
+from tui.widgets import home as rows
 from tui.widgets.home import Home, HomeList
 
 SEEN = Preferences(seen_at=NOW - timedelta(days=1))
@@ -156,7 +154,7 @@ async def test_what_was_read_is_listed_with_its_places() -> None:
 
 async def test_a_plan_is_opened_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.commands.home.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.chat.home.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.PLANS, "Reprint")
         assert [(Path(uri).name, line) for uri, line in opened] == [("calendar.ics", 7)]

@@ -18,13 +18,12 @@ from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
 from tui import changes
 from tui.app import OnlyText
-from tui.browse import KINDS
-from tui.screens.chat import ChatScreen
-from tui.screens.folders import FoldersScreen
-from tui.screens.memory import MemoryScreen
-from tui.screens.review import ReviewScreen
-from tui.screens.sessions import SessionsScreen
-from tui.widgets.passage import Passages
+from tui.chat.screen import ChatScreen
+from tui.dialogs.sessions import SessionsScreen
+from tui.folders.screen import FoldersScreen
+from tui.memory.rows import KINDS
+from tui.memory.screen import MemoryScreen
+from tui.review.screen import ReviewScreen
 
 ESCAPES = "\x1b[2J\x1b[31mred\x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d52;c;eA==\x9c \x1bP+q544e\x1b\\ \x1b_apc\x1b\\"
 OVERWRITING = "over\rwritten\x08\x08 \x07 \u202egnirts\u202c \u2066iso\u2069 \u061c \U000e0041 half\ud800 漢字 🦭"
@@ -86,7 +85,7 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
             await chat.pilot.press(key)
             await chat.pilot.pause(0.05)
             assert safe(chat)
-        assert chat.screen.query_one(Passages).selected.shows_why
+        assert chat.screen.evidence.passage.shows_why
         await chat.ask("And?")
         await chat.ask("And now?")
         assert safe(chat)

@@ -14,10 +14,10 @@ from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import HOSTILE, safe
 from tests.tui.test_memory_commands import LYON, MOVED, asked
 from tests.tui.test_prompt import LONG
+from tui.dialogs.asked import AskedScreen
+from tui.dialogs.dialog import ConfirmScreen
 from tui.inquiry import Limit
-from tui.screens.asked import AskedScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.widgets.chips import Chip
+from tui.widgets.below import Chip
 from tui.widgets.note import Note
 
 
@@ -37,7 +37,7 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
     )
     async with chatting(client) as chat:
         for kind in ("note", "tag", "day"):
-            chat.screen.limit(Limit(kind, text, text))  # type: ignore[arg-type]
+            chat.screen.limits.add(Limit(kind, text, text))  # type: ignore[arg-type]
         chat.app.post_message(Paste(text + LONG))
         await chat.until(lambda: len(chat.screen.query(Chip)) == 4)
         assert safe(chat)

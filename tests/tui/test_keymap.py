@@ -12,10 +12,9 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tui.actions import ACTIONS
 from tui.app import PalimpsestApp
-from tui.keymap import FILE, Keymap, load_keymap, read_keymap
-from tui.keys import parse_key
-from tui.screens.help import HelpScreen
-from tui.screens.sessions import SessionsScreen
+from tui.dialogs.help import HelpScreen
+from tui.dialogs.sessions import SessionsScreen
+from tui.keys import FILE, Keymap, load_keymap, parse_key, read_keymap
 
 OWN = """
 chat.sessions = "Ctrl+Y"

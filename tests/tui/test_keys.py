@@ -14,12 +14,13 @@ from textual.widgets import Input
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW
+from tui.dialogs.asked import AskedScreen
+from tui.dialogs.dialog import Dialog
 from tui.folders.folders import FolderList
 from tui.keys import teach_alt_enter
-from tui.screens.asked import AskedScreen
-from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
+NAMES = {" ": "space", "/": "slash"}
 PASTE = "\x1b[200~{}\x1b[201~"
 
 
@@ -164,3 +165,36 @@ async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> No
         await chat.app.action_open_page("chat")  # before it has its widgets
         await chat.pilot.pause()
         assert chat.app.is_running
+
+
+@pytest.mark.parametrize("part", ["ctrl+t", "transcript", "evidence"])
+async def test_letters_typed_outside_of_a_field_go_to_the_prompt(part: str) -> None:
+    client = world.client(answers=[world.answer()])
+    async with chatting(client) as chat:
+        await chat.ask(world.QUESTION)
+        if part == "transcript":
+            chat.screen.conversation.transcript.focus()
+        else:
+            await chat.pilot.press("ctrl+t" if part == "ctrl+t" else "tab")
+        await chat.until(lambda: not chat.screen.prompt.has_focus)
+        words = "refute 4 /" if part != "evidence" else "refute"  # w, n and others are keys of a list
+        await chat.pilot.press(*(NAMES.get(character, character) for character in words))
+        await chat.until(lambda: chat.screen.prompt.text == words)
+        assert len(client.asked) == 1 and chat.app.current_mode == "chat"
+
+
+async def test_spaces_and_digits_on_home_are_text() -> None:
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("up", "1", "space", "2")
+        await chat.until(lambda: chat.screen.prompt.text == "1 2")
+
+
+async def test_the_keys_of_the_tabs_work_while_something_is_typed() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.pilot.press("a")
+        for key, page in (("f6", "memory"), ("f7", "review"), ("f8", "folders"), ("f5", "chat")):
+            assert key.upper() in chat.text().splitlines()[0]
+            await chat.pilot.press(key)
+            await chat.until(lambda page=page: chat.app.current_mode == page)
+        assert chat.screen.prompt.text == "a"

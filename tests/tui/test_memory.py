@@ -12,11 +12,10 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME
-from tui.details import make_fact_line
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.memory.details import make_fact_line
+from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
-from tui.screens.ask import AskScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.memory import MemoryScreen
 from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
@@ -127,7 +126,7 @@ async def test_a_note_and_a_fact_have_pages() -> None:
 
 async def test_a_source_opens_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.screens.memory.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.memory.screen.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
@@ -136,7 +135,7 @@ async def test_a_source_opens_in_the_editor(tmp_path: Path, monkeypatch: pytest.
         assert opened == [(f"{HOME}/people/Ozzie Penhale.md", 2)] and chat.app.screen is page
 
 
-async def test_a_fact_is_corrected_taken_back_and_done_again() -> None:
+async def test_a_fact_is_corrected_and_taken_back_here_and_in_the_chat() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
@@ -151,14 +150,18 @@ async def test_a_fact_is_corrected_taken_back_and_done_again() -> None:
         await chat.until(lambda: "07 is now 0161 496 99. u undoes it." in told(chat))
         await chat.pilot.press("u")
         await chat.until(lambda: chat.client.did[-1] == ("take back", 901))
-        await chat.pilot.press("r")
+        await chat.pilot.press("u")
+        await chat.until(lambda: "There is nothing to undo." in told(chat))
+        await chat.pilot.press("e")
+        await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
+        chat.app.screen.query_one(Input).value = "0161 496 99"
+        await chat.pilot.press("enter")
         await chat.until(lambda: chat.client.did[-1] == ("correct", 901, "0161 496 99"))
-        await chat.pilot.press("r")
-        await chat.until(lambda: "There is nothing to redo." in told(chat))
+        await chat.until(lambda: len(page._edits) == 1)
         await chat.pilot.press("f5")
         await chat.send("/undo")
         await chat.until(lambda: "Taken back: Ozzie Penhale, phone: 0161 496 07 is now 0161 496 99." in chat.words())
-        assert chat.client.did[-1] == ("take back", 901) and not page._edits.done and not chat.app.shared.done
+        assert chat.client.did[-1] == ("take back", 901) and not page._edits and not chat.app.shared.done
 
 
 async def test_two_names_are_one_and_two_again() -> None:

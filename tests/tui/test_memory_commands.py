@@ -13,9 +13,9 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tests.tui.test_prompt import LONG, chips
-from tui.screens.asked import PAGE, AskedScreen
-from tui.screens.chat import ChatScreen
-from tui.screens.confirm import ConfirmScreen
+from tui.chat.screen import ChatScreen
+from tui.dialogs.asked import PAGE, AskedScreen
+from tui.dialogs.dialog import ConfirmScreen
 from tui.widgets.note import Note
 
 LYON = wire.Fact(

@@ -12,10 +12,9 @@ from daemon.settings import load
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient
-from tui.screens.chat import ChatScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.connect import ConnectScreen
-from tui.screens.models import ModelsScreen
+from tui.chat.screen import ChatScreen
+from tui.dialogs.dialog import ConfirmScreen
+from tui.dialogs.models import ConnectScreen, ModelsScreen
 from tui.widgets.note import Note
 
 GRADES = wire.Graded("ollama:qwen3:4b", NOW, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)

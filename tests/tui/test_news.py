@@ -13,8 +13,8 @@ from tests.tui import world
 from tests.tui.conftest import WIDE, Chat, chatting
 from tests.tui.scripted import NOW
 from tui.app import PalimpsestApp
-from tui.screens.review import ReviewScreen
-from tui.widgets.news import News
+from tui.review.screen import ReviewScreen
+from tui.widgets.below import News
 from tui.widgets.plain import Plain
 
 NEWS = "Changed: The compressor has a belt of rubber (was leather), from notes/museum/fog-signal.md:16"

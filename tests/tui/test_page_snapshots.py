@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.looks import Looks
-from tui.screens.memory import MemoryScreen
+from tui.memory.screen import MemoryScreen
 
 
 async def show_kind(chat: Chat, kind: str, words: str) -> None:

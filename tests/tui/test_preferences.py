@@ -40,7 +40,9 @@ async def test_the_palette_begins_with_what_is_used_most() -> None:
         await chat.pilot.press("ctrl+p")
         await chat.until(lambda: "Show the state of the memory" in chat.text())
         lines = chat.text().splitlines()
-        order = [next(y for y, line in enumerate(lines) if name in line) for name in ("Status", "Copy answer", "Help")]
+        order = [
+            next(y for y, line in enumerate(lines) if name in line) for name in ("Status", "Copy answer", "Evidence")
+        ]
         assert order == sorted(order)
 
 
@@ -87,3 +89,20 @@ def test_what_is_kept_is_what_was(
     again = Preferences.load(path)
     kept.seen_at = datetime(2026, 1, 2, tzinfo=UTC)
     assert again == kept
+
+
+def test_two_chats_on_one_memory_do_not_overwrite_what_the_other_saved(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    Preferences(path, pinned=["Ozzie"]).save(NOW)
+    one, other = Preferences.load(path), Preferences.load(path)
+    one.theme, one.pinned = "parchment", ["Ozzie", "Beatrice"]
+    one.note_use("Status")
+    other.effort = "deep"
+    other.pinned.remove("Ozzie")
+    other.note_use("Status")
+    other.note_use("Help")
+    again = Preferences.load(path)
+    assert (again.theme, again.effort, again.pinned) == ("parchment", "deep", ["Beatrice"])
+    assert again.used == {"Status": 2, "Help": 1}
+    one.save()
+    assert Preferences.load(path) == again

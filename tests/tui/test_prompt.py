@@ -15,7 +15,7 @@ from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.fuzzy import rank
 from tui.inquiry import Inquiry, Limit, add_limit, is_long, parse_day
-from tui.widgets.chips import Chip, Chips
+from tui.widgets.below import Chip, Chips
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 

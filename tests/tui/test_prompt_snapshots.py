@@ -11,7 +11,7 @@ from tests.tui.scripted import Script, ScriptedClient
 from tests.tui.test_memory_commands import LYON, TURIN
 from tests.tui.test_prompt import FOG, GOAT, LONG
 from tui.inquiry import Limit
-from tui.widgets.chips import Chip
+from tui.widgets.below import Chip
 
 
 def noted() -> ScriptedClient:
@@ -20,7 +20,7 @@ def noted() -> ScriptedClient:
 
 async def limit(chat: Chat) -> None:
     for one in (Limit("note", FOG.uri, FOG.title), Limit("tag", "boat", "boat"), Limit("day", "2026-03", "2026-03")):
-        chat.screen.limit(one)
+        chat.screen.limits.add(one)
     chat.app.post_message(Paste(LONG))
     await chat.until(lambda: len(chat.screen.query(Chip)) == 4)
 

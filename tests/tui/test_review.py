@@ -13,8 +13,8 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW
 from tui.changes import find_difference, news, verdict_of
-from tui.screens.ask import AskScreen
-from tui.screens.review import ReviewScreen
+from tui.dialogs.dialog import AskScreen
+from tui.review.screen import ReviewScreen
 from tui.widgets.plain import Plain
 
 
@@ -141,7 +141,7 @@ async def test_an_empty_page_says_what_will_stand_there() -> None:
 
 async def test_the_chosen_line_opens_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.screens.review.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.review.screen.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
@@ -223,7 +223,7 @@ def test_a_verdict_is_known_by_what_came_of_it(verdict: str) -> None:
 
 async def test_neither_is_right_and_the_note_that_still_says_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.screens.review.open_in_editor", lambda _, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.review.screen.open_in_editor", lambda _, uri, line: opened.append((uri, line)))
     change = replace(world.changes()[4], id=9, old=world.FACT_BEFORE, new=world.FACT_PHONE)
     page = wire.Passage(31, world.FACT_PHONE.uri, "file", "Ozzie Penhale", "---\nphone: 0161 496 07\n---", line=1)
     listed = wire.ListedSource(page.uri, "file", page.title, 1)

@@ -11,8 +11,8 @@ LATER = (
     "textual.widgets._markdown",
     "pygments",
     "tui.graph",
-    "tui.screens.sessions",
-    "tui.screens.help",
+    "tui.dialogs.sessions",
+    "tui.dialogs.help",
 )
 
 
@@ -53,22 +53,17 @@ asyncio.run(main())
     assert loaded(code, LATER) == set()
 
 
-def test_garbage_is_looked_for_when_nobody_waits_for_it() -> None:
+def test_garbage_is_collected_again_once_the_chat_is_open() -> None:
     code = """
-import gc
-from tui import gc_tuning
+import asyncio, gc
+gc.disable()
+from tests.tui import world
+from tests.tui.conftest import chatting
 
-gc_tuning.look_through()
-gc_tuning.begin()
-assert gc.isenabled() and not gc.get_freeze_count(), "nothing was put off"
-gc_tuning.defer()
-cycle = []
-cycle.append(cycle)
-del cycle
-gc_tuning.begin()
-kept = gc.get_freeze_count()
-assert gc.isenabled() and kept
-gc_tuning.look_through()
-assert 0 < gc.get_freeze_count() < kept
+async def main():
+    async with chatting(world.client()):
+        assert gc.isenabled() and gc.get_freeze_count()
+
+asyncio.run(main())
 """
-    assert loaded(code, HEAVY) == set()
+    assert loaded(code, LATER) == set()

@@ -132,7 +132,7 @@ def test_the_session_is_kept_and_resumed(daemon: RunningDaemon) -> None:
             if first:
                 terminal.until("Ask your memory.")
                 terminal.send("What is the keel of Second Opinion made of?\r")
-                terminal.until(" ms")
+                terminal.until("not right?")
             else:
                 terminal.until("What is the keel of Second Opinion made of?")
                 terminal.send("\x0c")
@@ -203,7 +203,7 @@ def test_a_hostile_note_cannot_reach_the_terminal(daemon: RunningDaemon, tmp_pat
         terminal.until("Ask your memory.")
         terminal.send("Where does the kraken of Zennor sleep?\r")
         terminal.until("slipway")
-        terminal.until(" ms")
+        terminal.until("not right?")
         terminal.send("\x11")
         assert terminal.ended() == 0
     finally:

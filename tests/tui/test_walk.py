@@ -11,9 +11,8 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import FORBIDDEN, HOSTILE
-from tui.walk import MAX_NODES, Walk, tell_stages
 from tui.widgets.graph import GraphView
-from tui.widgets.walk import WalkView
+from tui.widgets.walk import MAX_NODES, Walk, WalkView, tell_stages
 
 STEPS = [event for event in world.STEPS if isinstance(event, wire.Step)]
 BROAD = (180, 40)
@@ -49,12 +48,11 @@ def test_of_many_visits_what_is_cited_is_drawn_with_all_that_led_there() -> None
 
 async def test_the_drawing_unfolds_is_stepped_through_and_folds_again() -> None:
     async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
-        answer = await chat.ask(world.QUESTION)
-        assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources" and "sounded for" not in chat.text()
+        await chat.ask(world.QUESTION)
+        assert "41 ms" not in chat.text() and "sounded for" not in chat.text()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
-        assert answer.trace.text == "▾ 3 passages · 41 ms · 3 sources"
-        assert "found 1 thing you named · searched 1,204 passages · followed 3 links · kept 3" in chat.words()
+        assert "found 1 thing you named · searched 1,204 passages · followed 3 links · kept 3 · 41 ms" in chat.words()
         await chat.pilot.press("left", "left")
         await chat.until(lambda: "3 of 5 · Beatrice → sounded for → the mayor" in chat.words())
         assert "▪ [3] Foghorn" not in chat.text()

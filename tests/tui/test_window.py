@@ -7,9 +7,8 @@ import pytest
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, chatting
 from tests.tui.scripted import Script
-from tui.screens.help import HelpScreen
-from tui.screens.jump import JumpScreen
-from tui.widgets.citation_list import CitationList
+from tui.dialogs.help import HelpScreen, JumpScreen
+from tui.widgets.evidence import Evidence
 from tui.widgets.plain import Plain
 
 
@@ -21,10 +20,10 @@ async def test_a_letter_goes_to_a_part_of_the_page() -> None:
         await chat.until(lambda: isinstance(chat.app.screen, JumpScreen))
         screen = chat.app.screen
         assert isinstance(screen, JumpScreen)
-        letter = next(key for key, widget in screen._targets.items() if isinstance(widget, CitationList))
+        letter = next(key for key, widget in screen._targets.items() if isinstance(widget, Evidence))
         assert f" {letter} " in chat.text()
         await chat.pilot.press(letter)
-        await chat.until(lambda: isinstance(chat.app.focused, CitationList))
+        await chat.until(lambda: isinstance(chat.app.focused, Evidence))
 
 
 @pytest.mark.parametrize("key", ["escape", "9", "§"])

@@ -13,10 +13,10 @@ from textual.content import Content
 from daemon import wire
 from tests.tui import world
 from tui.editor import editor_command, find_editor
-from tui.passages import mark_quote
 from tui.reports import added_report, skipped_lines, status_report
 from tui.widgets.note import hang_lines
-from tui.wording import cut_left, day, short_path, size, when
+from tui.widgets.passage import mark_quote
+from tui.wording import cut_left, day, short_path, when
 
 NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
 
@@ -38,14 +38,6 @@ def test_a_time_is_said_as_people_say_it(at: str, words: str) -> None:
 def test_a_day_without_a_date_is_nothing() -> None:
     assert day(datetime(2026, 3, 9, 11, tzinfo=UTC)) == "9 Mar 2026"
     assert day(None) == ""
-
-
-@pytest.mark.parametrize(
-    ("bytes_", "words"),
-    [(0, "0 bytes"), (999, "999 bytes"), (90_112, "90.1 kB"), (18_400_000, "18.4 MB"), (5e9, "5.0 GB")],
-)
-def test_sizes_have_units(bytes_: int, words: str) -> None:
-    assert size(bytes_) == words
 
 
 def test_a_path_is_as_short_as_it_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,10 +113,11 @@ def test_a_report_tells_what_is_wrong() -> None:
         "0.1.0", 1, 1, 1.0, "/m.db", "static", 3, 9, 20, 5, 50, 4096, 2, "reading", (folder,), skipped, 5
     )
     assert status_report(status).splitlines() == [
-        "3 notes, 9 passages, 5 objects, 20 statements · 4.1 kB",
-        "/m.db · static · palimpsest 0.1.0",
+        "3 notes, 9 passages in /m.db",
         "Now: reading, 2 to read",
         "/n is missing: it was unmounted · 3 notes",
+        "Model: none; answers are the lines of your notes. /model",
+        "/n is not there; to stop watching it: pal watch rm /n",
         "  skipped /n/0.bin: it is no text",
         "  skipped /n/1.bin: it is no text",
         "  skipped /n/2.bin: it is no text",

@@ -15,13 +15,11 @@ from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.dialogs.start import PathScreen, describe_estimate
 from tui.folders.reading import describe_seconds
 from tui.folders.rows import TabList
-from tui.screens.ask import AskScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.folders import FoldersScreen
-from tui.screens.keep import describe_estimate
-from tui.screens.path import PathScreen
+from tui.folders.screen import FoldersScreen
 
 
 async def work(chat: Chat, tab: int = 0) -> TabList:

@@ -9,20 +9,12 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from tui.actions.action import TABS, page_keys
 from tui.actions.action import Action as Action
 from tui.actions.action import Completes as Completes
 from tui.actions.action import Where as Where
-from tui.actions.answers import ANSWERS
-from tui.actions.browser import BROWSER
 from tui.actions.chat import CHAT
-from tui.actions.everywhere import EVERYWHERE
-from tui.actions.folders import FOLDERS
-from tui.actions.graph import GRAPH
-from tui.actions.home import HOME
-from tui.actions.memory import MEMORY
-from tui.actions.review import REVIEW
-from tui.actions.sessions import SESSIONS
-from tui.actions.walk import WALK
+from tui.actions.pages import PAGES
 from tui.fuzzy import rank
 
 PLACES: dict[Where, str] = {
@@ -50,19 +42,40 @@ PLACES: dict[Where, str] = {
     "health": "In the health",
 }
 
-ACTIONS: tuple[Action, ...] = (
-    *EVERYWHERE,
-    *CHAT,
-    *ANSWERS,
-    *HOME,
-    *MEMORY,
-    *SESSIONS,
-    *REVIEW,
-    *GRAPH,
-    *WALK,
-    *BROWSER,
-    *FOLDERS,
+EVERYWHERE: tuple[Action, ...] = (
+    Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
+    Action(
+        "Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands", priority=True
+    ),
+    Action(
+        "Quit",
+        "Leave the chat; sessions are saved.",
+        "quit",
+        "app",
+        "ctrl+q",
+        slash="quit",
+        palette=True,
+        priority=True,
+    ),
+    Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
+    Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
+    Action("Motion", "Turn animation on or off.", "toggle_motion", "app", slash="motion", palette=True),
+    *(
+        Action(
+            tab.title,
+            f"Go to {tab.title}.",
+            f"open_page('{tab.name}')",
+            "app",
+            page_keys(tab.name),
+            slash=tab.name,
+            palette=True,
+            priority=True,
+        )
+        for tab in TABS
+    ),
 )
+
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *PAGES)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

@@ -11,12 +11,12 @@ from textual import work
 from textual.content import Content
 
 from daemon import wire
+from daemon.terminal import count
 from tui.actions import Where, bindings_of
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.dialogs.start import describe_estimate, is_much
 from tui.folders.rows import TabList, paragraphs, two_lines
-from tui.screens.ask import AskScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.keep import describe_estimate, is_much
-from tui.wording import count, day, short_path
+from tui.wording import day, short_path
 
 STATES = {"watching": "watched", "scanning": "being scanned", "missing": "not there", "polling": "checked now and then"}
 SHORT = {"local": "stays on this machine", "any": "may be sent out"}
@@ -82,7 +82,7 @@ class FolderList(TabList):
 
     @work
     async def action_add(self) -> None:
-        from tui.screens.path import PathScreen  # a tree of files, which few need
+        from tui.dialogs.start import PathScreen  # a tree of files, which few need
 
         chosen = await self.app.push_screen_wait(PathScreen(self.shared.link))
         if chosen is None:

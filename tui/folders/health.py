@@ -10,9 +10,9 @@ from textual.content import Content
 
 from daemon.client import Client
 from daemon.examination import MENDS, Look, examine
+from daemon.terminal import count
 from tui.actions import Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
-from tui.wording import count
 
 NAMES = {
     "daemon": "Daemon", "file": "The memory's file", "disk": "The disk", "backups": "Backups",

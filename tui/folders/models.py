@@ -11,12 +11,11 @@ from textual.content import Content
 from daemon import wire
 from daemon.client import Client
 from daemon.connecting import use_models
+from daemon.terminal import size
 from tui.actions import Where, bindings_of
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.dialogs.models import ask_policy
 from tui.folders.rows import TabList, paragraphs, two_lines
-from tui.screens.ask import AskScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.models import ask_policy
-from tui.wording import size
 
 ROLES = {"extract": "reads notes", "answer": "writes answers", "agent": "directs searches"}
 GRADES = ("reads", "decides", "answers", "refuses", "tools")

@@ -11,11 +11,12 @@ from textual import work
 from textual.content import Content
 
 from daemon import wire
+from daemon.terminal import count
 from tui.actions import Where, bindings_of
+from tui.dialogs.dialog import AskScreen
 from tui.folders.rows import TabList, paragraphs, two_lines
-from tui.messages import Activity
-from tui.screens.ask import AskScreen
-from tui.wording import count, short_path
+from tui.link import Activity
+from tui.wording import short_path
 
 MOST = 1000  # skipped files that are listed at once
 REMEDIES = (  # words of a reason -> what would read the file
@@ -134,7 +135,7 @@ class ReadingList(TabList):
         enabled = not self.enabled
         if await self.call(lambda client: client.enable_enrichment(enabled)) is not None:
             text = "Models read in the background" if enabled else "No model reads in the background"
-            self.say(f"{text}; to keep this after a restart: pal {'resume' if enabled else 'pause'}")
+            self.say(f"{text}; to keep this after a restart: pal {'unpause' if enabled else 'pause'}")
             self.shared.link.refresh_status()
 
     @work

@@ -18,9 +18,9 @@ from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.connecting import ConnectError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
-from tui.messages import Activity
+from tui.link import Activity
 from tui.shared import Shared
-from tui.widgets.option_list import Options
+from tui.widgets.plain import Options
 
 T = TypeVar("T")
 

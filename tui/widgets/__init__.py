@@ -1,1 +1,1 @@
-"""The widgets of the chat's screens, one per file."""
+"""The widgets of the chat's pages."""

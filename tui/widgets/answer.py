@@ -13,18 +13,20 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import IN_THE_WORDS_OF, display_safe
+from daemon.terminal import IN_THE_WORDS_OF, count, display_safe
 from tui.inquiry import Limit
+from tui.keys import Keymap
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 from tui.widgets.trace_line import ASKED, WRITING, TraceLine
-from tui.wording import change_text, count
+from tui.wording import change_text
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import Markdown
 
     from tui.widgets.prose import Prose
 
+NO_KEYS = Keymap()
 NO_SOURCE = "(no source)"
 NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
 LIMITED_HINT = "Try other words, or ask the whole memory: Backspace in the empty prompt removes the limit."
@@ -50,6 +52,7 @@ class Answer(Vertical):
         kept: wire.ChatMessage | None = None,
         folders: Sequence[str] = (),
         limits: tuple[Limit, ...] = (),
+        keymap: Keymap = NO_KEYS,
     ) -> None:
         super().__init__()
         self._folders = folders
@@ -61,7 +64,7 @@ class Answer(Vertical):
         self.trace_id: int | None = kept.trace_id if kept else None
         self.model = ""  # wrote it
         self.ready = asyncio.Event()
-        self.trace = TraceLine()
+        self.trace = TraceLine(keymap)
         self._kept = kept
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
         self._prose: Prose | None = None  # the text while it streams
@@ -178,6 +181,12 @@ class Answer(Vertical):
             self.call_later(self._show_sources)
             self.post_message(self.Selected(self))
 
+    @on(TraceLine.Asked)
+    async def _question_clicked(self, message: TraceLine.Asked) -> None:
+        message.stop()
+        self.post_message(self.Selected(self))
+        self.call_later(self.run_action, f"screen.{message.handler}")
+
     @on(Sources.Selected)
     def _source_chosen(self, message: Sources.Selected) -> None:
         message.stop()
@@ -216,14 +225,8 @@ class Answer(Vertical):
         self.post_message(self.Selected(self))
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
-        from tui.widgets.prose import CITE
-
         event.stop()
-        if event.href.startswith(CITE):
-            self.post_message(self.Selected(self, int(event.href.removeprefix(CITE))))
-        else:
-            self.app.copy_to_clipboard(display_safe(event.href))
-            self.notify(f"Link copied: {display_safe(event.href, line=True)}", markup=False)
+        self.post_message(self.Selected(self, int(event.href.partition(":")[2])))
 
     async def _show_preview(self, preview: wire.Preview) -> None:
         """The lines of memory, while a model is asked."""
@@ -264,9 +267,10 @@ class Answer(Vertical):
             above = prose
             self._prose = None
         await self._show_sources()
-        if folded := sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations)):
+        folded = sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations))
+        if folded:
             await self.mount(Fold(folded), before=self.trace)
-        self.trace.settle(answered.citations, answered.ms)
+        self.trace.settle(answered.citations, answered.ms, bool(folded))
 
     async def _mount_prose(self, kind: str = "") -> Prose:
         from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
@@ -291,7 +295,7 @@ class Fold(Plain):
 
     def show(self, unfolded: bool) -> None:
         """Shows the number of lines, with an arrow that points down if they are unfolded."""
-        self.update(f"{'▾' if unfolded else '▸'} {count(self._lines, 'more line')}")
+        self.update(f"{'▾' if unfolded else '▸'} also found: {self._lines:,}")
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
@@ -317,7 +321,13 @@ def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") 
         if not passages or passages[-1][0] != kind:
             passages.append((kind, []))
         passages[-1][1].append(written)
-    return [(kind, "\n".join(written)) for kind, written in passages]
+    return [(kind, "\n".join(_unlist(written))) for kind, written in passages]
+
+
+def _unlist(lines: list[str]) -> list[str]:
+    """A list of one item as a paragraph."""
+    items = sum(line.startswith("- ") for line in lines)
+    return [line.removeprefix("- ") for line in lines] if items == 1 == len(list(filter(None, lines))) else lines
 
 
 def _states_something(line: str) -> bool:

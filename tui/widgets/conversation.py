@@ -16,20 +16,18 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import display_safe
+from daemon.terminal import count, display_safe
 from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
-from tui.messages import SessionStarted, StreamEvent
+from tui.link import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
 from tui.session import WINDOW, Session
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.home import Home
-from tui.widgets.note import Level, Note
+from tui.widgets.note import Level, Note, Question
 from tui.widgets.plain import Plain
-from tui.widgets.question import Question
 from tui.widgets.transcript import Transcript
-from tui.wording import count
 
 NEW_SESSION = "New session"
 DRAW_SECONDS = 0.1  # between two drawings of an answer that comes
@@ -192,7 +190,7 @@ class Conversation(Vertical):
         if self.session.later:
             await self.go_to_end()
         self._inquiry, self._events = inquiry, []
-        answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits)
+        answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits, keymap=self._shared.keymap)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
@@ -390,5 +388,7 @@ class Conversation(Vertical):
                 limits = list_limits(behind) if behind is not None else ()
                 widgets.append(Question(Inquiry(question, limits=limits)))
             else:
-                widgets.append(Answer(question, message, self._shared.folders, list_limits(message)))
+                widgets.append(
+                    Answer(question, message, self._shared.folders, list_limits(message), self._shared.keymap)
+                )
         return widgets

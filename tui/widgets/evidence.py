@@ -1,85 +1,164 @@
-"""The evidence of an answer, next to it."""
+"""The evidence of an answer, next to it: the passage of one citation, and below it all of the sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from daemon import wire
-from tui.widgets.citation_list import NO_FRONTMATTER, CitationList
-from tui.widgets.passage import Passage, Passages
+from tui.actions import Where, bindings_of
+from tui.editor import CannotOpenError, open_in_editor
+from tui.widgets.passage import Passage
 from tui.widgets.plain import Plain
+from tui.widgets.sources import Sources
+from tui.wording import citation_text
 
 EMPTY = "The evidence of an answer is shown here."
+NO_FRONTMATTER = "It has no frontmatter."
+Wanted = Literal["surroundings", "frontmatter", "why", "whynot"]
 
 
-class Evidence(Vertical):
-    """The citations of one answer, and the passage of the highlighted one, or all passages if there is space."""
+class Evidence(Vertical, can_focus=True):
+    """The citations of one answer, one at a time."""
+
+    PLACE: ClassVar[Where] = "evidence"
+    BINDINGS = bindings_of(PLACE)
+
+    @dataclass
+    class Requested(Message):
+        """A request for details of a citation: its neighbours, why it was found, or why something else was not. With
+        `frontmatter` for the properties of its source."""
+
+        what: Wanted
+        cited: wire.Citation
 
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
         self.border_title = "Evidence"
-        self._passages = Passages()
-        self.citation_list = CitationList(self._passages)
-        self._shown: tuple[tuple[wire.Citation, ...], tuple[str, ...], str] | None = None
+        self.passage = Passage()
+        self.citations: tuple[wire.Citation, ...] = ()
+        self._folders: tuple[str, ...] = ()
+        self._at = 0
 
     def compose(self) -> ComposeResult:
         yield Plain(EMPTY, id="evidence-empty")  # the others are mounted at the first citation
 
     @property
     def citation(self) -> wire.Citation | None:
-        return self.citation_list.citation
+        """The citation whose passage is shown."""
+        return self.citations[self._at] if self.citations else None
 
     def clear(self) -> None:
         """Before the first answer."""
         self.show((), (), EMPTY)
 
     def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str], empty: str) -> None:
-        """Shows an answer's citations; without any, the sentence `empty`."""
-        folders = tuple(folders)
-        if (citations, folders, empty) == self._shown:
-            return
-        self._shown = citations, folders, empty
+        """Shows an answer's citations; without any, the sentence `empty`. The passage stays if they only grew."""
         self.query_one("#evidence-empty", Plain).update(empty)
+        folders = tuple(folders)
+        if (citations, folders) == (self.citations, self._folders):
+            return
+        grew = self.citations and citations[: len(self.citations)] == self.citations
+        self.citations, self._folders, self._at = citations, folders, self._at if grew else 0
         self.set_class(not citations, "-empty")
-        if citations and self.citation_list.parent is None:
-            self.mount(self.citation_list, self._passages)
-        self.citation_list.show(citations, folders)
+        if citations and self.passage.parent is None:
+            self.mount(self.passage)
+        self.query(Sources).remove()
+        if len(citations) > 1:
+            self.mount(Sources(citations, folders))
+        self._draw()
 
     def highlight(self, n: int) -> None:
-        self.citation_list.highlight(n)
+        """Shows the passage of the citation `[n]`, if there is one."""
+        places = [place for place, cited in enumerate(self.citations) if cited.n == n]
+        if places:
+            self._at = places[0]
+            self._draw()
 
     def explain(self, cited: wire.Citation, why: str) -> None:
         """Shows above a citation's passage why it was found, if it is still visible."""
-        if (passage := self._find(cited)) is not None:
-            passage.explain(why)
-            self._passages.reveal()
+        if cited == self.citation:
+            self.passage.explain(why)
 
     def remark(self, cited: wire.Citation, text: str) -> None:
         """Shows a remark above a citation's passage, if it is still visible."""
-        if (passage := self._find(cited)) is not None:
-            passage.remark(text)
-            self._passages.reveal()
+        if cited == self.citation:
+            self.passage.remark(text)
 
     def surround(self, cited: wire.Citation, around: wire.Surroundings, *, frontmatter: bool) -> None:
         """Shows the text around a citation's passage, or only the `frontmatter`."""
-        if (passage := self._find(cited)) is not None:
-            passage.surround(around)
-            if not frontmatter:
-                passage.show_neighbours(True)
-            elif passage.has_frontmatter:
-                passage.toggle_frontmatter()
-            else:
-                passage.remark(NO_FRONTMATTER)
-            self._passages.reveal()
+        if cited != self.citation:
+            return
+        self.passage.surround(around)
+        if not frontmatter:
+            self.passage.show_neighbours(True)
+        elif self.passage.has_frontmatter:
+            self.passage.toggle_frontmatter()
+        else:
+            self.passage.remark(NO_FRONTMATTER)
 
-    @on(Passage.Selected)
-    def _passage_chosen(self, message: Passage.Selected) -> None:
+    @on(Sources.Selected)
+    def _source_chosen(self, message: Sources.Selected) -> None:
         message.stop()
         self.highlight(message.n)
 
-    def _find(self, cited: wire.Citation) -> Passage | None:
-        return self._passages.find(cited)
+    def action_show(self, step: int) -> None:
+        if self.citations:
+            self._at = min(max(0, self._at + step), len(self.citations) - 1)
+            self._draw()
+
+    def action_copy_citation(self) -> None:
+        if self.citation is not None:
+            self.app.copy_to_clipboard(citation_text(self.citation))
+            self.notify("Citation copied.", markup=False)
+
+    def action_scroll_passage(self, direction: int) -> None:
+        self.passage.scroll_page(direction)
+
+    def action_scroll_line(self, direction: int) -> None:
+        self.passage.scroll_line(direction)
+
+    def action_toggle_neighbours(self) -> None:
+        if self.passage.around is None:
+            self._request("surroundings")
+        else:
+            self.passage.show_neighbours(not self.passage.shows_neighbours)
+
+    def action_toggle_frontmatter(self) -> None:
+        if self.passage.has_frontmatter:
+            self.passage.toggle_frontmatter()
+        elif self.passage.around is None:
+            self._request("frontmatter")
+        else:
+            self.passage.remark(NO_FRONTMATTER)
+
+    def action_toggle_why(self) -> None:
+        if self.passage.shows_why:
+            self.passage.explain("")
+        else:
+            self._request("why")
+
+    def action_ask_whynot(self) -> None:
+        self._request("whynot")
+
+    def action_open_source(self) -> None:
+        if self.citation is None:
+            return
+        try:
+            open_in_editor(self.app, self.citation.uri, self.citation.line)
+        except CannotOpenError as error:
+            self.passage.remark(str(error))
+
+    def _request(self, what: Wanted) -> None:
+        if self.citation is not None:
+            self.post_message(self.Requested(what, self.citation))
+
+    def _draw(self) -> None:
+        place = f"{self._at + 1} of {len(self.citations)}" if len(self.citations) > 1 else ""
+        self.passage.show(self.citation, place, self._folders)

@@ -1,61 +1,105 @@
-"""The passages that citations were taken from."""
+"""The passage that a citation was taken from, as its note shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
+from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import cited_link, display_safe
-from tui.passages import count_keys, mark_quote, split_frontmatter
+from daemon.terminal import cited_link, count, display_safe
 from tui.widgets.plain import Plain, link_text
-from tui.wording import count, cut_left, source_label
+from tui.wording import cut_left, source_label
 
-PARTS = ("heading", "remark", "why", "properties", "previous", "before", "quoted", "after", "next")
+if TYPE_CHECKING:
+    from tui.widgets.prose import Prose
+
+_FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+MARKDOWN = (".md", ".markdown")
+TEXT = ("before", "quoted", "after")
 LEAST_COLUMNS = 20  # of a heading
-STACKED_FROM = 160  # columns of the terminal from which all passages are shown
 BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
 
-class Passage(Vertical):
-    """One passage, its quoted lines marked with a bar, its frontmatter folded to a line.
+class Marked(NamedTuple):
+    """A passage as the lines before a quote, its lines, and the lines after.
 
-    On request a remark and the reason why it was found come above it, and the surrounding text of its note, dimmed,
-    before and after it. `headed`: with its citation as a heading.
+    `lines[start:end]` are the quote's own words.
     """
 
-    @dataclass
-    class Selected(Message):
-        """A person chose the passage of this citation."""
+    before: str
+    lines: str = ""
+    after: str = ""
+    start: int = 0
+    end: int = 0
 
-        n: int
 
-    def __init__(self, headed: bool = False) -> None:
-        super().__init__()
+def mark_quote(passage: str, quote: str, *, blocks: bool = False) -> Marked:
+    """Finds a quote even if its lines are wrapped differently; without a match, everything is `before`. With `blocks`
+    its lines are all of its paragraph, list or table, which are shown as one."""
+    words = quote.split()
+    match = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
+    if match is None:
+        return Marked(passage)
+    mark = "\n\n" if blocks else "\n"
+    above, end = passage.rfind(mark, 0, match.start()), passage.find(mark, match.end())
+    begin = above + len(mark) if above >= 0 else 0
+    if blocks and len(_FENCE.findall(passage[:begin])) % 2:  # within code, which may have empty lines
+        begin, end = 0, -1
+    end = len(passage) if end < 0 else end
+    return Marked(
+        passage[:begin].removesuffix(mark),
+        passage[begin:end],
+        passage[end:].removeprefix(mark),
+        match.start() - begin,
+        match.end() - begin,
+    )
+
+
+def split_frontmatter(text: str) -> tuple[str, str]:
+    """The frontmatter at the top of a text with its rulers, and the rest; "" and the text without frontmatter. Text
+    between two rulers without any key does not count."""
+    match = _FRONTMATTER.match(text)
+    if match is None or not count_keys(match[0]):
+        return "", text
+    return match[0], text[match.end() :].lstrip("\n")
+
+
+def count_keys(block: str) -> int:
+    """The number of top-level keys of frontmatter."""
+    return len(_KEY.findall(block))
+
+
+class Passage(Vertical):
+    """The passage of one citation below its source, with the quoted part marked by a bar and the frontmatter folded to
+    a line. Markdown is rendered.
+
+    On request a remark and the reason why it was found come above it, and the surrounding text of its note, dimmed,
+    before and after it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="passage")
         self.cited: wire.Citation | None = None
-        self._headed = headed
+        self._place = ""
         self._folders: tuple[str, ...] = ()
         self._remark = self._why = ""
         self._around: wire.Surroundings | None = None
         self._shows_neighbours = self._unfolded = False
-        self._parts = {part: Plain(classes=part).hide() for part in PARTS}
+        self._heading = Plain(classes="heading")
+        self._text = VerticalScroll(can_focus=False)
 
     def compose(self) -> ComposeResult:
-        yield from self._parts.values()
-
-    @property
-    def quoted(self) -> Plain:
-        return self._parts["quoted"]
-
-    @property
-    def has_something_above(self) -> bool:
-        """Whether there is text above the passage."""
-        return bool(self._remark or self._why or self._unfolded)
+        yield from (self._heading, self._text)
 
     @property
     def around(self) -> wire.Surroundings | None:
@@ -65,7 +109,7 @@ class Passage(Vertical):
     @property
     def has_frontmatter(self) -> bool:
         """Whether frontmatter or other properties of the note are known."""
-        return self._parts["properties"].display
+        return bool(self._properties)
 
     @property
     def shows_why(self) -> bool:
@@ -76,14 +120,17 @@ class Passage(Vertical):
     def shows_neighbours(self) -> bool:
         return self._shows_neighbours
 
-    def show(self, cited: wire.Citation | None, folders: Iterable[str] = ()) -> None:
-        """Shows a citation's passage, or nothing; clears earlier remarks."""
-        if cited != self.cited:
+    def show(self, cited: wire.Citation | None, place: str = "", folders: Iterable[str] = ()) -> None:
+        """Shows a citation's passage, or nothing; clears earlier remarks. `place`: which one it is, `2 of 3`."""
+        is_new = cited != self.cited
+        if is_new:
             self._remark = self._why = ""
             self._around = None
             self._shows_neighbours = self._unfolded = False
-        self.cited, self._folders = cited, tuple(folders)
-        self._draw()
+        self.cited, self._place, self._folders = cited, place, tuple(folders)
+        self._head()
+        if is_new:
+            self._draw()
 
     def remark(self, text: str) -> None:
         self._remark = text
@@ -107,44 +154,89 @@ class Passage(Vertical):
         self._unfolded = not self._unfolded
         self._draw()
 
-    def on_click(self) -> None:
-        if self.cited is not None:
-            self.post_message(self.Selected(self.cited.n))
+    def scroll_page(self, direction: int) -> None:
+        """Scrolls a page up (-1) or down (1)."""
+        scroll = self._text.scroll_page_up if direction < 0 else self._text.scroll_page_down
+        scroll(animate=False)
+
+    def scroll_line(self, direction: int) -> None:
+        """Scrolls a line up (-1) or down (1)."""
+        self._text.scroll_relative(y=direction, animate=False)
 
     def on_resize(self) -> None:
-        self._put("heading", self._make_heading())
+        self._head()
 
-    def _draw(self) -> None:
+    def _head(self) -> None:
         cited = self.cited
-        passage, quote = (cited.passage or cited.quote, cited.quote) if cited else ("", "")
-        # Made safe before it is searched: removed characters would shift the marks.
-        marked = mark_quote(display_safe(passage), display_safe(quote))
-        block, before = split_frontmatter(marked.before)
-        self._put("heading", self._make_heading())
-        self._put("remark", self._remark)
-        self._put("why", self._why)
-        self._put("properties", self._properties(block))
-        self._put("before", before)
-        self._put("quoted", Content(marked.lines).stylize("bold", marked.start, marked.end))
-        self._put("after", marked.after)
-        around = self._around if self._shows_neighbours else None
-        previous, next = (around.before, around.after) if around else (None, None)
-        self._put("previous", "" if around is None else _neighbour(previous, "↑") if previous else BEGINS)
-        self._put("next", "" if around is None else _neighbour(next, "↓") if next else ENDS)
-
-    def _make_heading(self) -> Content | str:
-        cited = self.cited
-        if cited is None or not self._headed:
-            return ""
-        mark = f"[{cited.n}]"
-        label = display_safe(source_label(cited, self._folders), line=True)
+        if cited is None:
+            self._heading.update("")
+            return
+        mark, suffix = f"[{cited.n}]", f"  {self._place}" if self._place else ""
+        label = display_safe(source_label(cited, self._folders), line=True) + " (earlier)" * cited.earlier
         if width := self.size.width:  # before the width is known, which may be late, nothing is cut off
-            label = cut_left(label, max(LEAST_COLUMNS, width) - len(mark) - 1)
-        return Content.assemble((mark, "bold $accent"), " ", link_text(label, cited_link(cited)))
+            label = cut_left(label, max(LEAST_COLUMNS, width) - len(mark) - 1 - len(suffix))
+        link = link_text(label, cited_link(cited))
+        self._heading.update(Content.assemble((mark, "bold $accent"), " ", link, (suffix, "$foreground-muted")))
 
-    def _properties(self, block: str) -> str:
+    @work(exclusive=True)
+    async def _draw(self) -> None:
+        await self._text.remove_children()
+        if (cited := self.cited) is None:
+            return
+        # Made safe before it is searched: removed characters would shift the marks.
+        text, quote = display_safe(cited.passage or cited.quote), display_safe(cited.quote)
+        has_quoted_head = split_frontmatter(text)[0] and not self._frontmatter
+        is_markdown = PurePath(wire.file_of(cited.uri)).suffix.lower() in MARKDOWN and not has_quoted_head
+        marked = mark_quote(text, quote, blocks=is_markdown)
+        quoted: str | Content = marked.lines
+        if not is_markdown:
+            quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
+        around = self._around if self._shows_neighbours else None
+        texts: dict[str, str | Content] = {
+            "remark": self._remark, "why": self._why, "properties": self._properties,
+            "previous": (_neighbour(around.before, "↑") if around.before else BEGINS) if around else "",
+            "before": marked.before.removeprefix(self._frontmatter).lstrip("\n"),
+            "quoted": quoted, "after": marked.after,
+            "next": (_neighbour(around.after, "↓") if around.after else ENDS) if around else "",
+        }  # fmt: skip
+        parts: dict[str, Widget] = {}
+        for name, content in texts.items():
+            if str(content).strip():
+                parts[name] = await self._mount_part(name, content, is_markdown and name in TEXT)
+        if is_markdown and "quoted" in parts:
+            cast("Prose", parts["quoted"]).stress(quote)
+        has_more_above = self._remark or self._why or self._unfolded
+        self.call_after_refresh(self._reveal, None if has_more_above else parts.get("quoted"))
+
+    async def _mount_part(self, name: str, text: str | Content, is_markdown: bool) -> Widget:
+        if not is_markdown:
+            plain = Plain(text, classes=name)
+            await self._text.mount(plain)
+            return plain
+        from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
+
+        prose = Prose(cites=False, classes=name)
+        await self._text.mount(prose)
+        await prose.update(str(text))
+        return prose
+
+    def _reveal(self, part: Widget | None) -> None:
+        """Scrolls to the quoted lines."""
+        if part is not None and part.is_attached:
+            self._text.scroll_to_widget(part, animate=False, top=part.region.height >= self._text.size.height)
+        else:
+            self._text.scroll_home(animate=False)
+
+    @property
+    def _frontmatter(self) -> str:
+        """The frontmatter of the passage; "" if the quote is in it, for a quote is never folded."""
+        block, _ = split_frontmatter(display_safe(self.cited.passage or "")) if self.cited else ("", "")
+        return "" if self.cited and mark_quote(block, display_safe(self.cited.quote)).lines else block
+
+    @property
+    def _properties(self) -> str:
         """The frontmatter in the passage, else the fetched properties of the note."""
-        if block:
+        if block := self._frontmatter:
             label, keys, lines = "frontmatter", count_keys(block), block.splitlines()[1:-1]
         elif self._around is not None and (properties := self._around.properties):
             label, keys = "properties", len(properties)
@@ -153,84 +245,6 @@ class Passage(Vertical):
             return ""
         head = f"{'▾' if self._unfolded else '▸'} {label}: {count(keys, 'key')}"
         return "\n".join([head, *(f"  {line}" for line in lines)]) if self._unfolded else head
-
-    def _put(self, part: str, text: str | Content) -> None:
-        plain = self._parts[part]
-        plain.update(text)
-        plain.display = bool(text)
-
-
-class Passages(VerticalScroll, can_focus=False):
-    """The passage of the selected citation; `stacked` those of all, with the selected one highlighted."""
-
-    def __init__(self) -> None:
-        super().__init__(id="passages")
-        self._citations: Sequence[wire.Citation] = ()
-        self._folders: tuple[str, ...] = ()
-        self._selected = 0
-        self._stacked = False
-        self._shown = [Passage()]
-
-    def compose(self) -> ComposeResult:
-        yield from self._shown
-
-    @property
-    def selected(self) -> Passage:
-        return self._shown[self._selected if self._stacked and self._citations else 0]
-
-    def find(self, cited: wire.Citation) -> Passage | None:
-        """The passage of a citation, if it is shown."""
-        return next((passage for passage in self._shown if passage.cited == cited), None)
-
-    def on_resize(self) -> None:
-        stacked = self.app.size.width >= STACKED_FROM
-        if stacked != self._stacked:
-            self._stacked = stacked
-            self.set_class(stacked, "-stacked")
-            for passage in self._shown:
-                passage.remove()
-            self._shown = []
-            self._fill()
-
-    def show(self, citations: Sequence[wire.Citation], folders: Iterable[str]) -> None:
-        """Sets the citations whose passages are shown. Select one of them afterwards."""
-        self._citations, self._folders = citations, tuple(folders)
-        self._selected = min(self._selected, max(0, len(citations) - 1))
-        self._fill()
-
-    def select(self, index: int) -> None:
-        """Shows the passage of a citation, or lights it up and scrolls to it."""
-        self._selected = index
-        self._fill()
-
-    def reveal(self) -> None:
-        """Scrolls to the quoted lines, or to the remarks above them."""
-        self.call_after_refresh(self._reveal)
-
-    def _fill(self) -> None:
-        n_passages = max(1, len(self._citations)) if self._stacked else 1
-        for passage in self._shown[n_passages:]:
-            passage.remove()
-        del self._shown[n_passages:]
-        new = [Passage(headed=self._stacked) for _ in range(n_passages - len(self._shown))]
-        self._shown += new
-        if new:
-            self.mount_all(new)
-        for place, passage in enumerate(self._shown):
-            index = place if self._stacked else self._selected
-            passage.show(self._citations[index] if index < len(self._citations) else None, self._folders)
-            passage.set_class(self._stacked and place == self._selected, "-selected")
-        self.reveal()
-
-    def _reveal(self) -> None:
-        selected = self.selected
-        quoted = selected.quoted
-        if selected.has_something_above or not quoted.display:
-            self.scroll_to_widget(selected, animate=False, top=True)
-        else:
-            if self._stacked:
-                self.scroll_to_widget(selected, animate=False, top=selected.region.height >= self.container_size.height)
-            self.scroll_to_widget(quoted, animate=False, top=quoted.region.height >= self.container_size.height)
 
 
 def _neighbour(passage: wire.Passage, arrow: str) -> str:

@@ -1,4 +1,4 @@
-"""Plain text."""
+"""Plain text, and Textual's lists without its faults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 from textual.content import Content
 from textual.style import Style
 from textual.visual import VisualType
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from daemon.terminal import display_safe
 
@@ -48,3 +48,16 @@ def _escape(text: VisualType) -> VisualType:
     if isinstance(text, Content):
         return Content(display_safe(text.plain), list(text.spans)) if text.plain != display_safe(text.plain) else text
     return display_safe(text) if isinstance(text, str) else text
+
+
+class Options(OptionList):
+    """A list whose Page keys do nothing without space, as before layout or on a terminal of few lines: Textual's list
+    ends the app then."""
+
+    def action_page_up(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    def action_page_down(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]

@@ -6,10 +6,15 @@ Importing this takes 60 ms of CPU, so it is imported with the first answer and n
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from textual.widgets import Markdown
+from textual.widgets.markdown import MarkdownBlock
+
+from daemon.terminal import display_safe
 
 CITE = "cite:"
 _FENCE = re.compile(r"```|~~~")
@@ -21,8 +26,24 @@ class Prose(Markdown):
     """Markdown in which `[1]` links to the first citation, and `[[Note|words]]` shows the words. HTML is text, and no
     link opens by itself."""
 
-    def __init__(self, markdown: str | None = None) -> None:
-        super().__init__(markdown, parser_factory=_parser, open_links=False)
+    def __init__(self, *, cites: bool = True, classes: str | None = None) -> None:
+        """With `cites` a number in brackets is a citation: in an answer, not in a note."""
+        super().__init__(classes=classes, parser_factory=partial(_parser, cites), open_links=False)
+
+    def stress(self, words: str) -> None:
+        """Shows words in bold, where one paragraph, heading or item has all of them."""
+        pattern = re.compile(r"\s+".join(map(re.escape, words.split())))
+        for block in self.query(MarkdownBlock):
+            content = block._content
+            if words and (match := pattern.search(content.plain)):
+                block.set_content(content.stylize("bold", *match.span()))
+
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+        """A link of a note is copied, never opened; a citation goes to its answer."""
+        if not event.href.startswith(CITE):
+            event.stop()
+            self.app.copy_to_clipboard(display_safe(event.href))
+            self.notify(f"Link copied: {display_safe(event.href, line=True)}", markup=False)
 
     async def extend(self, text: str) -> None:
         if self.is_attached:  # else the chat is being left
@@ -40,11 +61,22 @@ class Prose(Markdown):
             await self.append(remainder)
 
 
-def _parser() -> MarkdownIt:
+def _parser(cites: bool) -> MarkdownIt:
     parser = MarkdownIt("gfm-like", {"html": False})
-    parser.inline.ruler.before("link", "cite", _cite)
+    if cites:
+        parser.inline.ruler.before("link", "cite", _cite)
+    else:
+        parser.core.ruler.push("breaks", _keep_lines)
     parser.inline.ruler.before("link", "wiki", _wiki)
     return parser
+
+
+def _keep_lines(state: StateCore) -> None:
+    """The lines of a note stay as they were written."""
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "softbreak":
+                child.type = "hardbreak"
 
 
 def _cite(state: StateInline, silent: bool) -> bool:

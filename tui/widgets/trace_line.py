@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.timer import Timer
 
 from daemon import wire
+from daemon.terminal import count
+from tui.keys import Keymap, short_key
 from tui.widgets.plain import Plain
-from tui.wording import count
 
 if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
@@ -27,8 +29,8 @@ ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which tak
 
 
 class TraceLine(Plain):
-    """`12 passages · 41 ms · 3 files`, and the current stage while the question runs. With a language model also the
-    effort and the number of calls. It unfolds to `walk`."""
+    """What a person may want to know about an answer, with the keys; while the question runs, the current stage. It
+    unfolds to `walk`. A click does what it is on."""
 
     @dataclass
     class Requested(Message):
@@ -36,10 +38,20 @@ class TraceLine(Plain):
 
         line: TraceLine
 
+    @dataclass
+    class Asked(Message):
+        """A person clicked on a question: the action that answers it."""
+
+        line: TraceLine
+        handler: str
+
     unfolded = reactive(False)
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__()
+        self._keymap = keymap
+        self._has_more = False  # folded lines
+        self._targets: list[tuple[range, str]] = []
         self._walk: WalkView | None = None
         self.trace_id: int | None = None  # of an answer of an earlier run
         self._stages: list[wire.Step] = []
@@ -107,8 +119,9 @@ class TraceLine(Plain):
         self.settle(trace.citations, trace.asked.ms)
         self.unfolded = True
 
-    def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None) -> None:
-        """The question is over; without `ms` the stages' times are summed."""
+    def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None, has_more: bool = False) -> None:
+        """The question is over; without `ms` the stages' times are summed. `has_more`: some lines are folded."""
+        self._has_more = self._has_more or has_more
         if self._doing:
             self.unfolded = False
         self._doing = ""
@@ -140,40 +153,51 @@ class TraceLine(Plain):
         if self._doing and self._doing != WRITING and self._visits:
             self.unfolded = True
 
-    def on_click(self, event: events.Click) -> None:
-        if self.has_details:
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, handler in self._targets:
+            if offset is not None and offset.x in span:
+                self.post_message(self.Asked(self, handler))
+        if not self._targets and self.has_details:
             event.stop()
             self.toggle()
 
     def _show(self) -> None:
-        summary = self._summary()
-        self.display = bool(summary)
-        self.set_class(self.has_details, "-details")
-        fold = "" if not self.has_details else "▾ " if self.unfolded else "▸ "
-        self.update(fold + summary)
+        if self._doing:
+            self._targets = []
+            text = Content(("▾ " if self.unfolded else "▸ ") * self.has_details + self._describe_running())
+        else:
+            text = self._list_questions()
+        self.display = bool(text)
+        self.update(text)
         if self.unfolded:
             self.walk.tell(self._describe_stages())
 
-    def _summary(self) -> str:
-        episodes = sum(1 for kind, _ in self._visits if kind == "episode")
-        parts = [count(episodes, "passage")] if episodes else []
-        parts += self._describe_usage()
-        if self._doing:
-            waited = int(monotonic() - self._asked_at) if self._asked_at is not None else 0
-            doing = [self._doing, *([f"{waited} s"] if waited else [])]
-            return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
-        if self._ms:
-            seconds = f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else ""
-            parts.append(seconds or (f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms"))
-        if self._cited:
-            noun = "file" if all(cited.line is not None for cited in self._cited) else "source"
-            parts.append(count(len({cited.uri for cited in self._cited}), noun))
-        return " · ".join([*parts, *filter(None, [self._verdict])])
+    def _describe_running(self) -> str:
+        waited = int(monotonic() - self._asked_at) if self._asked_at is not None else 0
+        doing = [self._doing, *([f"{waited} s"] if waited else [])]
+        return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
+
+    def _list_questions(self) -> Content:
+        """`why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
+        questions = [("why this?", "toggle_trace")] if self.has_details else []
+        questions += [("not right?", "dispute")] if self._cited and self.has_details else []
+        questions += [("what else?", "toggle_more")] if self._has_more else []
+        text, self._targets = Content(), []
+        for words, handler in questions:
+            text += Content(" · ") if text else Content()
+            part = Content.assemble(words, " ", (short_key(self._keymap.keys_of(handler)), "bold"))
+            self._targets.append((range(len(text), len(text) + len(part)), handler))
+            text += part
+        return text + Content(f"{' · ' * bool(text)}{self._verdict}") if self._verdict else text
 
     def _describe_stages(self) -> list[str]:
-        from tui.walk import tell_stages  # 5 ms, which an empty chat should not pay
+        from tui.widgets.walk import tell_stages  # 5 ms, which an empty chat should not pay
 
-        return tell_stages(self._stages, self._visits.values())
+        stages = tell_stages(self._stages, self._visits.values())
+        if not self._doing and self._ms:
+            stages.append(f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else f"{max(1, self._ms):.0f} ms")
+        return stages if self._doing else [*stages, *self._describe_usage()]
 
     def _describe_usage(self) -> list[str]:
         tiers = [note.tier for stage in self._stages if (note := wire.RouteNote.from_step(stage))]

@@ -15,11 +15,11 @@ from textual.message import Message
 from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
+from daemon.terminal import count
 from tui.actions import Where, bindings_of
 from tui.widgets.answer import Answer
+from tui.widgets.note import Question
 from tui.widgets.plain import Plain
-from tui.widgets.question import Question
-from tui.wording import count
 
 
 class Transcript(VerticalScroll, can_focus=True):

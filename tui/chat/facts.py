@@ -1,0 +1,216 @@
+"""Commands on facts and notes: remember, look up, forget, undo; and statements in a question."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from daemon import wire
+from daemon.client import DaemonError
+from daemon.terminal import TELLING, count, describe_outcome, describe_told, title_of
+from tui.chat.limits import LimitTopic
+from tui.chat.topic import Topic, background
+from tui.dialogs.dialog import ConfirmScreen
+from tui.inquiry import Limit
+from tui.page import Page
+from tui.reports import describe_change, facts_report, forgotten_report, history_report
+from tui.widgets.below import News
+from tui.wording import short_path
+
+NEWEST = 20  # revisions searched for an active one
+FOR_GOOD = "This cannot be undone: its text, its facts and its traces in questions are erased."
+FILE_STAYS = "The file stays on the disk, and is not read again."
+_FORGET = re.compile(r"(?P<noun>fact|name) (?P<value>.+)")
+_PAIR = re.compile(r'\s*(?:"([^"]+)"|([^,=]+?))\s*(?:[,=]|\s)\s*(?:"([^"]+)"|([^,=]+?))\s*')
+HOW = "To change that: pal config set chat.remember yes"
+
+
+class UndoTopic(Topic):
+    """/undo"""
+
+    @background()
+    async def action_undo(self) -> None:
+        with self.tell_failures():
+            if not self.shared.done:
+                await self._undo_revision()
+                return
+            last = self.shared.done[-1]
+            try:
+                await self.link.call(last.undo)
+            except DaemonError as error:
+                if error.failed.code != "not_found":
+                    raise
+                self.shared.drop_done(last)  # it is gone: what was done before it can be undone next
+                last.show()
+                await self.say(f"{error} Nothing was undone.", "warning")
+                return
+            self.shared.drop_done(last)
+            last.show()
+            await self.say(last.said)
+            self.link.refresh_status()
+
+    async def _undo_revision(self) -> None:
+        """Offers to revert the last change of a fact, whoever made it."""
+        reply = await self.link.call(lambda client: client.revisions("all", limit=NEWEST))
+        last = next((revision for revision in reply.revisions if revision.state in ("open", "kept")), None)
+        if last is None:
+            await self.say("There is nothing to undo.")
+            return
+        question = f"Undo the last change of a fact? {describe_change(last)}"
+        if await self.page.app.push_screen_wait(
+            ConfirmScreen(question, "Both facts are as before. More in /review.", "Yes, undo")
+        ):
+            settled: wire.Revision = await self.link.call(lambda client: client.settle(last.id, "undo"))
+            await self.say(f"{describe_change(last)}: {describe_outcome(settled)}")
+        else:
+            await self.say("Nothing was undone.")
+
+
+class StatementTopic(Topic):
+    """The daemon saves statements; this reports them, and asks for permission once."""
+
+    async def receive(self, statement: wire.Told) -> None:
+        """A statement in the running question."""
+        if not statement.source:
+            self._offer_to_keep(statement)
+            return
+        self.note_told(statement)
+        if statement.besides:
+            await self.say(f"{describe_told(statement)} /undo takes it back.")
+
+    @background("telling")
+    async def _offer_to_keep(self, statement: wire.Told) -> None:
+        question = f"Save what you told me, as “{' '.join(statement.text.split())}”?"
+        is_wanted = await self.page.app.push_screen_wait(
+            ConfirmScreen(question, f"{TELLING} You are asked once.", "Yes, keep")
+        )
+        session = self.conversation.session.conversation
+        with self.tell_failures():
+            await self.link.call(lambda client: client.set_telling("yes" if is_wanted else "no"))
+            if not is_wanted:
+                await self.say(f"Not kept. {HOW}")
+                return
+            saved = await self.link.call(lambda client: client.tell(statement.text, session.id if session else None))
+            self.note_told(saved)
+            await self.say(f"{describe_told(saved)} /undo takes it back.")
+
+    def note_told(self, statement: wire.Told) -> None:
+        """Makes /undo forget the statement."""
+        words = " ".join(statement.text.split())
+        self.shared.note_done(
+            lambda client: client.forget(source=statement.source),
+            f"Forgotten: “{words}”",
+            lambda: self._drop_news(statement),
+        )
+
+    def _drop_news(self, statement: wire.Told) -> None:
+        """Removes the announcements of its changes."""
+        for change in statement.changes:
+            self.shared.news.pop(change.id, None)
+        self.page.query_one(News).show(self.shared.news.values(), self.folders)
+
+
+class FactTopic(Topic):
+    """/facts, /history, /remember, /forget, /same, /apart"""
+
+    def __init__(self, page: Page, limits: LimitTopic, statements: StatementTopic) -> None:
+        super().__init__(page)
+        self._limits, self._statements = limits, statements
+
+    @background()
+    async def action_show_facts(self, name: str) -> None:
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.facts(name))
+            await self.say(facts_report(reply, self.folders))
+
+    @background()
+    async def action_show_history(self, name: str) -> None:
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.history(name))
+            await self.say(history_report(reply, self.folders))
+
+    @background()
+    async def action_remember(self, words: str = "") -> None:
+        pasted = self._limits.take_pasted()
+        text = "\n\n".join(filter(None, (words, pasted)))
+        if not text:
+            await self.say("There is nothing to remember. Write it: /remember TEXT", "warning")
+            return
+        if not pasted and "\n" not in text:
+            session = self.conversation.session.conversation
+            with self.tell_failures():
+                statement = await self.link.call(lambda client: client.tell(text, session.id if session else None))
+                self._statements.note_told(statement)
+                await self.say(f"{describe_told(statement)} /undo takes it back.")
+            return
+        uri = f"note:chat-{self.shared.now():%Y%m%d-%H%M%S-%f}"
+        with self.tell_failures():
+            try:
+                note = await self.link.call(lambda client: client.remember(text, source=uri))
+            except Exception:
+                self._limits.attach(pasted)
+                raise
+            title = title_of(text)
+            self.shared.note_done(lambda client: client.forget(source=uri), f"Forgotten: “{title}”")
+            report = f"Remembered as a note, {count(note.added + note.kept, 'passage')}. /undo takes it back."
+            if pasted:
+                self._limits.add(Limit("note", uri, title))
+                report += " Questions are limited to it until you remove the limit above the prompt."
+            await self.say(report)
+
+    @background()
+    async def action_forget(self, typed: str) -> None:
+        match = _FORGET.fullmatch(typed)
+        if match is None:
+            note = None
+            with self.tell_failures():
+                note = await self._limits.find_note(typed)
+            if note is None:
+                return
+            place = short_path(note.uri, self.folders)
+            label = f"“{note.title}” ({place})" if note.title and note.title != place else place
+            question, comfort = f"Forget everything read from {label}?", FOR_GOOD
+            if Path(note.uri).is_absolute():
+                comfort += f" {FILE_STAYS}"
+            selection: dict[str, str | int] = {"source": note.uri}
+        elif match["noun"] == "name":
+            question, comfort = f"Forget {match['value']}, with every fact about it?", FOR_GOOD
+            selection = {"object": match["value"]}
+        elif match["value"].isdecimal():
+            question, comfort = f"Forget fact {match['value']}?", FOR_GOOD
+            selection = {"fact": int(match["value"])}
+        else:
+            await self.say("A fact is named by its number, which /facts shows: /forget fact 12", "warning")
+            return
+        if await self.page.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, forget")):
+            with self.tell_failures():
+                forgotten = await self.link.call(lambda client: client.forget(**selection))  # type: ignore[arg-type]
+                await self.say(forgotten_report(forgotten))
+                self.link.refresh_status()
+        else:
+            await self.say("Nothing was forgotten.")
+
+    @background()
+    async def action_join_names(self, typed: str) -> None:
+        await self._decide_names(typed, same=True)
+
+    @background()
+    async def action_part_names(self, typed: str) -> None:
+        await self._decide_names(typed, same=False)
+
+    async def _decide_names(self, typed: str, same: bool) -> None:
+        match = _PAIR.fullmatch(typed)
+        if match is None:
+            how = "/same Ana, Ana Lima" if same else "/apart Ana, Ana Lima"
+            await self.say(f"Write both names, with a comma between them: {how}", "warning")
+            return
+        name, other_name = match[1] or match[2], match[3] or match[4]
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.names(name, other_name, same))
+            before = "two" if same else "one"
+            self.shared.note_done(
+                lambda client: client.names(name, other_name, not same), f"{name} and {other_name} are {before} again."
+            )
+            undone = f"; {count(reply.replaced, 'replacement')} undone" if reply.replaced else ""
+            report = f"Merged {name} and {other_name}" if same else f"Separated {name} and {other_name}{undone}"
+            await self.say(f"{report}. /undo takes it back.")

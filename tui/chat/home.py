@@ -1,0 +1,145 @@
+"""Home, which an empty session shows: fills it and handles its choices."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from daemon.paths import find_examples
+from tui.chat.models import ModelTopic
+from tui.chat.reading import ReadingTopic
+from tui.chat.sessions import SessionTopic
+from tui.chat.topic import Topic, background
+from tui.editor import CannotOpenError, open_in_editor
+from tui.inquiry import Inquiry
+from tui.memory.rows import Target
+from tui.page import Page
+from tui.shared import Statement
+from tui.widgets.home import Home, Known, Row
+from tui.wording import short_path
+
+
+class HomeTopic(Topic):
+    """The content of Home, and what its rows do."""
+
+    def __init__(self, page: Page, sessions: SessionTopic, reading: ReadingTopic, models: ModelTopic) -> None:
+        super().__init__(page)
+        self._sessions, self._reading, self._models = sessions, reading, models
+        self._known = Known()
+        self._offered = False  # how to begin, with the keys in it
+        self._shown: tuple[int, ...] = ()  # the counts of the memory when Home was filled
+
+    def show(self) -> None:
+        """Shows the known content, and asks for the rest."""
+        status = self.shared.status
+        if status is None or not self.page.query(Home):
+            return
+        self._known.status = status
+        self._draw_home()
+        stands = status.sources, status.episodes, status.review
+        if stands != self._shown:
+            self._shown = stands
+            self._fill_home()
+
+    def refill(self) -> None:
+        """Reloads everything: the daemon is back, or a session has ended."""
+        self._shown = ()
+        self.show()
+
+    @background("home")
+    async def _fill_home(self) -> None:
+        since = self.shared.preferences.seen_at
+        with self.tell_failures():
+            self._known.sessions = await self.link.sessions()
+            self._sessions.offer_last(self._known.sessions)
+            self._draw_home()
+        if not (self._known.status and self._known.status.sources):
+            return
+        with suppress(DaemonError, DaemonDownError):  # Home without them is whole, too
+            self._known.home = await self.link.call(lambda client: client.home(since))
+            self._draw_home()
+            self._known.suggested = await self.link.call(lambda client: client.suggestions())
+            self._draw_home()
+
+    def _draw_home(self) -> None:
+        for home in self.page.query(Home):
+            home.show(self._known, self.folders, self.shared.now())
+            if home.begins and not self._offered and self.prompt.has_focus and not self.prompt.text:
+                self._offered = True
+                home.focus_list(last=False)  # typed text goes to the prompt anyway
+
+    def enter(self, last: bool = True) -> bool:
+        """Moves the focus from the prompt into Home's lists; whether there are any."""
+        return any(home.focus_list(last) for home in self.page.query(Home))
+
+    async def choose(self, row: Row) -> None:
+        """Does what a chosen row says."""
+        match row.deed, row.value:
+            case "ask", str(question):
+                self.prompt.focus()
+                await self.conversation.ask(Inquiry(question))
+            case "resume", int(id):
+                self._sessions.resume_session(id)
+            case "review", revision:
+                self.shared.review_at = revision if isinstance(revision, wire.Revision) else None
+                await self.page.run_action("app.open_page('review')")
+            case "look", Target() as target:
+                self.shared.look_at = target
+                await self.page.run_action("app.open_page('memory')")
+            case "open", wire.PlannedEntry() as planned:
+                self._open_planned(planned)
+            case "read", tuple() as read:
+                await self.say(_read_report(read))
+                self.prompt.focus()
+            case "folder" | "import" as what, _:
+                self._choose_path(files=what == "import")
+            case "owner", _:
+                self._introduce()
+            case "examples", _:
+                self._read_examples()
+            case "model", _:
+                self._models.action_connect()
+
+    @background()
+    async def _choose_path(self, files: bool) -> None:
+        from tui.dialogs.start import PathScreen  # a tree of files, which few need
+
+        path = await self.page.app.push_screen_wait(PathScreen(self.link, files=files))
+        self.prompt.focus()
+        if path is not None:
+            await self._reading.take_in(path, at_home=True)
+
+    @background()
+    async def _introduce(self) -> None:
+        from tui.dialogs.start import IntroductionScreen
+
+        statements = await self.page.app.push_screen_wait(IntroductionScreen())
+        self.prompt.focus()
+        with self.tell_failures():
+            for key, value in (statements or {}).items():
+                await self.link.call(Statement(key, value).say)
+                self._known.statements += 1
+        if statements:
+            self.show_message(f"Saved: {', '.join(statements)}. To see it: /me")
+            self.link.refresh_status()
+
+    @background()
+    async def _read_examples(self) -> None:
+        folder = find_examples()
+        if folder is None:
+            await self.say("The examples are not installed with this copy of Palimpsest.", "warning")
+            return
+        await self._reading.read_once(folder, at_home=True)
+        self.prompt.focus()
+
+    def _open_planned(self, planned: wire.PlannedEntry) -> None:
+        try:
+            open_in_editor(self.page.app, planned.uri, planned.line)
+        except CannotOpenError as error:
+            self.show_message(str(error), "warning")
+
+
+def _read_report(read: tuple[wire.ListedSource, ...]) -> str:
+    lines = [f"  {source.title} · {short_path(source.uri)}" for source in read]
+    return "\n".join(["Read last:", *lines])

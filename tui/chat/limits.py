@@ -1,0 +1,125 @@
+"""Limits of questions, and attachments of the next one."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from daemon import wire
+from tui.chat.topic import Topic
+from tui.inquiry import Inquiry, Limit, add_limit, parse_day, pasted_label
+from tui.page import Page
+from tui.widgets.below import Chips
+from tui.wording import is_file, short_path, typed_path
+
+SHOWN = 3  # names of several that fit
+
+
+class LimitTopic(Topic):
+    """/within, /asof, and the chips above the prompt"""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._pasted: list[str] = []  # long texts that go with the next question
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits of this session's next questions."""
+        return self.conversation.session.limits
+
+    def add(self, limit: Limit) -> None:
+        """Adds a limit to the next questions."""
+        self.conversation.session.limits = add_limit(self.limits, limit)
+        self.show_chips()
+
+    def take_inquiry(self, words: str) -> Inquiry | None:
+        """The question to ask, with its attachments; None if empty."""
+        inquiry = Inquiry(words, tuple(self._pasted), self.limits)
+        self._pasted.clear()
+        self.show_chips()
+        return inquiry if words or inquiry.pasted else None
+
+    def take_pasted(self) -> str:
+        """The pasted texts as one, which are then detached."""
+        text = "\n\n".join(self._pasted)
+        self._pasted.clear()
+        self.show_chips()
+        return text
+
+    def attach(self, text: str) -> None:
+        """Attaches a text to the next question."""
+        if text:
+            self._pasted.append(text)
+            self.show_chips()
+
+    def show_chips(self) -> None:
+        chips = [(limit.label, limit.kind) for limit in self.limits]
+        self.page.query_one(Chips).show(chips + [(pasted_label(text), "pasted") for text in self._pasted])
+
+    def remove(self, index: int) -> None:
+        """Removes the limit or attachment at a place above the prompt."""
+        limits = self.limits
+        if index < len(limits):
+            self.conversation.session.limits = limits[:index] + limits[index + 1 :]
+        elif index - len(limits) < len(self._pasted):
+            del self._pasted[index - len(limits)]
+        self.show_chips()
+
+    def remove_last(self) -> None:
+        if last := len(self.limits) + len(self._pasted):
+            self.remove(last - 1)
+
+    def attach_pasted(self, text: str) -> None:
+        if not self._pasted:
+            self.show_message("It is attached to your question; /remember saves it.")
+        self.attach(text)
+
+    def give_back(self, inquiry: Inquiry) -> None:
+        """Returns a question to the prompt, with its limits and attachments."""
+        self.prompt.give_back(inquiry.words)
+        self._pasted = [*inquiry.pasted, *self._pasted]
+        for limit in inquiry.limits:
+            self.conversation.session.limits = add_limit(self.limits, limit)
+        self.show_chips()
+
+    async def find_note(self, typed: str) -> wire.ListedSource | None:
+        """The only note that matches a uri, a path, a title, or a part of them. Otherwise None, after a warning."""
+        path = typed_path(typed)
+        words = str(path) if is_file(path) else typed
+        sources = (await self.link.call(lambda client: client.sources(words))).sources
+        matches = [source for source in sources if words.casefold() in _names(source)] or sources
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            listed = ", ".join(short_path(source.uri, self.folders) for source in matches[:SHOWN])
+            await self.say(f"Several notes match “{typed}”: {listed}. Write the path of one.", "warning")
+        else:
+            await self.say(f"No note matches “{typed}”.", "warning")
+        return None
+
+    async def action_choose_day(self, day: str = "") -> None:
+        if not day:
+            self._drop("day")
+            await self.say("Answers are as of now.")
+        elif parse_day(day) is None:
+            await self.say(f"“{day}” is not a date. Write a year, a month or a day: /asof 2026-03", "warning")
+        else:
+            self.add(Limit("day", day, day))
+
+    async def action_choose_note(self, uri: str = "") -> None:
+        if uri:
+            with self.tell_failures():
+                if (note := await self.find_note(uri)) is not None:
+                    self.add(Limit("note", note.uri, short_path(note.uri, self.folders)))
+        else:
+            self._drop("note", "folder", "tag")
+            await self.say("Questions search the whole memory again.")
+
+    def _drop(self, *kinds: str) -> None:
+        self.conversation.session.limits = tuple(limit for limit in self.limits if limit.kind not in kinds)
+        self.show_chips()
+
+
+def _names(note: wire.ListedSource) -> set[str]:
+    """The names under which a person may look for a note."""
+    path = PurePath(note.uri)
+    return {name.casefold() for name in (note.uri, note.title, path.name, path.stem)}

@@ -1,0 +1,111 @@
+"""Commands on the content of the memory: files and folders, the owner, its state."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from daemon import wire
+from tui.chat.topic import Topic, background
+from tui.dialogs.start import KeepScreen
+from tui.link import SessionStarted, StreamEvent
+from tui.page import Page
+from tui.reports import added_report, failure, profile_report, status_report
+from tui.shared import Statement
+from tui.widgets.note import Level, Note
+from tui.wording import short_path, typed_path
+
+
+class ReadingTopic(Topic):
+    """/add, /watch, /me, /status"""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        # Each file or folder that is being read: its path, the note with its progress, and the skipped files.
+        self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
+
+    @background()
+    async def action_add_path(self, typed: str) -> None:
+        await self.take_in(typed_path(typed))
+
+    async def take_in(self, path: Path, at_home: bool = False) -> None:
+        """Reads a file; for a folder asks first whether to watch it. The single entry for both. With `at_home` Home
+        stays, and the line at the top shows the progress."""
+        is_new = str(path) not in self.folders
+        if not (is_new and await asyncio.to_thread(path.is_dir)):
+            await self.read_once(path, at_home)
+            return
+        with self.tell_failures():
+            counted = await self.link.call(lambda client: client.count([path]))
+            match await self.page.app.push_screen_wait(KeepScreen(self.link, path, counted)):
+                case "watch":
+                    await self._watch(path, at_home)
+                case "once":
+                    await self.read_once(path, at_home)
+
+    async def read_once(self, path: Path, at_home: bool = False) -> None:
+        path_text = short_path(str(path))
+        message = f"{path_text}: looking for files"
+        note = Note(message) if at_home else await self.say(message)
+        self._adding[self.link.add(path)] = path_text, note, []
+
+    def receive(self, message: StreamEvent | SessionStarted) -> bool:
+        """Shows the progress of reading; False if the message is not about that."""
+        if not isinstance(message, StreamEvent) or message.ticket not in self._adding:
+            return False
+        path, note, left_out = self._adding[message.ticket]
+        match message.event:
+            case wire.Progress(done, total, label):
+                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
+            case wire.Skipped() as skipped:
+                left_out.append(skipped)
+            case wire.Added() as added:
+                self._end_adding(message.ticket, added_report(path, added, left_out))
+            case wire.Failed() as failed:
+                self._end_adding(message.ticket, f"{path}: {failure(failed)}", "error")
+        return True
+
+    def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
+        _, note, _ = self._adding.pop(ticket)
+        if note.is_attached:
+            note.say(text, level)
+        else:  # its note was in a session that was left, or nowhere
+            self.show_message(text, "error" if level == "error" else "information")
+        self.link.refresh_status()
+
+    @background()
+    async def action_watch_path(self, typed: str) -> None:
+        with self.tell_failures():
+            await self._watch(typed_path(typed))
+
+    async def _watch(self, path: Path, at_home: bool = False) -> None:
+        folder = await self.link.call(lambda client: client.watch(path))
+        text = f"Watching {short_path(folder.path)}. It is being read; the line at the top shows the progress."
+        message = f"{short_path(folder.path)} is no longer watched. Its notes stay."
+        self.shared.note_done(lambda client: client.unwatch(path), message)
+        if at_home:
+            self.show_message(text)
+        else:
+            await self.say(text)
+        self.link.refresh_status()
+
+    @background()
+    async def action_show_me(self, argument: str = "") -> None:
+        key, _, value = argument.partition(" ")
+        with self.tell_failures():
+            if value.strip():
+                statement = Statement(key, value.strip())
+                reply = await self.link.call(statement.say)
+                former = statement.former
+                message = f"{key} is {former} again." if former else f"Your {key} is removed."
+                self.shared.note_done(statement.take_back, message)
+            else:
+                reply = await self.link.call(lambda client: client.profile())
+            await self.say(profile_report(reply, key))
+
+    @background()
+    async def action_show_status(self) -> None:
+        with self.tell_failures():
+            status = await self.link.call(lambda client: client.status())
+            self.shared.status = status
+            await self.say(status_report(status))

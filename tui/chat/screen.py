@@ -1,0 +1,329 @@
+"""The main page: the conversation, the evidence next to it, the prompt below."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from tui.actions import bindings_of, find_command, parse_command
+from tui.chat.answers import AnswerTopic
+from tui.chat.completions import CompletionTopic
+from tui.chat.facts import FactTopic, StatementTopic, UndoTopic
+from tui.chat.home import HomeTopic
+from tui.chat.limits import LimitTopic
+from tui.chat.models import ModelTopic, SearchTopic, prompt_sign
+from tui.chat.notifications import NotificationTopic
+from tui.chat.reading import ReadingTopic
+from tui.chat.sessions import SessionTopic
+from tui.chat.sources import SourceTopic
+from tui.chat.topic import Topic
+from tui.chat.upkeep import UpkeepTopic
+from tui.link import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+from tui.page import Page
+from tui.shared import Shared
+from tui.widgets.below import Chips, News, Waiting
+from tui.widgets.conversation import Conversation
+from tui.widgets.evidence import Evidence
+from tui.widgets.home import Home, HomeList
+from tui.widgets.plain import Plain
+from tui.widgets.prompt import Prompt
+from tui.widgets.suggestions import Suggestions
+from tui.widgets.trace_line import TraceLine
+
+
+class ChatScreen(Page):
+    """Dispatches the daemon's messages and the person's actions to the widgets and to its topics."""
+
+    NAME = "chat"
+    AUTO_FOCUS = "#prompt"
+    BINDINGS = bindings_of("chat")
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.add_class("-fresh")
+        self.set_class(not shared.preferences.evidence, "-evidence-closed")
+        self.sessions = SessionTopic(self)
+        self.limits = LimitTopic(self)
+        self.reading = ReadingTopic(self)
+        self.models = ModelTopic(self)
+        self.statements = StatementTopic(self)
+        self.sources = SourceTopic(self)
+        self.notifications = NotificationTopic(self)
+        self.completions = CompletionTopic(self)
+        self.answers = AnswerTopic(self, self.sessions, self.limits)
+        self.home = HomeTopic(self, self.sessions, self.reading, self.models)
+        others = FactTopic(self, self.limits, self.statements), UndoTopic(self), SearchTopic(self), UpkeepTopic(self)
+        for topic in (*vars(self).values(), *others):
+            if isinstance(topic, Topic):
+                self._offer(topic)
+
+    def _offer(self, topic: Topic) -> None:
+        """Makes the actions of a topic those of the page, where Textual looks for them."""
+        for name in vars(type(topic)):
+            if name.startswith("action_"):
+                assert not hasattr(self, name), f"two topics have {name}"
+                setattr(self, name, getattr(topic, name))
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="body"):
+            yield Conversation(self.shared)
+            yield Evidence()
+        with Vertical(id="below"):
+            yield News(self.shared.keymap)
+            suggestions = Suggestions()
+            yield suggestions
+            yield Waiting()
+            yield Chips()
+            with Horizontal(id="ask", classes="pane"):
+                yield Plain(prompt_sign(self.link.effort), id="sign")
+                yield Prompt(suggestions)
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.query_one(Conversation)
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.query_one(Evidence)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._keep_focus)
+
+    def _keep_focus(self) -> None:
+        """The keys go to the prompt where the part that had them has no room any more."""
+        if self.focused is None:
+            self.prompt.focus()
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        self.notifications.show_news()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        if message.connected:
+            self.home.refill()
+        else:
+            self.home.show()
+
+    def show_down(self, message: Disconnected) -> None:
+        super().show_down(message)
+        for home in self.query(Home):
+            home.show_down(message.reason)
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        self.notifications.receive(message.event)
+
+    async def receive(self, message: StreamEvent | SessionStarted) -> None:
+        """Events of the daemon for a question, or while it reads added files."""
+        if not self.reading.receive(message):
+            await self.conversation.receive(message)
+
+    # The prompt, and the lines above it -----------------------------------------------------------
+
+    @on(Prompt.Submitted)
+    async def _submitted(self, message: Prompt.Submitted) -> None:
+        command = parse_command(message.text)
+        if command is None:
+            if (inquiry := self.limits.take_inquiry(message.text)) is not None:
+                await self.answers.ask(inquiry)
+            return
+        name, argument = command
+        action = find_command(name)
+        if action is None:
+            await self.conversation.say(f"There is no command /{name}. /help lists them.", "warning")
+        elif action.needs_argument and not argument:
+            await self.conversation.say(f"It needs an argument: {action.usage}", "warning")
+        else:
+            self.shared.preferences.note_use(action.name)
+            call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
+            await self.run_action(f"app.{call}" if action.where == "app" else call)
+
+    @on(Prompt.Changed)
+    def _typed(self) -> None:
+        self.answers.forget_escape()
+        self.completions.suggest()
+
+    @on(Prompt.Accepted)
+    def _suggestion_taken(self, message: Prompt.Accepted) -> None:
+        if message.suggestion.limit is not None:
+            self.limits.add(message.suggestion.limit)
+
+    @on(Suggestions.Selected)
+    def _suggestion_clicked(self, message: Suggestions.Selected) -> None:
+        self.prompt.take(message.suggestion)
+        self.prompt.focus()
+
+    @on(Prompt.Attached)
+    def _attached(self, message: Prompt.Attached) -> None:
+        self.limits.attach_pasted(message.text)
+
+    @on(Prompt.BackedOut)
+    def _backed_out(self) -> None:
+        self.limits.remove_last()
+
+    @on(Chips.Removed)
+    def _chip_removed(self, message: Chips.Removed) -> None:
+        self.limits.remove(message.index)
+        self.prompt.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """A character for which the focused part has no key goes to the prompt."""
+        if event.is_printable and event.character and event.key not in self.active_bindings:
+            event.stop()
+            self.set_focus(self.prompt)
+            self.prompt.insert(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasting outside the prompt goes to the prompt, too."""
+        if not self.prompt.has_focus:
+            self.prompt.focus()
+            self.prompt.post_message(events.Paste(event.text))
+
+    @on(Waiting.Removed)
+    def _taken_from_waiting(self, message: Waiting.Removed) -> None:
+        self.conversation.take_waiting(message.index, message.edit)
+        if message.edit:
+            self.prompt.focus()
+
+    async def action_take_back(self) -> None:
+        if self.completions.suggestions.display:
+            self.completions.suggestions.close()
+        elif self.has_class("-evidence-open"):
+            self.remove_class("-evidence-open")
+        elif not await self.conversation.take_back():
+            await self.answers.escape()
+
+    def action_focus_waiting(self) -> None:
+        if self.conversation.session.waiting:
+            self.query_one(Waiting).focus()
+        else:
+            self.notify("There is no waiting question.", markup=False)
+
+    # Home ---------------------------------------------------------------------------------------
+
+    @on(Home.Opened)
+    def _home_opened(self) -> None:
+        self.home.refill()
+
+    @on(Prompt.MovedUp)
+    def _above_prompt(self) -> None:
+        self.home.enter()
+
+    @on(HomeList.Exited)
+    def _left_home(self) -> None:
+        self.prompt.focus()
+
+    @on(HomeList.Selected)
+    async def _chosen_in_home(self, message: HomeList.Selected) -> None:
+        await self.home.choose(message.row)
+
+    # The conversation ---------------------------------------------------------------------------
+
+    @on(Conversation.Changed)
+    def _session_changed(self) -> None:
+        session = self.conversation.session
+        self.conversation.show_title()
+        self.prompt.asked = session.asked
+        self.limits.show_chips()
+        waiting = self.query_one(Waiting)
+        if waiting.has_focus and not session.waiting:
+            self.prompt.focus()
+        waiting.show(session.waiting)
+
+    @on(Conversation.StatementSaved)
+    async def _told(self, message: Conversation.StatementSaved) -> None:
+        await self.statements.receive(message.told)
+
+    @on(Conversation.Returned)
+    def _given_back(self, message: Conversation.Returned) -> None:
+        self.limits.give_back(message.inquiry)
+
+    @on(TraceLine.Requested)
+    def _trace_requested(self, message: TraceLine.Requested) -> None:
+        self.sources.recall_trace(message.line)
+
+    def action_select_answer(self, step: int) -> None:
+        self.conversation.select(step)
+
+    def action_toggle_trace(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.trace.toggle()
+            if answer.trace.unfolded and answer.ready.is_set():
+                answer.trace.walk.focus()
+
+    def action_fold_trace(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.trace.unfolded = False
+        self.prompt.focus()
+
+    def action_toggle_more(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.toggle_more()
+
+    def action_scroll_transcript(self, direction: int) -> None:
+        transcript = self.conversation.transcript
+        if direction < 0:
+            transcript.scroll_page_up(animate=False)
+        else:
+            transcript.scroll_page_down(animate=False)
+
+    async def action_jump_to_end(self) -> None:
+        await self.conversation.go_to_end()
+
+    async def action_choose_theme(self, name: str = "") -> None:
+        if not name:
+            self.app.search_themes()
+        elif name in self.app.available_themes:
+            self.app.theme = name
+        else:
+            names = ", ".join(sorted(self.app.available_themes))
+            await self.conversation.say(f"There is no theme {name}. Themes: {names}.", "warning")
+
+    # The evidence -------------------------------------------------------------------------------
+
+    @on(Conversation.EvidenceChanged)
+    def _show_evidence(self, message: Conversation.EvidenceChanged) -> None:
+        answer = message.answer
+        self.remove_class("-fresh")
+        self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
+        self.notifications.mark_disputes()
+        if message.n is not None:
+            self.evidence.highlight(message.n)
+            if self.has_class("-narrow"):
+                self.add_class("-evidence-open")
+
+    @on(Evidence.Requested)
+    def _citation_requested(self, message: Evidence.Requested) -> None:
+        self.sources.look_into(message)
+
+    def action_toggle_evidence(self) -> None:
+        if self.evidence.display:
+            self.remove_class("-evidence-open")
+            self.set_class(self.has_class("-wide"), "-evidence-closed")
+            self.prompt.focus()
+        else:
+            self.action_focus_evidence()
+        self.shared.preferences.evidence = not self.has_class("-evidence-closed")
+        self.shared.preferences.save()
+
+    def action_leave_prompt(self) -> None:
+        if not self.home.enter(last=False):
+            self.action_focus_evidence()
+
+    def action_focus_evidence(self) -> None:
+        self.remove_class("-evidence-closed", "-fresh")
+        if self.has_class("-narrow"):
+            self.add_class("-evidence-open")
+        if self.evidence.citation is not None:
+            self.evidence.focus()
+
+    def action_focus_prompt(self) -> None:
+        self.remove_class("-evidence-open")
+        self.prompt.focus()

@@ -1,0 +1,104 @@
+"""The session on screen and the others: list, resume, begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from daemon import wire
+from tui.chat.topic import Topic, background
+from tui.dialogs.dialog import MAX_NAME, MAX_PATH, AskScreen
+from tui.page import Page
+from tui.session import EXPORT_HINT, ExportError, export, suggest_path
+from tui.wording import short_path
+
+
+class SessionTopic(Topic):
+    """/sessions, /search, /new, /last, /rename, /export"""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._last: wire.Conversation | None = None  # the session before this one
+
+    def offer_last(self, sessions: Sequence[wire.Conversation]) -> None:
+        """Sets the session that /last resumes."""
+        self._last = next(iter(sessions), None)
+
+    @background()
+    async def action_show_sessions(self, words: str = "") -> None:
+        from tui.dialogs.sessions import NEW, SessionsScreen  # not before it is wanted
+
+        with self.tell_failures():
+            sessions = await self.link.sessions()
+            chosen = await self.page.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now(), words))
+            if chosen is not None and chosen.id == NEW:
+                await self.action_new_session()
+            elif chosen is not None:
+                await self.resume(chosen.id, chosen.message_id)
+            elif (current := self.conversation.session.conversation) is not None:
+                stored = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
+                renamed = next((session for session in stored if session.id == current.id), None)
+                if renamed is None:
+                    await self.action_new_session()
+                else:
+                    self.conversation.rename(renamed)
+
+    @background()
+    async def action_search_asked(self) -> None:
+        from tui.dialogs.asked import AskedScreen  # not before it is wanted
+
+        question = await self.page.app.push_screen_wait(AskedScreen(self.link, self.shared.now()))
+        if question is not None:
+            self.prompt.fill(question)
+            self.prompt.focus()
+
+    def action_resume_last(self) -> None:
+        if self._last is not None:
+            self.resume_session(self._last.id)
+
+    @background()
+    async def action_rename_session(self, title: str = "") -> None:
+        session = self.conversation.session.conversation
+        if session is None:
+            await self.say("There is no session yet. Ask something first.", "warning")
+            return
+        ask = AskScreen("Rename", value=session.title, hint="Enter saves the name · Esc cancels", max_length=MAX_NAME)
+        name: str | None = title or await self.page.app.push_screen_wait(ask)
+        if name:
+            with self.tell_failures():
+                self.conversation.rename(
+                    await self.link.call(lambda client: client.rename_conversation(session.id, name))
+                )
+
+    @background()
+    async def action_export_session(self, typed: str = "") -> None:
+        session = self.conversation.session.conversation
+        if session is None:
+            await self.say("There is no session yet. Ask something first.", "warning")
+            return
+        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
+        place: str | None = typed or await self.page.app.push_screen_wait(ask)
+        if place:
+            try:
+                with self.tell_failures():
+                    path = await self.link.call(lambda client: export(client, session.id, place))
+                    await self.say(f"Exported to {short_path(str(path))}, with its sources.")
+            except ExportError as error:
+                await self.say(str(error), "error")
+
+    @background()
+    async def resume_session(self, id: int) -> None:
+        with self.tell_failures():
+            await self.resume(id)
+
+    async def resume(self, id: int, message_id: int | None = None) -> None:
+        """Shows a stored session, at a message if one is given. Raises what the client raises."""
+        session = await self.link.call(lambda client: client.conversation(id))
+        self.evidence.clear()
+        await self.conversation.resume(session, message_id)
+        self._last = None
+        self.prompt.focus()
+
+    async def action_new_session(self) -> None:
+        await self.conversation.begin()
+        self.evidence.clear()
+        self.page.add_class("-fresh")

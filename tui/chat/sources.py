@@ -1,0 +1,98 @@
+"""Commands on the evidence of an answer: explain, reveal secrets, judge."""
+
+from __future__ import annotations
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from tui.chat.topic import Topic, background
+from tui.dialogs.dialog import AskScreen
+from tui.reports import cited_why_report
+from tui.widgets.evidence import Evidence
+from tui.widgets.trace_line import TraceLine
+
+MISSED = "Words that the answer lacks · Enter asks · Esc cancels"
+EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
+MARKS = "Enter marks the answer as wrong · Esc cancels"
+NOT_KEPT = "The search of this answer is not stored."
+
+
+class SourceTopic(Topic):
+    """/why, /whynot, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
+
+    @background()
+    async def recall_trace(self, line: TraceLine) -> None:
+        """Fetches the search of an earlier answer."""
+        if (id := line.trace_id) is not None:
+            with self.tell_failures():
+                line.recall(await self.link.call(lambda client: client.trace(id)))
+                line.walk.focus()
+
+    @background("evidence")
+    async def look_into(self, message: Evidence.Requested) -> None:
+        cited = message.cited
+        try:
+            if message.what == "why":
+                self.evidence.explain(cited, await self._find_why(cited))
+            elif message.what == "whynot":
+                await self._ask_whynot()
+            else:
+                around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
+                self.evidence.surround(cited, around, frontmatter=message.what == "frontmatter")
+        except (DaemonError, DaemonDownError) as error:
+            self.evidence.remark(cited, str(error))
+
+    async def _find_why(self, cited: wire.Citation) -> str:
+        """How the question led to a citation. Raises what the client raises."""
+        answer = self.conversation.transcript.selected
+        if answer is None or (trace := answer.trace_id) is None:
+            return NOT_KEPT
+        return cited_why_report(await self.link.call(lambda client: client.why(trace)), cited.n)
+
+    async def _ask_whynot(self) -> None:
+        """Asks for words and explains why the answer lacks them. Raises what the client raises."""
+        words = await self.page.app.push_screen_wait(AskScreen("Why not?", hint=MISSED))
+        if words:
+            self.page.remove_class("-evidence-open")  # on a small terminal it would cover the message
+            await self.conversation.explain(self.folders, words)
+            self.conversation.transcript.follow()
+
+    @background()
+    async def action_show_why(self) -> None:
+        with self.tell_failures():
+            await self.conversation.explain(self.folders)
+
+    @background()
+    async def action_show_whynot(self, words: str) -> None:
+        with self.tell_failures():
+            await self.conversation.explain(self.folders, words)
+
+    @background()
+    async def action_show_secrets(self) -> None:
+        with self.tell_failures():
+            await self.conversation.show_secrets()
+
+    @background()
+    async def action_dispute(self) -> None:
+        words = await self.page.app.push_screen_wait(AskScreen("Not right?", EXPECTED, hint=MARKS))
+        if words is not None:
+            with self.tell_failures():
+                await self._judge("bad")
+                if words:
+                    await self.conversation.explain(self.folders, words)
+
+    @background()
+    async def action_judge(self, verdict: str) -> None:
+        with self.tell_failures():
+            await self._judge(verdict)
+
+    async def _judge(self, verdict: str) -> None:
+        """Sends a person's verdict, which /undo takes back. Raises what the client raises."""
+        judged = await self.conversation.judge(verdict)
+        if judged is not None and judged.asked.verdict != judged.before:
+            id, before = judged.asked.id, judged.before
+
+            def take_back(client: Client) -> wire.Judged:
+                return client.judge(id, before or "none")
+
+            now = f"marked {before} again" if before else "no longer judged"
+            self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))

@@ -1,0 +1,80 @@
+"""Looking after the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from daemon.client import DaemonDownError, DaemonError
+from daemon.examination import examine
+from daemon.terminal import display_safe, size
+from tui.chat.topic import Topic, background
+from tui.widgets.note import Note
+from tui.wording import short_path
+
+
+@contextmanager
+def _report_failures(note: Note) -> Iterator[None]:
+    """Replaces the note of a command that began by the daemon's error."""
+    try:
+        yield
+    except (DaemonError, DaemonDownError) as error:
+        note.say(display_safe(str(error)), "error")
+
+
+class UpkeepTopic(Topic):
+    """/backup, /check, /doctor, /tidy, /pause, /unpause"""
+
+    @background()
+    async def action_back_up(self) -> None:
+        note = await self.say("Copying the memory…")
+        with _report_failures(note):
+            backup = await self.link.call(lambda client: client.backup())
+            path = short_path(backup.path)
+            note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
+
+    @background()
+    async def action_check(self) -> None:
+        note = await self.say("Checking the memory file…")
+        with _report_failures(note):
+            check = await self.link.call(lambda client: client.check())
+            if check.problems:
+                note.say("\n".join(["The memory file is damaged:", *check.problems, "What to do: /doctor"]), "error")
+            else:
+                note.say("The memory file is intact.")
+
+    @background()
+    async def action_examine(self) -> None:
+        note = await self.say("Looking for problems…")
+        with _report_failures(note):
+            looks = await self.link.call(lambda client: list(examine(client, client.paths)))
+            problems = [look.problem for look in looks if look.problem]
+            if not problems:
+                names = ", ".join(dict.fromkeys(look.at for look in looks))
+                note.say(f"No problems. Checked: {names}.")
+                return
+            if any(look.mend for look in looks):
+                problems.append("Some of it can be fixed on the page Folders, in the tab Health.")
+            note.say("\n".join(problems), "warning")
+
+    @background()
+    async def action_tidy(self) -> None:
+        note = await self.say("Tidying the memory, as every night…")
+        with _report_failures(note):
+            report = await self.link.call(lambda client: client.consolidate())
+            joined = f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy."
+            names = (
+                f" {len(report.suspects):,} pairs of names may be the same: /same merges them."
+                if report.suspects
+                else ""
+            )
+            note.say(joined + names)
+
+    @background()
+    async def action_let_models_read(self, enabled: bool) -> None:
+        with self.tell_failures():
+            state = await self.link.call(lambda client: client.enable_enrichment(enabled))
+            text = state.detail or (
+                "Models read in the background." if enabled else "No model reads in the background."
+            )
+            await self.say(f"{text} {'/pause stops it.' if enabled else '/unpause goes on.'}")

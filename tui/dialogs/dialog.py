@@ -1,0 +1,121 @@
+"""The base of the windows over a page, and two simple ones."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Offset
+from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.widget import Widget
+from textual.widgets import Button, Input
+
+from daemon.terminal import display_safe
+from tui.widgets.plain import Plain
+
+
+class Hasty(Screen[ScreenResultType]):
+    """A screen that survives early input: keys typed before its widgets are mounted only close it, and clicks on a
+    removed widget are ignored; Textual would end the app."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return (self.is_mounted or action == "dismiss") and super().check_action(action, parameters)
+
+    def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
+        widget, offset = super().get_widget_and_offset_at(x, y)
+        return (widget, offset) if widget is None or widget.is_attached else (None, None)
+
+
+class Window(ModalScreen[ScreenResultType], Hasty[ScreenResultType]):
+    """A window over a page, which closes once: a second key or click before it is closed would also close the page
+    below."""
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        if not self.is_mounted:
+            self.call_later(self._close, result)
+        elif self.is_active:
+            return super().dismiss(result)
+        return AwaitComplete()
+
+    def _close(self, result: ScreenResultType | None) -> None:
+        self.dismiss(result)
+
+
+class Dialog(Window[ScreenResultType]):
+    """A window over the chat. Ctrl+C leaves the chat from here too, where the app's own keys do not reach."""
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # as Textual declares it
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "app.quit", show=False)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        use_styles(self)
+
+
+def use_styles(screen: Screen[ScreenResultType]) -> None:
+    """Reuses the parsed styles for a new screen. Textual would parse all of them again, 30 ms."""
+    screen._css_update_count = screen.app._css_update_count
+
+
+HINT = "Enter saves · Esc cancels"
+MAX_LENGTH = 200  # characters
+MAX_NAME = 120  # of a session
+MAX_PATH = 1000
+
+
+class AskScreen(Dialog[str | None]):
+    """Asks for one line, which begins as `value` and may be empty; None if cancelled."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+
+    def __init__(
+        self, question: str, more: str = "", value: str = "", hint: str = HINT, max_length: int = MAX_LENGTH
+    ) -> None:
+        super().__init__()
+        self._question, self._more, self._value, self._hint = question, more, value, hint
+        self._max_length = max_length
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -small"):
+            yield Plain(self._question, classes="dialog-title")
+            if self._more:
+                yield Plain(self._more, classes="dialog-more")
+            yield Input(display_safe(self._value, line=True), max_length=self._max_length, compact=True)
+            yield Plain(self._hint, classes="dialog-hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(display_safe(event.value, line=True).strip())
+
+
+class ConfirmScreen(Dialog[bool]):
+    """Yes or no; no has the focus, and Esc means no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "Yes"),
+        Binding("n,escape", "dismiss(False)", "No"),
+    ]
+    AUTO_FOCUS = "#no"
+
+    def __init__(self, question: str, comfort: str = "", yes: str = "Yes, delete") -> None:
+        super().__init__()
+        self._yes = yes
+        self._question = question
+        self._comfort = comfort
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -small"):
+            yield Plain(self._question, classes="dialog-title")
+            yield Plain(self._comfort, classes="dialog-hint")
+            with Horizontal(classes="buttons"):
+                yield Button("No", id="no", compact=True)
+                yes = Button(id="yes", variant="error", compact=True)
+                yes.label = Content(self._yes)
+                yield yes
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")

@@ -1,0 +1,113 @@
+"""The keys and commands, and going to any part of a page with one key."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Offset, Size
+from textual.widget import Widget
+
+from tui.actions import PLACES, Where, commands
+from tui.actions.action import TABS
+from tui.dialogs.dialog import Dialog, Window
+from tui.keys import Keymap, key_names
+from tui.widgets.plain import Plain
+
+GAP = 3
+LEFT = 26  # columns at most for the keys
+
+
+class HelpScreen(Dialog[None]):
+    """F1: every key by its place, those `here` first, and every command."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+
+    def __init__(self, keymap: Keymap, places: Sequence[Where] = ()) -> None:
+        super().__init__()
+        self._keymap = keymap
+        self._here = places
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog -full"):
+            yield Plain("Help · ↑ and ↓ scroll · Esc closes", classes="dialog-title")
+            with Container(id="help"):
+                with Vertical():
+                    for place in (*self._here, *(place for place in PLACES if place not in self._here)):
+                        yield from self._list_keys(place)
+                with Vertical():
+                    yield Plain("Commands, typed in the prompt", classes="heading")
+                    yield KeyTable([(action.usage, action.sentence) for action in commands()])
+
+    def _list_keys(self, place: Where) -> Iterator[Plain]:
+        rows = [(key_names(action.key), action.sentence) for action in self._keymap.actions_of(place) if action.key]
+        if rows:
+            yield Plain(PLACES[place], classes="heading")
+            yield KeyTable(rows)
+
+
+class KeyTable(Plain):
+    """Keys or commands on the left, their effect on the right, wrapped within its own column."""
+
+    def __init__(self, rows: list[tuple[str, str]]) -> None:
+        super().__init__()
+        self._rows = rows
+        self._left = max((len(left) for left, _ in rows if len(left) <= LEFT), default=0)
+
+    @property
+    def text(self) -> str:
+        return self.render().plain
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._table(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        return self._table(self.content_size.width)
+
+    def _table(self, width: int) -> Content:
+        lines = []
+        for left, right in self._rows:
+            first, *continued = textwrap.wrap(right, max(20, width - self._left - GAP)) or [""]
+            if len(left) > self._left:  # it gets a separate line
+                lines.append(Content.styled(left, "bold $accent"))
+                left = ""
+            lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))
+            lines += [Content(" " * (self._left + GAP) + line) for line in continued]
+        return Content("\n").join(lines)
+
+
+WIDTH = 3  # columns of a letter on its label
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+
+
+class JumpScreen(Window[Widget | str | None]):
+    """A letter on every focusable part: its key focuses it, a digit opens a page. Returns the widget or the page's
+    name; None for any other key."""
+
+    def __init__(self, targets: list[Widget]) -> None:
+        super().__init__()
+        self._targets = dict(zip(LETTERS, targets, strict=False))
+
+    def compose(self) -> ComposeResult:
+        for letter, target in self._targets.items():
+            label = Plain(f" {letter} ", classes="jump-label")
+            # At the right end of a part's first line, or of its frame, where text is rare.
+            label.absolute_offset = Offset(max(0, target.region.right - WIDTH - 1), max(0, target.region.y))
+            yield label
+        pages = " · ".join(f"{place} {tab.title}" for place, tab in enumerate(TABS, 1))
+        yield Plain(f"A letter goes there · {pages} · Esc stays", id="jump-hint")
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        key = event.character or ""
+        if key.isdigit() and 0 < int(key) <= len(TABS):
+            self.dismiss(TABS[int(key) - 1].name)
+        else:
+            self.dismiss(self._targets.get(key))

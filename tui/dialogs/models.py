@@ -1,0 +1,211 @@
+"""The models that could write answers, and connecting others."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import on, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.connecting import SERVICES, ConnectError, asks_policy, connect, keep_policy, read_address
+from daemon.terminal import display_safe, size
+from tui.dialogs.dialog import ConfirmScreen, Dialog
+from tui.link import Link
+from tui.widgets.plain import Options, Plain
+
+NONE: Final = "none"
+CONNECT: Final = "connect"
+ASKED_ONCE = "It is a remote model. You are asked once for all folders; p on the page Folders changes one."
+CONNECT_ROW = "Connect another: Ollama, a server, Anthropic"
+WITHOUT = "the lines of your notes, at once and free; nothing is sent anywhere"
+
+
+class ModelsScreen(Dialog[str | None]):
+    """Choose the model that writes answers; returns its name, NONE for no model, or CONNECT to add others. None if
+    closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close")]
+    AUTO_FOCUS = "OptionList"
+
+    def __init__(self, models: wire.ModelsReply, offered: str = "") -> None:
+        """The `offered` one is highlighted, else the one that is used."""
+        super().__init__()
+        self._known = models
+        self._offered = offered
+        self._used = next((role.used for role in models.roles if role.role == "answer"), "")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Plain("Who writes answers", classes="dialog-title")
+            yield Options(
+                *(Option(self._entry(row)) for row in (None, *self._known.models)),
+                Option(Content.assemble("  ", (CONNECT_ROW, "$accent"))),
+                compact=True,
+                markup=False,
+            )
+            for sentence in (*self._known.problems, *self._known.hints):
+                yield Plain(sentence, classes="dialog-hint")
+            yield Plain("Enter choose · Esc cancel", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        names = ["", *(row.name for row in self._known.models)]
+        preferred = self._offered or self._used
+        self.query_one(OptionList).highlighted = names.index(preferred) if preferred in names else 0
+
+    def _entry(self, row: wire.ModelRow | None) -> Content:
+        name = row.name if row else ""
+        mark = "● " if name == self._used else "  "
+        meaning = "".join(f"\n  {line}" for line in (describe_model(row) if row else (WITHOUT,)))
+        label = display_safe(name, line=True) or "No model"
+        return Content.assemble((mark, "$success"), (label, "bold"), (display_safe(meaning), "$foreground-muted"))
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        names = [NONE, *(row.name for row in self._known.models), CONNECT]
+        self.dismiss(names[event.option_index])
+
+
+async def ask_policy(app: App[object], link: Link, reply: wire.ModelsReply, name: str) -> None:
+    """Asks whether text may go to this model, if it is the first remote one; from a worker. ConnectError; DaemonError,
+    DaemonDownError."""
+    is_elsewhere = any(row.name == name and not row.is_local for row in reply.models)
+    if is_elsewhere and await link.call(lambda client: asks_policy(client.paths.config)):
+        question = f"May text of your folders be sent to {display_safe(name, line=True)}?"
+        may = await app.push_screen_wait(ConfirmScreen(question, ASKED_ONCE, "Yes, it may"))
+        policy = "any" if may else "local"
+        await link.call(lambda client: keep_policy(client, client.paths.config, policy))
+
+
+def describe_model(row: wire.ModelRow) -> tuple[str, ...]:
+    """Where a model runs, its cost, speed and quality, if known."""
+    grades = row.grades if not row.outdated else None
+    place = "remote, paid by the token; gets no text of folders marked local"
+    if row.is_local:
+        place = "on this machine, free" + (f", {size(row.bytes)}" if row.bytes else "")
+    parts = [f"about {grades.question_s:.0f} s a question"] if grades and grades.question_s else []
+    if grades is None:
+        parts.append(f"not graded yet: pal models probe {row.name}")
+    elif grades.answers is not None:
+        parts.append(f"answers {grades.answers:.0%} of the test correctly")
+    if row.tokens:
+        parts.append(f"{row.tokens:,} tokens today")
+    return tuple(filter(None, (place, "; ".join(parts))))
+
+
+MEANINGS = {
+    "ollama": "On this machine: private and free. Get it at ollama.com.",
+    "openai": "llama.cpp, LM Studio, vLLM and others, here or elsewhere.",
+    "anthropic": "Elsewhere, paid by the token, with a key of your account.",
+}
+MAX_ADDRESS, MAX_KEY = 300, 500  # characters
+NONE_NEEDED = "Optional: without one, answers are the lines of your notes."
+CHOOSE = "Enter chooses · Esc closes"
+TRY = "Enter tests one of its models · Esc goes back"
+
+
+class ConnectScreen(Dialog[wire.Tried | None]):
+    """Choose a service, enter its address, and test it. Returns the reply of a working service, None if cancelled. A
+    failing service is not saved."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "go_back", "Back")]
+    AUTO_FOCUS = "OptionList"
+
+    def __init__(self, link: Link) -> None:
+        super().__init__()
+        self._link = link
+        self._service = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Plain("Connect a model", classes="dialog-title")
+            yield Options(*(Option(_entry(name)) for name in SERVICES), compact=True, markup=False)
+            yield Plain(NONE_NEEDED, id="connect-none", classes="dialog-hint")
+            with Vertical(id="service"):
+                yield Plain("Address", classes="heading")
+                yield Input(id="address", compact=True, max_length=MAX_ADDRESS)
+                yield Plain("API key", id="key-heading", classes="heading")
+                yield Input(id="key", compact=True, password=True, max_length=MAX_KEY)
+            yield Plain(id="tried").hide()
+            yield Plain(CHOOSE, id="connect-hint", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        self.query_one("#service").display = False
+        self.query_one(OptionList).highlighted = 0
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self._service = list(SERVICES)[event.option_index]
+        service = SERVICES[self._service]
+        address, key = self.query_one("#address", Input), self.query_one("#key", Input)
+        address.placeholder = service.usual or "like http://127.0.0.1:8080"
+        key.placeholder = "stored where only you can read it; empty if set already or not needed"
+        self.query_one(OptionList).display = self.query_one("#connect-none").display = False
+        self.query_one("#service").display = True
+        key.display = self.query_one("#key-heading").display = service.takes_key
+        self.query_one(".dialog-title", Plain).update(f"Connect {service.title}")
+        self.query_one("#connect-hint", Plain).update(TRY)
+        (key if service.takes_key and service.usual else address).focus()
+        self._show_address()
+
+    @work
+    async def _show_address(self) -> None:
+        service = self._service
+        try:
+            address = await self._link.call(lambda client: read_address(client.paths.config, service))
+        except (ConnectError, DaemonError, DaemonDownError) as error:
+            self._say(str(error), "warning")
+        else:
+            self.query_one("#address", Input).value = display_safe(address, line=True)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self._try(self.query_one("#address", Input).value.strip(), self.query_one("#key", Input).value.strip())
+
+    @work(exclusive=True)
+    async def _try(self, address: str, key: str) -> None:
+        service = self._service
+        self._say("Testing one of its models; loading it may take a while…")
+
+        def ask(client: Client) -> wire.Tried:
+            return connect(client, client.paths.config, service, address, key)
+
+        try:
+            tried = await self._link.call(ask)
+        except (ConnectError, DaemonError, DaemonDownError) as error:
+            self._say(str(error), "warning")
+            return
+        if tried.problem:
+            self._say(f"{tried.problem}\nNothing was saved.", "warning")
+        else:
+            self.dismiss(tried)
+
+    def _say(self, text: str, level: str = "") -> None:
+        tried = self.query_one("#tried", Plain)
+        tried.set_classes(f"-{level}" if level else "")
+        tried.update(text)
+        tried.display = True
+
+    def action_go_back(self) -> None:
+        if not self._service:
+            self.dismiss(None)
+            return
+        self.workers.cancel_node(self)
+        self._service = ""
+        self.query_one("#key", Input).clear()
+        self.query_one("#service").display = self.query_one("#tried").display = False
+        self.query_one(".dialog-title", Plain).update("Connect a model")
+        self.query_one("#connect-hint", Plain).update(CHOOSE)
+        options = self.query_one(OptionList)
+        options.display = self.query_one("#connect-none").display = True
+        options.focus()
+
+
+def _entry(name: str) -> Content:
+    return Content.assemble((SERVICES[name].title, "bold"), (f"\n  {MEANINGS[name]}", "$foreground-muted"))

@@ -1,0 +1,242 @@
+"""A session in short, before it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import count, display_safe
+from tui.actions import bindings_of
+from tui.dialogs.dialog import MAX_NAME, MAX_PATH, AskScreen, ConfirmScreen, Dialog
+from tui.link import Link
+from tui.session import EXPORT_HINT, ExportError, export, suggest_path
+from tui.widgets.plain import Options, Plain
+from tui.wording import short_path, when
+
+MESSAGES = 20
+CHARS = 1200  # of one message
+
+
+class Preview(VerticalScroll, can_focus=False):
+    """The first questions and answers of a session, or those around searched words."""
+
+    def compose(self) -> ComposeResult:
+        yield Plain()
+
+    def clear(self) -> None:
+        self.query_one(Plain).update("")
+
+    def show(self, messages: Sequence[wire.ChatMessage], words: str = "", message_id: int | None = None) -> None:
+        """Shows messages, from the question of `message_id` on if given, with the `words` highlighted."""
+        place = next((n for n, message in enumerate(messages) if message.id == message_id), 0)
+        begin = place - 1 if place and messages[place].role == "memory" else place
+        parts = [_message(message, words) for message in messages[begin : begin + MESSAGES]]
+        if begin:
+            parts.insert(0, Content.styled(f"↑ {begin:,} before", "$foreground-muted"))
+        if (after := len(messages) - begin - MESSAGES) > 0:
+            parts.append(Content.styled(f"↓ {after:,} more", "$foreground-muted"))
+        self.query_one(Plain).update(Content("\n\n").join(parts))
+        self.scroll_home(animate=False)
+
+
+def _message(message: wire.ChatMessage, words: str) -> Content:
+    text = display_safe(message.text).strip()
+    content = Content(text if len(text) <= CHARS else f"{text[:CHARS]}…")
+    content = content.stylize("bold" if message.role == "user" else "$foreground-muted")
+    folded = content.plain.casefold()
+    if len(folded) == len(content.plain):  # else the places of the words are not known
+        for word in words.casefold().split():
+            position = folded.find(word)
+            while position >= 0:
+                content = content.stylize("bold $accent underline", position, position + len(word))
+                position = folded.find(word, position + len(word))
+    return content
+
+
+NEW: Final = 0  # instead of a session's id
+NONE_KEPT = "There is no session yet. Ask something first."
+NONE_FOUND = "No session contains these words."
+HINT = "Enter open · / search · n new · r rename · e export · d delete · Esc"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A session by its id, or a NEW one; where words were looked for, the message that has them."""
+
+    id: int
+    message_id: int | None = None
+
+
+class SessionsScreen(Dialog[Choice | None]):
+    """Choose a session or a NEW one; None if closed. `words` are searched in all sessions."""
+
+    BINDINGS = bindings_of("sessions")
+    AUTO_FOCUS = "OptionList"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+
+    def __init__(self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str = "") -> None:
+        super().__init__()
+        self._link = link
+        self._sessions = sessions  # those that are listed
+        self._matches: dict[int, wire.ConversationMatch] = {}  # what was found in them, while words are looked for
+        self._now = now
+        self._words = words
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -full"):
+            yield Plain("Sessions", classes="dialog-title")
+            yield Input(self._words, placeholder="/ searches questions and answers of all sessions", compact=True)
+            with Horizontal(id="sessions-body"):
+                yield Options(markup=False, compact=True)
+                yield Preview()
+            yield Plain(NONE_KEPT, id="no-sessions")
+            yield Plain(HINT, classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        self._show(0)
+
+    @property
+    def _highlighted(self) -> wire.Conversation | None:
+        index = self.query_one(OptionList).highlighted
+        return self._sessions[index] if index is not None and index < len(self._sessions) else None
+
+    def _show(self, highlighted: int) -> None:
+        options = self.query_one(OptionList)
+        entries = [_entry(session, self._now, self._matches.get(session.id)) for session in self._sessions]
+        options.set_options(Option(entry) for entry in entries)
+        self.query_one("#sessions-body").display = bool(self._sessions)
+        nothing = self.query_one("#no-sessions", Plain)
+        nothing.display = not self._sessions
+        nothing.update(NONE_FOUND if self._words else NONE_KEPT)
+        if self._sessions:
+            options.highlighted = min(highlighted, len(self._sessions) - 1)
+
+    @on(OptionList.OptionHighlighted)
+    @work(exclusive=True, group="preview")
+    async def _preview(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        try:
+            session_messages = await self._link.call(lambda client: client.conversation(session.id))
+        except (DaemonError, DaemonDownError):
+            self.query_one(Preview).clear()  # opening it shows the error
+        else:
+            match = self._matches.get(session.id)
+            self.query_one(Preview).show(session_messages.messages, self._words, match.message_id if match else None)
+
+    # Searching ------------------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    @work(exclusive=True, group="search")
+    async def _search(self, event: Input.Changed) -> None:
+        self._words = event.value.strip()
+        await self._list(0)
+
+    @on(Input.Submitted)
+    def _searched(self) -> None:
+        self.query_one(OptionList).focus()
+
+    async def _list(self, highlighted: int) -> None:
+        words = self._words
+        try:
+            if words:
+                matches = await self._link.call(lambda client: client.search_conversations(words))
+                self._matches = {match.conversation.id: match for match in matches}
+                self._sessions = tuple(match.conversation for match in matches)
+            else:
+                self._matches, self._sessions = {}, await self._link.sessions()
+        except (DaemonError, DaemonDownError) as error:
+            self._tell(error)
+        else:
+            self._show(highlighted)
+
+    # What can be done -----------------------------------------------------------------------------
+
+    @on(OptionList.OptionSelected)
+    def action_resume(self) -> None:
+        if self._highlighted is not None:
+            match = self._matches.get(self._highlighted.id)
+            self.dismiss(Choice(self._highlighted.id, match.message_id if match else None))
+
+    def action_new(self) -> None:
+        self.dismiss(Choice(NEW))
+
+    def action_close(self) -> None:
+        search = self.query_one(Input)
+        if search.has_focus or search.value:
+            search.clear()
+            self.query_one(OptionList).focus()
+        else:
+            self.dismiss(None)
+
+    @work
+    async def action_rename(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        ask = AskScreen("Rename", value=session.title, hint="Enter saves the name · Esc cancels", max_length=MAX_NAME)
+        if title := await self.app.push_screen_wait(ask):
+            await self._change(lambda client: client.rename_conversation(session.id, title))
+
+    @work
+    async def action_export(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
+        if typed := await self.app.push_screen_wait(ask):
+            try:
+                path: Path = await self._link.call(lambda client: export(client, session.id, typed))
+            except (DaemonError, DaemonDownError, ExportError) as error:
+                self._tell(error)
+            else:
+                self.notify(f"It is in {display_safe(short_path(str(path)), line=True)}.", markup=False)
+
+    @work
+    async def action_delete(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        question = f"Delete “{session.title or 'Untitled'}” with its {count(session.messages, 'message')}?"
+        if await self.app.push_screen_wait(ConfirmScreen(question, "The memory itself is not changed.")):
+            await self._change(lambda client: client.delete_conversation(session.id))
+
+    async def _change(self, change: Callable[[Client], object]) -> None:
+        highlighted = self.query_one(OptionList).highlighted or 0
+        try:
+            await self._link.call(change)
+        except (DaemonError, DaemonDownError) as error:
+            self._tell(error)
+        else:
+            await self._list(highlighted)
+
+    def _tell(self, error: Exception) -> None:
+        self.notify(display_safe(str(error)), severity="error", markup=False)
+
+
+def _entry(session: wire.Conversation, now: datetime, match: wire.ConversationMatch | None) -> Content:
+    title = display_safe(session.title, line=True) or "Untitled"
+    facts = f"{when(session.updated, now)} · {count(session.messages, 'message')}"
+    lines: list[str | tuple[str, str]] = [title, (f"\n{facts}", "$foreground-muted")]
+    if match is not None and match.messages > 1:
+        lines.append((f" · {match.messages:,} of them have it", "$foreground-muted"))
+    if match is not None and match.quote:
+        who = "You" if match.role == "user" else "Memory"
+        lines.append((f"\n{who}: {display_safe(match.quote, line=True)}", "$foreground-muted"))
+    return Content.assemble(*lines)

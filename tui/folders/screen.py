@@ -1,0 +1,117 @@
+"""The page of what the memory reads, with which models, and its health."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import ContentSwitcher, OptionList
+
+from tui.actions import bindings_of
+from tui.folders.folders import FolderList
+from tui.folders.health import HealthList
+from tui.folders.models import ModelList
+from tui.folders.reading import ReadingList
+from tui.folders.rows import TabList
+from tui.link import Activity, StatusChanged
+from tui.page import DIGITS, Page
+from tui.shared import Shared
+from tui.widgets.choices import Choices
+from tui.widgets.plain import Plain
+
+
+class FoldersScreen(Page):
+    """Four tabs: their rows on the left, and the details of the highlighted row on the right."""
+
+    NAME = "folders"
+    AUTO_FOCUS = "FolderList"
+    BINDINGS = bindings_of("folders") + DIGITS
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.add_class("-empty")
+        self._tabs: tuple[TabList, ...] = tuple(
+            make(shared) for make in (FolderList, ReadingList, ModelList, HealthList)
+        )
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="work"):
+            with Vertical(id="rows", classes="pane"):
+                yield Choices({tab.id or "": tab.TITLE for tab in self._tabs})
+                yield Plain(id="summary").hide()
+                with ContentSwitcher(initial=self._tabs[0].id):
+                    yield from self._tabs
+                yield Plain("Looking…", id="nothing")
+                yield Plain(id="said").hide()
+            with VerticalScroll(id="about", classes="pane"):
+                yield Plain(id="detail")
+
+    @property
+    def tab(self) -> TabList:
+        return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
+
+    @property
+    def has_row(self) -> bool:
+        return self.tab.key is not None
+
+    def on_screen_resume(self) -> None:
+        self.tab.load()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        for tab in self._tabs:
+            tab.status_changed(message.status)
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        for tab in self._tabs:
+            tab.daemon_acted(message)
+
+    async def action_choose_tab(self, step: int) -> None:
+        self.query_one(Choices).choose_next(step)
+
+    async def action_go_back(self) -> None:
+        await self.run_action("app.open_page('chat')")
+
+    @on(Choices.Selected)
+    def _tab_chosen(self, message: Choices.Selected) -> None:
+        self.query_one(ContentSwitcher).current = message.name
+        self.query_one("#said").display = False
+        self.tab.focus()
+        self.tab.load()
+        self._show()
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, message: OptionList.OptionHighlighted) -> None:
+        if message.option_list is self.tab:
+            if isinstance(self.tab, FolderList):
+                self.tab.load()
+            self._show()
+
+    @on(TabList.Changed)
+    def _changed(self, message: TabList.Changed) -> None:
+        if message.tab is self.tab:
+            self._show()
+
+    @on(TabList.Reported)
+    def _said(self, message: TabList.Reported) -> None:
+        line = self.query_one("#said", Plain)
+        line.update(message.text)
+        line.display = True
+
+    def _show(self) -> None:
+        tab = self.tab
+        empty = not self.has_row
+        texts: dict[str, str | Content] = {
+            "#summary": tab.summary,
+            "#nothing": tab.EMPTY if empty else "",
+            "#detail": "" if tab.key is None else tab.describe(tab.key),
+        }
+        for selector, text in texts.items():
+            plain = self.query_one(selector, Plain)
+            plain.update(text)
+            plain.display = bool(str(text))
+        self.set_class(empty, "-empty")
+        self.query_one("#rows").border_title = tab.TITLE
+        self.show_keys()

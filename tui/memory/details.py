@@ -1,0 +1,273 @@
+"""The lines on the page of an object, a note, a fact, or a profile entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from textual.content import Content
+
+from daemon import wire
+from daemon.drawing.layout import Edge, Graph, Node
+from daemon.terminal import count, display_safe, modality, statement
+from tui.changes import describe_time, source_label
+from tui.memory.rows import Target, make_fact_target, make_note_target, make_object_target, say_when_read
+from tui.wording import cut_left, day, short_path
+
+MUTED: Final = "$foreground-muted"
+PAST: Final = "$foreground-muted strike"
+MAX_LABEL = 22  # characters of the label before a value
+MAX_PLACE = 44  # characters of a path: its end says most
+MAX_CHANGES = 60
+MAX_DRAWN = 12  # neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page, or a few that belong together. `target`: the destination of Enter; `fact`: the fact to
+    correct or forget; `place`: the file and line to open. A line without any of them cannot be selected."""
+
+    content: Content
+    target: Target | None = None
+    fact: wire.Fact | None = None
+    place: tuple[str, int | None] | None = None
+
+    @property
+    def is_heading(self) -> bool:
+        return self.target is None and self.fact is None and self.place is None
+
+
+def make_heading(text: str, more: str = "", first: bool = False) -> Line:
+    """The heading of the lines below it."""
+    above = "" if first else "\n"
+    return Line(Content.assemble(above, (text, "bold $accent"), (f"  {more}" if more else "", MUTED)))
+
+
+def make_remark(text: str) -> Line:
+    return Line(Content.styled(text, MUTED))
+
+
+def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: int = 0, past: bool = False) -> Line:
+    """`phone  0161 496 07`, and below it the time and the source."""
+    value = _flatten(fact.objects[-1] if fact.predicate else fact.text)
+    read = " · read by a model" if fact.origin == "model" else ""
+    origin = _flatten(f"{describe_time(fact)} · {name_source(fact, folders)}{read}")
+    content = Content.assemble(
+        (f"{_flatten(label):<{width}}  " if label else "", MUTED),
+        (value + modality(fact), PAST if past else "bold"),
+        (f"\n{'':<{width + 2 if label else 0}}{origin}", MUTED),
+    )
+    return Line(content, make_fact_target(fact), fact, (fact.uri, fact.line))
+
+
+def name_source(fact: wire.Fact, folders: Iterable[str]) -> str:
+    """The source of a fact, for a person."""
+    if fact.uri.startswith(("note:me/", "note:corrected/")):
+        return "you said so"
+    return cut_left(source_label(fact, folders), MAX_PLACE)
+
+
+def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[Line]:
+    """An object's page: current facts, history, relations, and the notes that mention it."""
+    lines: list[Line] = []
+    aliases = [name for name in thing.names if name != thing.name]
+    if aliases:
+        lines.append(make_remark(f"also called {_flatten(', '.join(aliases))}"))
+    lines.append(make_heading("Facts now", first=not aliases))
+    named_facts = [(fact, _name_fact(fact, thing)) for fact in thing.facts]
+    width = min(MAX_LABEL, max((len(label) for _, label in named_facts), default=0))
+    lines += [make_fact_line(fact, label, folders, width) for fact, label in named_facts]
+    if not named_facts:
+        lines.append(make_remark("No facts yet, only mentions in the notes below."))
+    if changed := _list_changes(thing.strands):
+        lines.append(make_heading("History"))
+        lines += [_make_change_line(value, strand, folders) for value, strand in changed]
+    if thing.notes:
+        extent = (
+            f"the newest {len(thing.notes):,} of {thing.notes_total:,}" if thing.notes_total > len(thing.notes) else ""
+        )
+        lines.append(make_heading("Notes that mention it", extent))
+        lines += [_make_mention_line(entry) for entry in thing.notes]
+    if thing.neighbours:
+        lines.append(make_heading("Related"))
+        lines += [_make_neighbour_line(entry) for entry in thing.neighbours]
+    return lines
+
+
+def draw_neighbours(thing: wire.ObjectReply) -> Graph:
+    """An object and its relations, as a drawing."""
+    drawn = {link.name: link for link in reversed(thing.neighbours[:MAX_DRAWN]) if link.name != thing.name}
+    nodes = [Node(thing.name, thing.name, mark="●")]
+    nodes += [Node(link.name, link.name, 1.0 if link.relation else 0.4) for link in reversed(drawn.values())]
+    edges = [
+        Edge(thing.name, link.name, link.relation) if link.forward else Edge(link.name, thing.name, link.relation)
+        for link in reversed(drawn.values())
+    ]
+    return Graph(tuple(nodes), tuple(edges), (thing.name,)) if edges else Graph()
+
+
+def draw_neighbourhood(past: wire.Neighbourhood) -> Graph:
+    """The same at a time in the past; only the thing itself if it had no relations."""
+    names = {node.id: node.name for node in past.nodes[: MAX_DRAWN + 1]}
+    with_facts = {names.get(id) for edge in past.edges if edge.fact for id in (edge.source, edge.target)}
+    drawn = {past.name: None} | dict.fromkeys(names.values())
+    nodes = (
+        Node(name, name, 1.0 if name in with_facts or name == past.name else 0.4, _mark(name, past.name))
+        for name in drawn
+    )
+    joined = (edge for edge in past.edges if edge.source in names and edge.target in names)
+    edges = (Edge(names[edge.source], names[edge.target], edge.relation) for edge in joined)
+    return Graph(tuple(nodes), tuple(edges), (past.name,))
+
+
+def _mark(name: str, middle: str) -> str:
+    return "●" if name == middle else "○"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A time at which facts changed, and its day as precisely as known."""
+
+    at: datetime
+    day: str
+
+
+def list_change_times(of: wire.ObjectReply, now: datetime) -> tuple[Change, ...]:
+    """When facts of an object began or ended, up to now, the earliest first."""
+    held = [*of.facts, *(value.fact for strand in of.strands for value in strand.values)]
+    times: dict[datetime, str] = {}
+    for fact in held:
+        if fact.valid_to is not None:
+            times.setdefault(fact.valid_to, day(fact.valid_to))
+    for fact in held:
+        if fact.valid_from is not None:
+            times[fact.valid_from] = fact.since or day(fact.valid_from)
+    return tuple(Change(at, said) for at, said in sorted(times.items()) if at <= now)
+
+
+def _name_fact(fact: wire.Fact, thing: wire.ObjectReply) -> str:
+    """The label of a fact on an object's page: `phone`, or `Ozzie Penhale phone` for another subject."""
+    predicate = fact.predicate or ""
+    return predicate if fact.objects[0] in thing.names else f"{fact.objects[0]} {predicate}".strip()
+
+
+def _list_changes(strands: Iterable[wire.Strand]) -> list[tuple[wire.HeldValue, wire.Strand]]:
+    """Changed values, newest first."""
+    values = [
+        (value, strand)
+        for strand in strands
+        if len(strand.values) > 1 or any(value.ended for value in strand.values)
+        for value in strand.values
+    ]
+    values.sort(key=lambda entry: (entry[0].fact.valid_from or entry[0].fact.recorded, entry[0].fact.id), reverse=True)
+    return values[:MAX_CHANGES]
+
+
+def _make_change_line(value: wire.HeldValue, strand: wire.Strand, folders: Sequence[str]) -> Line:
+    fact = value.fact
+    past = value.ended is not None or fact.superseded_by is not None or fact.retired is not None
+    words = _flatten(fact.objects[-1] if fact.predicate else fact.text)
+    began = fact.since or day(fact.valid_from or fact.recorded)
+    until = f" until {fact.until}" if past and fact.until else ""
+    why = f" · {_flatten(value.ended.reason)}" if value.ended is not None else ""
+    content = Content.assemble(
+        (f"{began:<12}", MUTED),
+        (f"{_flatten(strand.predicate)} " if strand.predicate else "", MUTED),
+        (words, PAST if past else "bold"),
+        (f"{until}\n{'':<12}{_flatten(name_source(fact, folders))}{why}", MUTED),
+    )
+    return Line(content, make_fact_target(fact), None if past else fact, (fact.uri, fact.line))
+
+
+def _make_neighbour_line(neighbour: wire.Neighbour) -> Line:
+    if not neighbour.relation:
+        joined = f"in {count(neighbour.passages, 'passage')} with it"
+        return Line(
+            Content.assemble(("· ", MUTED), _flatten(neighbour.name), (f"  {joined}", MUTED)),
+            make_object_target(neighbour.name),
+        )
+    arrow = f"── {_flatten(neighbour.relation)} ─▸ " if neighbour.forward else f"◂─ {_flatten(neighbour.relation)} ── "
+    return Line(Content.assemble((arrow, MUTED), _flatten(neighbour.name)), make_object_target(neighbour.name))
+
+
+def _make_mention_line(mention: wire.MentionedIn) -> Line:
+    more = f" · {count(mention.passages, 'passage')}" if mention.passages > 1 else ""
+    name = mention.title or mention.uri.rpartition("/")[2]
+    head = Content.assemble((_flatten(name), "bold"), (f"  {day(mention.at)}{more}", MUTED))
+    content = Content.assemble(head, (f"\n{_flatten(mention.quote)}", MUTED)) if mention.quote else head
+    return Line(content, make_note_target(mention.uri, name), place=(mention.uri, mention.line))
+
+
+def list_note_lines(note: wire.NoteReply, folders: Sequence[str]) -> list[Line]:
+    """A note's page: its file and dates, its extracted facts, and its passages."""
+    source = note.source
+    readers = f" by rules and {', '.join(note.models)}" if note.models else " by rules alone"
+    about = [
+        cut_left(short_path(source.uri, folders), 200),
+        " · ".join(filter(None, (f"of {day(source.at)}" if source.at else "", say_when_read(note.read) + readers))),
+        " ".join(f"#{tag}" for tag in note.tags),
+    ]
+    first = note.passages[0].line if note.passages else None
+    lines = [
+        Line(Content.styled("\n".join(_flatten(part) for part in about if part), MUTED), place=(source.uri, first))
+    ]
+    lines.append(make_heading("Facts", count(len(note.facts), "fact") if note.facts else ""))
+    lines += [make_fact_line(fact, _name_told(fact), folders) for fact in note.facts]
+    if not note.facts:
+        lines.append(make_remark("No facts; questions find its passages."))
+    more = f"the first {len(note.passages):,} of {source.episodes:,}" if source.episodes > len(note.passages) else ""
+    lines.append(make_heading("Passages", more))
+    for passage in note.passages:
+        position = wire.name_position(passage.uri, passage.line) if passage.line is not None else ""
+        head = " · ".join(filter(None, (position, passage.speaker or "", day(passage.at))))
+        text = display_safe(passage.text).strip()
+        content = Content.assemble((f"{_flatten(head)}\n" if head else "", MUTED), text, "\n")
+        lines.append(Line(content, place=(passage.uri, passage.line)))
+    return lines
+
+
+def _name_told(fact: wire.Fact) -> str:
+    return f"{fact.objects[0]} {fact.predicate or ''}".strip() if fact.predicate else ""
+
+
+def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequence[str]) -> list[Line]:
+    """A fact's page: its text, its time, its objects, and its passage."""
+    past = fact.superseded_by is not None or fact.retired is not None
+    head = Content.assemble(
+        (_flatten(statement(fact)), PAST if past else "bold"), (f"\n{describe_time(fact)}", MUTED), " "
+    )
+    lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
+    lines.append(make_heading("About"))
+    lines += [Line(Content(_flatten(name)), make_object_target(name)) for name in dict.fromkeys(fact.objects)]
+    lines.append(make_heading("Source"))
+    name = fact.title or fact.uri.rpartition("/")[2]
+    lines.append(
+        Line(
+            Content.assemble((_flatten(name), "bold"), (f"  {_flatten(name_source(fact, folders))}", MUTED)),
+            make_note_target(fact.uri, name), place=(fact.uri, fact.line),
+        )
+    )  # fmt: skip
+    if passage is not None:
+        text, quote = display_safe(passage.text).strip(), display_safe(fact.quote)
+        content, start = Content(text), text.find(quote)
+        if quote and start >= 0:
+            content = content.stylize("bold $accent", start, start + len(quote))
+        lines.append(Line(Content.assemble("\n", content), place=(fact.uri, fact.line)))
+    return lines
+
+
+def list_entry_lines(entry: wire.ProfileEntry, folders: Sequence[str]) -> list[Line]:
+    """A profile entry: its current and former values."""
+    lines = [make_heading("Now", first=True)]
+    lines += [make_fact_line(fact, "", folders) for fact in entry.facts] or [make_remark("Nothing now.")]
+    if entry.before:
+        lines.append(make_heading("Before"))
+        lines += [make_fact_line(fact, "", folders, past=True) for fact in entry.before]
+    return lines
+
+
+def _flatten(text: str) -> str:
+    """Foreign text on one line."""
+    return " ".join(display_safe(text, line=True).split())

@@ -1,0 +1,180 @@
+"""Edits of the memory on its page: correct, join, separate, forget, pin, undo."""
+
+from __future__ import annotations
+
+from textual import work
+
+from daemon import wire
+from daemon.terminal import count, display_safe
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.memory.lists import Detail
+from tui.memory.rows import Target
+from tui.page import Page
+from tui.shared import Done, Shared, Statement, Step
+
+NOT_UNDONE = "This cannot be undone."
+
+
+class MemoryEdits(Page):
+    """Each edit is of the line one is on, else of the page it is on."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.target: Target | None = None  # whose page is shown
+        self.page: wire.ObjectReply | None = None  # what is known of it, if it is an object
+        self._edits: list[Done] = []  # that can be undone, the last at the end; /undo in the chat undoes them, too
+
+    def reload(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def _fact(self) -> wire.Fact | None:
+        """The fact to edit: that of the current line, or of the page."""
+        detail = self.query_one(Detail)
+        if detail.has_focus and detail.line is not None:
+            return detail.line.fact
+        return self.target.fact if self.target is not None else None
+
+    @work
+    async def action_edit(self) -> None:
+        if self.target is not None and self.target.kind == "me":
+            await self._edit_mine(self.target.name)
+            return
+        fact = self._fact
+        if fact is None or fact.predicate is None:
+            self._warn("Go to a line under “Facts now”; then e corrects it. Correct the text of a note in the note.")
+            return
+        slot = f"{fact.objects[0]}, {fact.predicate}"
+        more = "From now on. The old value stays in the history, and the note unchanged."
+        value = await self.app.push_screen_wait(AskScreen(slot, more, fact.objects[-1]))
+        if value and value != fact.objects[-1]:
+            words = f"{slot}: {fact.objects[-1]} is now {value}"
+            await self._do(
+                words,
+                lambda client: client.correct(fact.id, value),
+                lambda client: client.take_back_correction(fact.id),
+            )
+
+    async def _edit_mine(self, key: str) -> None:
+        entry = self.target.entry if self.target else None
+        before = entry.facts[0].objects[-1] if entry and entry.facts else ""
+        value = await self.app.push_screen_wait(AskScreen(f"Your {key}", "The latest word counts.", before))
+        if value and value != before:
+            statement = Statement(key, value)
+            await self._do(f"Your {key} is now {value}", statement.say, statement.take_back)
+
+    @work
+    async def action_merge(self) -> None:
+        if self.page is None:
+            self._warn("Go to the page of a person or a thing; then s merges another name into it.")
+            return
+        name = self.page.name
+        more = f"Which other name means {name}? Each will find both; this can be undone."
+        other_name = await self.app.push_screen_wait(AskScreen(f"Same as {name}", more))
+        if other_name and other_name.casefold() != name.casefold():
+            await self._do(
+                f"{name} and {other_name} are the same",
+                lambda client: client.names(name, other_name, True),
+                lambda client: client.names(name, other_name, False),
+            )
+
+    @work
+    async def action_split(self) -> None:
+        aliases = [name for name in self.page.names if name != self.page.name] if self.page else []
+        if self.page is None or not aliases:
+            self._warn("Go to the page of a thing with more than one name; then a separates one.")
+            return
+        name, more = self.page.name, f"Which name is not {self.page.name}? Its other names: {', '.join(aliases)}."
+        other_name = await self.app.push_screen_wait(
+            AskScreen(f"Not {name}", more, aliases[0] if len(aliases) == 1 else "")
+        )
+        if other_name:
+            await self._do(
+                f"{name} and {other_name} are separate",
+                lambda client: client.names(name, other_name, False),
+                lambda client: client.names(name, other_name, True),
+            )
+
+    def action_pin(self) -> None:
+        preferences = self.shared.preferences
+        if self.target is None or self.target.kind != "object":
+            self._warn("Go to a person or a thing; then p pins it to the top of the list.")
+            return
+        name = self.target.name
+        if name in preferences.pinned:
+            preferences.pinned.remove(name)
+            self._say(f"{name} is no longer pinned.")
+        else:
+            preferences.pinned.append(name)
+            self._say(f"{name} is pinned to the top of the list.")
+        preferences.save()
+        self.reload()
+
+    @work
+    async def action_forget(self) -> None:
+        target, fact = self.target, self._fact
+        if target is None:
+            return
+        if fact is not None:
+            question = f"Forget that {fact.text}?"
+            more = "The fact is deleted for good. Its note stays unchanged."
+            step: Step = lambda client: client.forget(fact=fact.id)  # noqa: E731
+        elif target.kind == "note":
+            question = f"Forget the note {target.title}?"
+            more = "Its text and facts are deleted for good. The file stays, and is not read again."
+            step = lambda client: client.forget(source=target.name)  # noqa: E731
+        elif target.kind == "object" and self.page is not None:
+            n_facts = count(len(self.page.facts), "fact")
+            question = f"Forget {target.name}?"
+            more = (
+                f"Deleted for good, with its {n_facts}. The {count(self.page.notes_total, 'note')} that name it stay."
+            )
+            step = lambda client: client.forget(object=target.name)  # noqa: E731
+        else:
+            self._warn("Go to a person, a thing, a fact or a note; then d forgets it.")
+            return
+        if await self.app.push_screen_wait(ConfirmScreen(question, f"{more} {NOT_UNDONE}", "Yes, forget")):
+            with self.tell_failures():
+                await self.link.call(step)
+                self._say("Forgotten.")
+                if fact is None or target.fact is not None:
+                    self.leave()
+                self.reload()
+                self.link.refresh_status()
+
+    def leave(self) -> None:
+        raise NotImplementedError
+
+    @work
+    async def action_undo(self) -> None:
+        if not self._edits:
+            self._say("There is nothing to undo.")
+            return
+        last = self._edits[-1]
+        with self.tell_failures():
+            await self.link.call(last.undo)
+            self.shared.drop_done(last)
+            last.show()
+            self._end(last.said)
+
+    async def _do(self, words: str, do: Step, undo: Step) -> None:
+        def show() -> None:
+            self._edits.remove(edit)
+            self.reload()
+
+        with self.tell_failures():
+            await self.link.call(do)
+            edit = self.shared.note_done(undo, f"Taken back: {words}.", show)
+            self._edits.append(edit)
+            self._end(f"{words}. u undoes it.")
+
+    def _end(self, words: str) -> None:
+        self._say(words)
+        self.reload()
+        self.link.refresh_status()
+
+    def _say(self, text: str) -> None:
+        self.notify(display_safe(text), markup=False)
+
+    def _warn(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)

@@ -1,0 +1,132 @@
+"""The rows of the list on the page of the memory: things, facts, notes, the owner's profile, plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from daemon import wire
+from daemon.terminal import count, statement
+from tui.changes import describe_time
+from tui.wording import day, when
+
+Kind = Literal["object", "note", "fact", "me"]
+KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me", "plans": "Plans"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something with its own page: an object by its name, a note by its uri, a fact or profile entry by value."""
+
+    kind: Kind
+    name: str
+    fact: wire.Fact | None = None
+    entry: wire.ProfileEntry | None = None
+    title: str = ""
+
+    def is_same(self, other: Target | None) -> bool:
+        """Whether both have the same page, regardless of its content."""
+        return other is not None and (self.kind, self.name) == (other.kind, other.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the list: a label, and details at its right end. A row without a target, or with a `filter` that it
+    selects, is not a thing itself."""
+
+    text: str
+    detail: str = ""
+    target: Target | None = None
+    filter: str = ""
+    look: Literal["plain", "heading", "past"] = "plain"
+
+
+def make_object_target(name: str) -> Target:
+    return Target("object", name, title=name)
+
+
+def make_note_target(uri: str, title: str) -> Target:
+    return Target("note", uri, title=title)
+
+
+def make_fact_target(fact: wire.Fact) -> Target:
+    return Target("fact", str(fact.id), fact, title="Fact")
+
+
+def make_object_row(thing: wire.FoundObject) -> Row:
+    """A person, place or thing."""
+    n_facts = count(thing.facts, "fact") if thing.facts else ""
+    n_notes = count(thing.notes, "note") if thing.notes else ""
+    return Row(thing.name, " · ".join(filter(None, (thing.kind, n_facts, n_notes))), make_object_target(thing.name))
+
+
+def make_pinned_row(name: str) -> Row:
+    return Row(f"★ {name}", "pinned", make_object_target(name))
+
+
+def make_fact_row(fact: wire.Fact) -> Row:
+    """A fact; one that holds no longer is dimmed."""
+    past = fact.superseded_by is not None or fact.retired is not None
+    return Row(statement(fact), describe_time(fact), make_fact_target(fact), look="past" if past else "plain")
+
+
+def make_note_row(note: wire.ListedSource, now: datetime) -> Row:
+    """A note, a file or a chat."""
+    read = when(note.at, now) if note.at else ""
+    passages = count(note.episodes, "passage") if note.episodes != 1 else ""
+    name = note.title or note.uri.rpartition("/")[2]
+    return Row(name, " · ".join(filter(None, (passages, read))), make_note_target(note.uri, name))
+
+
+def make_entry_row(entry: wire.ProfileEntry) -> Row:
+    """What something of the owner's is."""
+    value = ", ".join(fact.objects[-1] for fact in entry.facts)
+    if not value:
+        return Row(f"{entry.key}: {entry.before[0].objects[-1]}", "no longer", _make_entry_target(entry), look="past")
+    since = entry.facts[0].since
+    return Row(f"{entry.key}: {value}", f"since {since}" if since else "", _make_entry_target(entry))
+
+
+def make_plan_row(plan: wire.PlannedEntry) -> Row:
+    """Something with a day: an appointment, or a task that is due."""
+    name = f"☐ {plan.text}" if plan.due else plan.text
+    return Row(name, f"{plan.day} {plan.time}".strip(), make_note_target(plan.uri, plan.title))
+
+
+def make_task_row(task: wire.Fact) -> Row:
+    """A task and its state."""
+    state = task.objects[-1]
+    box = "☐" if state == "open" else "☑" if state == "done" else "☒"
+    return Row(f"{box} {task.objects[0]}", state, make_fact_target(task), look="plain" if state == "open" else "past")
+
+
+def _make_entry_target(entry: wire.ProfileEntry) -> Target:
+    return Target("me", entry.key, entry=entry, title=f"Your {entry.key}")
+
+
+def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
+    """Rows under the names of their kinds, each with the total; hidden ones are one row away."""
+    rows: list[Row] = []
+    for kind, total, visible in groups:
+        listed = list(visible)
+        if listed:
+            if rows:
+                rows.append(Row("", look="heading"))
+            rows.append(Row(KINDS.get(kind, kind), f"{total:,}" if total else "", look="heading"))
+            rows += listed
+            if total > len(listed):
+                rows.append(Row(f"all {total:,} …", filter=kind))
+    return rows
+
+
+def holds_words(text: str, words: str) -> bool:
+    """Whether a text has all the words, in upper or lower case, the last perhaps half typed."""
+    folded = text.casefold()
+    return all(word in folded for word in words.casefold().split())
+
+
+def say_when_read(read: datetime | None) -> str:
+    """`read 3 May 2026`."""
+    return f"read {day(read)}" if read else ""

@@ -1,0 +1,342 @@
+"""The page of the memory: one search over everything, and next to the list the page of the selected thing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.actions import bindings_of
+from tui.editor import CannotOpenError, open_in_editor
+from tui.link import Activity, StatusChanged
+from tui.memory.details import Line, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
+from tui.memory.lists import PAGE, BrowseList, Detail, SearchField
+from tui.memory.rows import (
+    KINDS,
+    Row,
+    Target,
+    group_rows,
+    holds_words,
+    make_entry_row,
+    make_fact_row,
+    make_note_row,
+    make_object_row,
+    make_object_target,
+    make_pinned_row,
+    make_plan_row,
+    make_task_row,
+)
+from tui.memory.times import MemoryTimes
+from tui.page import DIGITS
+from tui.shared import Shared
+from tui.widgets.choices import Choices
+from tui.widgets.graph import GraphView
+from tui.widgets.plain import Plain
+
+TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
+LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
+SHOWN: Final = 6  # of each kind, where all are listed
+NOTHING: Final = "Nothing in your memory matches."
+EMPTY: Final = {  # the message for an empty list without search words, by kind
+    "all": "Your memory is empty. Type /add PATH in the chat to read something.",
+    "me": "Nothing is known about you yet. Tell me in the chat: /me phone 0161 496 07",
+    "plans": "There are no plans for the next two months and no tasks.",
+}
+
+
+class MemoryScreen(MemoryTimes):
+    """The search and the list on the left, the chosen page on the right."""
+
+    NAME = "memory"
+    AUTO_FOCUS = "SearchField"
+    BINDINGS = bindings_of("memory") + DIGITS
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._query = ("", "all")  # the words and the kind that are listed
+        self._trail: list[tuple[Target, int | None]] = []  # the pages one came from, and the line on each
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="memory"):
+            with Vertical(id="found", classes="pane"):
+                yield SearchField("Search for a person, a thing, a word")
+                yield Choices(KINDS, number_style="$foreground-muted")
+                yield Plain("Looking…", id="nothing")
+                yield BrowseList()
+            with Vertical(id="detail", classes="pane -empty"):
+                yield Plain(id="then").hide()
+                yield GraphView(centred=True)
+                yield Detail()
+
+    def on_mount(self) -> None:
+        self.query_one("#found").border_title = "Memory"
+        self.query_one(GraphView).display = False
+
+    @property
+    def items(self) -> BrowseList:
+        return self.query_one(BrowseList)
+
+    @property
+    def detail(self) -> Detail:
+        return self.query_one(Detail)
+
+    @property
+    def filter(self) -> Choices:
+        return self.query_one(Choices)
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        target, self.shared.look_at = self.shared.look_at, None
+        if target is None:
+            self.reload()
+        else:
+            self._find(target)
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        if message.connected and self.is_current:
+            self.reload()
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        if isinstance(message.event, wire.FactChanged) and self.is_current:
+            self.reload()
+
+    def reload(self) -> None:
+        """Reloads the list, keeping the cursor, and the page."""
+        self._search(self.items.row.target if self.items.row else None)
+        if self.target is not None:
+            self._look(self.target, self.detail.highlighted, 0)
+
+    # Searching ----------------------------------------------------------------------------------
+
+    @on(Input.Changed, "#search")
+    def _typed(self) -> None:
+        self._search(None, TYPING_SECONDS)
+
+    def _find(self, target: Target) -> None:
+        """Looks for one thing or note by its name, and shows its page."""
+        self._trail.clear()
+        self.filter.choose("notes" if target.kind == "note" else "objects")
+        with self.prevent(Input.Changed):
+            self.query_one(SearchField).value = target.title
+        self._search(target)
+
+    @on(Choices.Selected)
+    def _filtered(self) -> None:
+        self._search(None)
+
+    @work(exclusive=True, group="search")
+    async def _search(self, target: Target | None, pause: float = 0.0) -> None:
+        await asyncio.sleep(pause)
+        words, kind = self._query = self.query_one(SearchField).value.strip(), self.filter.chosen
+        with self.tell_failures():
+            if kind == "all":
+                rows, total = await self._list_all(words), None
+            elif kind == "me":
+                reply = await self.link.call(lambda client: client.profile())
+                entries = [entry for entry in reply.profile.entries if self._tells(entry, words)]
+                rows, total = list(map(make_entry_row, entries)), None
+            elif kind == "plans":
+                rows, total = await self._list_plans(words), None
+            else:
+                rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
+                self.filter.set_number(kind, total)
+                if kind == "objects":
+                    pinned = self._list_pinned(words)
+                    rows, total = [*pinned, *rows], total + len(pinned)
+            self._list(rows, total, target)
+
+    async def _list_all(self, words: str) -> list[Row]:
+        kinds = ("objects", "facts", "notes")
+        lists = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
+        for kind, (_, total) in zip(kinds, lists, strict=True):
+            self.filter.set_number(kind, total)
+        groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
+        return group_rows([("Pinned", 0, self._list_pinned(words)), *groups])
+
+    async def _list_plans(self, words: str) -> list[Row]:
+        plans = await self.link.call(lambda client: client.plans())
+        rows = [make_plan_row(entry) for entry in plans.planned if holds_words(entry.text, words)]
+        tasks = [entry for entry in plans.tasks if holds_words(entry.objects[0], words)]
+        tasks.sort(key=lambda entry: entry.objects[-1] != "open")
+        sections = (("Planned", rows), ("Tasks", [make_task_row(entry) for entry in tasks]))
+        return group_rows((name, len(section), section) for name, section in sections)
+
+    def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
+        """Rows of one kind from the daemon; in a thread."""
+        match kind:
+            case "objects":
+                things = client.search_objects(words, limit, offset)
+                return [make_object_row(item) for item in things.objects], things.total
+            case "facts":
+                facts = client.search_facts(words, limit, offset)
+                return [make_fact_row(item) for item in facts.facts], facts.total
+            case _:
+                notes = client.search_notes(words, limit, offset)
+                return [make_note_row(item, self.shared.now()) for item in notes.notes], notes.total
+
+    @on(BrowseList.Requested)
+    @work
+    async def _fill(self, message: BrowseList.Requested) -> None:
+        query = words, kind = self._query
+        pinned = len(self._list_pinned(words)) if kind == "objects" else 0
+        first = max(0, message.offset - pinned)
+        with self.tell_failures():
+            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE + pinned, first))
+            if query == self._query:  # nothing else was typed meanwhile
+                self.items.fill(first + pinned, rows)
+
+    def _list_pinned(self, words: str) -> list[Row]:
+        return [make_pinned_row(name) for name in self.shared.preferences.pinned if holds_words(name, words)]
+
+    def _tells(self, entry: wire.ProfileEntry, words: str) -> bool:
+        values = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
+        return holds_words(f"{entry.key} {values}", words)
+
+    def _list(self, rows: list[Row], total: int | None, target: Target | None) -> None:
+        self.items.show(rows, total, target)
+        self.items.display = bool(rows)
+        nothing = self.query_one("#nothing", Plain)
+        nothing.display = not rows
+        words, kind = self._query
+        nothing.update(NOTHING if words else EMPTY.get(kind, EMPTY["all"]))
+        if not rows and not self._trail:
+            self._close_page()
+
+    # Looking ------------------------------------------------------------------------------------
+
+    @on(BrowseList.Highlighted)
+    def _highlighted(self, message: BrowseList.Highlighted) -> None:
+        target = message.row.target if message.row else None
+        if target is not None and not self._trail and not target.is_same(self.target):
+            self._look(target, None, LOOKING_SECONDS)
+
+    @on(BrowseList.Selected)
+    def _chosen(self, message: BrowseList.Selected) -> None:
+        if message.row.filter:
+            self.filter.choose(message.row.filter)
+            self._search(None)
+        elif message.row.target is not None:
+            self._trail.clear()
+            self._look(message.row.target, None, 0)
+            if not message.clicked or self.has_class("-narrow"):
+                self._show_leaf()
+
+    @on(OptionList.OptionSelected, "#lines")
+    def _follow(self) -> None:
+        if self.detail.line is not None and self.detail.line.target is not None:
+            self._go_to(self.detail.line.target)
+
+    @on(GraphView.Opened)
+    def _follow_line(self, message: GraphView.Opened) -> None:
+        self._go_to(make_object_target(message.node.label))
+
+    def _go_to(self, target: Target) -> None:
+        if target.is_same(self.target):
+            return
+        if self.target is not None:
+            self._trail.append((self.target, self.detail.highlighted))
+        self._look(target, None, 0)
+
+    @work(exclusive=True, group="look")
+    async def _look(self, target: Target, line: int | None, pause: float) -> None:
+        await asyncio.sleep(pause)
+        with self.tell_failures():
+            lines = await self._read(target)
+            self.target = target
+            self.query_one("#detail").remove_class("-empty")
+            self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
+            self.detail.show(lines, line)
+            self.show_drawing()
+
+    async def _read(self, target: Target) -> list[Line]:
+        self.page = None
+        match target:
+            case Target("object", name):
+                self.page = reply = await self.link.call(lambda client: client.object(name))
+                return list_object_lines(reply, self.folders)
+            case Target("note", uri):
+                note = await self.link.call(lambda client: client.note(uri))
+                return list_note_lines(note, self.folders)
+            case Target(fact=wire.Fact() as fact):
+                passage = await self._passage(fact)
+                return list_fact_lines(fact, passage, self.folders)
+            case Target(entry=wire.ProfileEntry() as entry):
+                return list_entry_lines(entry, self.folders)
+        return []
+
+    async def _passage(self, fact: wire.Fact) -> wire.Passage | None:
+        try:
+            return await self.link.call(lambda client: client.episode(fact.episode_id))
+        except (DaemonError, DaemonDownError):
+            return None  # it was forgotten
+
+    def _path(self, target: Target) -> str:
+        """`Ozzie Penhale`, after the names of the previous pages."""
+        names = [target.title for target, _ in self._trail[-2:]]
+        return " › ".join([*(["…"] if len(self._trail) > 2 else []), *names, target.title])
+
+    def leave(self) -> None:
+        """The shown thing is gone: returns to the previous page, or to the list."""
+        self._close_page()
+        self.action_go_back()
+
+    def _close_page(self) -> None:
+        self.target = self.page = None
+        self.query_one("#detail").add_class("-empty")
+        self.detail.show(())
+        self.show_drawing()
+        self.query_one("#detail").border_title = ""
+
+    # Going about --------------------------------------------------------------------------------
+
+    def _show_leaf(self) -> None:
+        self.add_class("-looking")
+        self.detail.focus()
+
+    def action_focus_items(self) -> None:
+        self.remove_class("-looking")
+        self.items.focus()
+
+    def action_search(self) -> None:
+        self.remove_class("-looking")
+        self.query_one(SearchField).focus()
+
+    async def action_clear(self) -> None:
+        field = self.query_one(SearchField)
+        if field.value:
+            field.value = ""
+        else:
+            await self.run_action("app.open_page('chat')")
+
+    def action_show_next_filter(self) -> None:
+        self.filter.choose_next()
+
+    def action_go_back(self) -> None:
+        if self._trail:
+            target, line = self._trail.pop()
+            self._look(target, line, 0)
+        elif self.detail.has_focus or self.has_class("-looking"):
+            self.action_focus_items()
+        else:
+            self.action_search()
+
+    def action_open_source(self) -> None:
+        line = self.detail.line if self.detail.has_focus else None
+        place = line.place if line and line.place else self.detail.first_place
+        try:
+            if place is None:
+                raise CannotOpenError("Select a line from a note; then o opens it.")
+            open_in_editor(self.app, *place)
+        except CannotOpenError as error:
+            self.notify(str(error), severity="warning", markup=False)

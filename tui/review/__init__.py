@@ -1,0 +1,1 @@
+"""The page of changed facts: old and new next to each other, and the person's verdict."""

@@ -1,0 +1,306 @@
+"""The page of changed facts: old and new side by side, and the person's verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import count, display_safe
+from tui.actions import bindings_of
+from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label
+from tui.dialogs.dialog import AskScreen
+from tui.editor import CannotOpenError, open_in_editor
+from tui.link import Activity, StatusChanged
+from tui.page import DIGITS, Page
+from tui.review.deciding import Decision, Outcome, correct, decide, describe_refused, find_correctable
+from tui.review.widgets import FactView, RevisionList
+from tui.shared import Done, Shared
+from tui.widgets.choices import Choices
+from tui.widgets.plain import Plain
+
+FILTERS: Final = {"open": "Waiting", "decided": "Decided", "all": "All"}
+MOST_OPEN: Final = 200  # listed at once; when some are decided, the next come
+MOST: Final = 1000  # that the daemon lists
+PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a person may be on the way to another
+
+NOTHING: Final = {
+    "open": (
+        "There is nothing to review.",
+        "When a note says something else than what was known, another address, another date, the memory takes the\n"
+        "newer one, and shows both here with the lines they stand in. You say whether that is right.\n"
+        "Where two notes disagree and nothing tells which is right, both stand here until you say.",
+    ),
+    "decided": ("Nothing has been decided yet.", "Your decisions are listed here, and can be changed."),
+    "all": ("Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."),
+}
+
+
+class ReviewScreen(Page):
+    """The changes on the left; on the right why the memory thinks so, and both lines."""
+
+    NAME = "review"
+    AUTO_FOCUS = "RevisionList"
+    BINDINGS = bindings_of("review") + DIGITS
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.add_class("-empty")
+        self._wanted: int | None = None  # the revision to highlight once it is listed
+        self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
+        self._decisions: dict[Decision, Done] = {}  # the last one last
+        self._passages: dict[int, str] = {}  # by episode
+        self._side = "new"
+        self._refused: wire.Fact | None = None  # what a note still says although the person has just refused it
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="review"):
+            with Vertical(id="changes", classes="pane"):
+                yield Choices(FILTERS)
+                yield RevisionList(self.shared.now())
+                yield Plain("Looking…", id="nothing")
+                yield Plain(id="said").hide()
+            with Vertical(id="change", classes="pane"):
+                yield Plain(id="why")
+                with Horizontal(id="sides"):
+                    yield FactView("old")
+                    yield FactView("new")
+
+    def on_mount(self) -> None:
+        self.query_one("#changes").border_title = "Changes"
+        self._show_sides()
+
+    @property
+    def changes(self) -> RevisionList:
+        return self.query_one(RevisionList)
+
+    @property
+    def filter(self) -> Choices:
+        return self.query_one(Choices)
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        chosen, self.shared.review_at = self.shared.review_at, None
+        if chosen is not None:
+            self._wanted = chosen.id
+            self.filter.choose("open" if chosen.state == "open" else "all")
+        elif self.shared.news:
+            self._wanted = max(self.shared.news)
+            self.filter.choose("open")
+        self.shared.news.clear()
+        self._load()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        self.filter.set_number("open", message.status.review)
+        if message.connected and self.is_current:
+            self._load()
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        if isinstance(message.event, wire.FactChanged) and self.is_current:
+            self.shared.news.clear()
+            self._load()
+
+    @work(exclusive=True, group="load")
+    async def _load(self) -> None:
+        chosen = self.filter.chosen
+        state, most = ("open", MOST_OPEN) if chosen == "open" else ("all", MOST)
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.revisions(state, limit=most))
+            revisions = [revision for revision in reply.revisions if revision.id not in self._deciding]
+            if chosen == "decided":
+                revisions = [revision for revision in revisions if revision.state != "open"]
+            self.filter.set_number("open", reply.open)
+            self._list(sorted(revisions, key=lambda revision: revision.state != "open"))
+
+    def _list(self, revisions: Sequence[wire.Revision]) -> None:
+        self.changes.show(revisions, self.shared.now())
+        if self._wanted is not None:
+            self.changes.highlight(self._wanted)
+            self._wanted = None
+        self.set_class(not revisions, "-empty")
+        nothing = self.query_one("#nothing", Plain)
+        nothing.display = not revisions
+        head, more = NOTHING[self.filter.chosen]
+        nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
+        self._count_marked()
+        self._show()
+
+    # Showing ------------------------------------------------------------------------------------
+
+    @on(RevisionList.OptionHighlighted)
+    def _show(self) -> None:
+        revision = self.changes.revision
+        if revision is None:
+            return
+        self.query_one("#change").border_title = name_kind(revision)
+        self.query_one("#why", Plain).update(explain(revision))
+        _, _, *headings = KINDS[revision.relation]
+        both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
+        for heading, (side, fact, counterpart) in zip(headings, both, strict=True):
+            place = f"{describe_time(fact)}\n{source_label(fact, self.folders)}"
+            passage = self._passages.get(fact.episode_id)
+            view = self.query_one(f"#{side}", FactView)
+            view.show(heading, mark_difference(fact, counterpart), place, fact.quote, passage)
+        self._fetch_passages(revision)
+
+    @work(exclusive=True, group="passages")
+    async def _fetch_passages(self, revision: wire.Revision) -> None:
+        missing = {fact.episode_id for fact in (revision.old, revision.new)} - set(self._passages)
+        if not missing:
+            return
+        await asyncio.sleep(PAUSE_SECONDS)
+        for id in missing:
+            self._passages[id] = await self._fetch_passage(id)
+        self._show()
+
+    async def _fetch_passage(self, id: int) -> str:
+        try:
+            return (await self.link.call(lambda client: client.episode(id))).text
+        except (DaemonError, DaemonDownError):
+            return ""  # it was forgotten: the fact's own words are shown
+
+    @on(events.DescendantFocus)
+    def _choose_focused_side(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, FactView):
+            self.action_choose_side(event.widget.id or self._side)
+
+    def action_choose_side(self, side: str) -> None:
+        self._side = side
+        self._show_sides()
+
+    def _show_sides(self) -> None:
+        for view in self.query(FactView):
+            view.set_class(view.id == self._side, "-chosen")
+
+    def action_open_source(self) -> None:
+        if (revision := self.changes.revision) is None:
+            return
+        self._open(revision.old if self._side == "old" else revision.new)
+
+    def action_open_refused(self) -> None:
+        if self._refused is not None:
+            self._open(self._refused)
+        else:
+            self._say("No note contains the fact that you have just rejected.")
+
+    def _open(self, fact: wire.Fact) -> None:
+        try:
+            open_in_editor(self.app, fact.uri, fact.line)
+        except CannotOpenError as error:
+            self.notify(display_safe(str(error)), severity="warning", markup=False)
+
+    @on(Choices.Selected)
+    def _filtered(self) -> None:
+        self.changes.marked.clear()
+        self._load()
+
+    def action_show_next_filter(self) -> None:
+        self.filter.choose_next()
+
+    def action_mark(self) -> None:
+        if (revision := self.changes.revision) is not None:
+            self.changes.mark(self.changes.marked ^ {revision.id})
+            self.changes.action_cursor_down()
+            self._count_marked()
+
+    def action_mark_all(self) -> None:
+        ids = {revision.id for revision in self.changes.revisions}
+        self.changes.mark(set() if self.changes.marked == ids else ids)
+        self._count_marked()
+
+    def _count_marked(self) -> None:
+        marked = len(self.changes.marked)
+        self.query_one("#changes").border_subtitle = f"{marked:,} marked" if marked else ""
+
+    async def action_go_back(self) -> None:
+        if self.changes.marked:
+            self.changes.mark(set())
+            self._count_marked()
+        else:
+            await self.run_action("app.open_page('chat')")
+
+    # Deciding -----------------------------------------------------------------------------------
+
+    def action_decide(self, verdict: str) -> None:
+        chosen = self.changes.chosen
+        if not chosen:
+            return
+        self._deciding |= {revision.id for revision in chosen}
+        self._list([revision for revision in self.changes.revisions if revision.id not in self._deciding])
+        self._decide(chosen, verdict)
+
+    @work
+    async def _decide(self, chosen: Sequence[wire.Revision], verdict: str) -> None:
+        with self.tell_failures():
+            decision, outcome, failure = await self.link.call(lambda client: decide(client, chosen, verdict))
+            if decision.before:
+                self._note_decision(decision, outcome)
+            if failure is not None:
+                self.notify(display_safe(str(failure)), severity="error", markup=False)
+        self._end_deciding(revision.id for revision in chosen)
+
+    @work
+    async def action_edit(self) -> None:
+        revision = self.changes.revision
+        if revision is None:
+            return
+        fact = find_correctable(revision, self._side)
+        if fact is None:
+            self._say("Neither has a value to correct. Enter opens the note: change it there.")
+            return
+        question = f"{fact.objects[0]}, {fact.predicate}"
+        more = "From now on. The old value stays in the history, and the notes unchanged."
+        value = await self.app.push_screen_wait(AskScreen(question, more, fact.objects[-1]))
+        if not value or value == fact.objects[-1]:
+            return
+        with self.tell_failures():
+            self._note_decision(*await self.link.call(lambda client: correct(client, revision, fact, value)))
+        self._end_deciding(())
+
+    @work
+    async def action_take_back(self) -> None:
+        if not self._decisions:
+            self._say("There is no decision to undo. o keeps the old one.")
+            return
+        decision, noted = self._decisions.popitem()
+        self.shared.drop_done(noted)
+        with self.tell_failures():
+            await self.link.call(decision.take_back)
+            self._wanted = decision.before[0][0]
+            self._refused = None
+            self._say(f"Taken back: {count(len(decision.before), 'decision')}.")
+        self._end_deciding(())
+
+    def _note_decision(self, decision: Decision, outcome: Outcome) -> None:
+        """Shows the result of a decision, which can be undone here, and by /undo in the chat."""
+
+        def show() -> None:
+            self._decisions.pop(decision, None)
+            self._refused = None
+            self._end_deciding(())
+
+        undone = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
+        self._decisions[decision] = self.shared.note_done(decision.take_back, undone, show)
+        self._refused = next(iter(outcome.refused), None)
+        still = describe_refused(outcome.refused, self.folders)
+        self._say("\n".join(filter(None, (f"{outcome.said} u undoes it.", still))))
+
+    def _end_deciding(self, ids: Iterable[int]) -> None:
+        self._deciding.difference_update(ids)
+        self._load()
+        self.link.refresh_status()
+
+    def _say(self, text: str) -> None:
+        line = self.query_one("#said", Plain)
+        line.update(text)
+        line.display = True

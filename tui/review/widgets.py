@@ -1,0 +1,131 @@
+"""The list of changed facts, and one fact with the lines around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from datetime import datetime
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.terminal import display_safe, statement
+from tui.actions import Where, bindings_of
+from tui.changes import describe_before, name_kind
+from tui.widgets.passage import mark_quote
+from tui.widgets.plain import Options, Plain
+from tui.wording import when
+
+_STATES = {"kept": "new kept", "settled": "both true", "undone": "undone"}
+
+
+class RevisionList(Options, inherit_bindings=False):
+    """Each row has the current text, the time and the source. A click highlights."""
+
+    PLACE: ClassVar[Where] = "changes"
+    BINDINGS = bindings_of(PLACE)
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__(id="revisions", markup=False, compact=True)
+        self.marked: set[int] = set()
+        self._now = now
+        self._revisions: tuple[wire.Revision, ...] = ()
+
+    @property
+    def revision(self) -> wire.Revision | None:
+        return None if self.highlighted is None else self._revisions[self.highlighted]
+
+    @property
+    def revisions(self) -> tuple[wire.Revision, ...]:
+        return self._revisions
+
+    @property
+    def chosen(self) -> tuple[wire.Revision, ...]:
+        """The revisions to decide: the marked ones, else the highlighted one."""
+        selected = tuple(revision for revision in self._revisions if revision.id in self.marked)
+        return selected or ((self.revision,) if self.revision else ())
+
+    def show(self, revisions: Sequence[wire.Revision], now: datetime) -> None:
+        """Lists them; the highlight stays on the one it was on, else at its place."""
+        before, place = self.revision, self.highlighted or 0
+        self._revisions, self._now = tuple(revisions), now
+        self.marked &= {revision.id for revision in revisions}
+        places = [place for place, revision in enumerate(revisions) if before is not None and revision.id == before.id]
+        self._list(min([*places, place][0], len(revisions) - 1))
+
+    def highlight(self, id: int) -> None:
+        """Highlights the revision of that id, if listed."""
+        for place, revision in enumerate(self._revisions):
+            if revision.id == id:
+                self.highlighted = place
+
+    def mark(self, ids: Set[int]) -> None:
+        """Marks these and no others."""
+        self.marked = set(ids)
+        self._list(self.highlighted or 0)
+
+    def on_resize(self) -> None:
+        if self.highlighted is not None:
+            self._list(self.highlighted)
+
+    def action_select(self) -> None:
+        """A click ends here, for it only highlights."""
+
+    def _list(self, highlighted: int) -> None:
+        width = max(20, self.scrollable_content_region.width)
+        with self.prevent(OptionList.OptionHighlighted):
+            self.set_options(Option(self._entry(revision, width)) for revision in self._revisions)
+        self.highlighted = highlighted if self._revisions else None
+
+    def _entry(self, revision: wire.Revision, width: int) -> Content:
+        text = display_safe(statement(revision.old if revision.relation == "negates" else revision.new), line=True)
+        mark = "✓ " if revision.id in self.marked else "  "
+        state = _STATES.get(revision.state, "")
+        if revision.state == "kept" and revision.new.retired and revision.relation != "duplicates":
+            state = "old kept"
+        facts = filter(None, (when(revision.at, self._now), state, display_safe(_describe_before(revision), line=True)))
+        below = " · ".join(facts)[: width - 2]
+        head = Content.assemble((mark, "bold $accent"), text[: width - 2])
+        return Content.assemble(head, (f"\n  {below}", "$foreground-muted"))
+
+
+def _describe_before(revision: wire.Revision) -> str:
+    """The former value: the changed words, or the kind of change if it is no replacement."""
+    if revision.relation != "supersedes":
+        return name_kind(revision).lower()
+    return f"was {describe_before(revision)}"
+
+
+PARTS = ("heading", "statement", "place", "before", "quoted", "after")
+AROUND = 4  # lines shown before the quoted ones, and after them
+
+
+class FactView(VerticalScroll):
+    """A fact's heading, text, source and date; below it the lines around its words, which are highlighted."""
+
+    def __init__(self, side: str) -> None:
+        super().__init__(id=side, classes="side")
+
+    def compose(self) -> ComposeResult:
+        for part in PARTS:
+            yield Plain(classes=part)
+
+    def show(self, heading: str, statement: Content, place: str, quote: str, passage: str | None) -> None:
+        """Shows a fact; `passage` is None while unknown or if deleted."""
+        # Made safe before it is searched: removed characters would shift the marks.
+        marked = mark_quote(display_safe(passage or quote), display_safe(quote))
+        if not marked.lines and passage:
+            marked = mark_quote(display_safe(quote), display_safe(quote))
+        quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
+        before = "\n".join(marked.before.splitlines()[-AROUND:])
+        after = "\n".join(marked.after.splitlines()[:AROUND])
+        texts: tuple[str | Content, ...] = (heading, statement, place, before, quoted, after)
+        for part, text in zip(PARTS, texts, strict=True):
+            plain = self.query_one(f".{part}", Plain)
+            plain.update(text)
+            plain.display = bool(text)
+        self.scroll_home(animate=False)

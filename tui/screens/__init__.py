@@ -1,1 +1,0 @@
-"""The chat's screens, one per file."""

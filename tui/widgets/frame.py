@@ -1,0 +1,170 @@
+"""The line above a page, with the tabs and the state of the memory, and the line of keys below."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from daemon import wire
+from daemon.terminal import count, display_safe
+from tui.actions import Action, Where
+from tui.actions.action import TABS
+from tui.keys import Keymap, short_key
+from tui.widgets.plain import Plain
+
+_LABEL = 24
+_GAP = 2
+
+
+class Rail(Horizontal):
+    """The tabs on the left; notes, passages, reading progress and problems on the right."""
+
+    def __init__(self, page: str, keymap: Keymap) -> None:
+        super().__init__(id="rail")
+        self._status: wire.Status | None = None
+        self._progress: wire.Progress | None = None
+        self._down = "connecting"
+        self._tabs = TabLine(page, keymap)
+        self._memory = Plain(self._state(), id="memory-state")
+
+    def compose(self) -> ComposeResult:
+        yield Plain("palimpsest", id="app-name")
+        yield self._tabs
+        yield self._memory
+
+    def set_status(self, status: wire.Status) -> None:
+        """Shows the state of a running daemon."""
+        self._status, self._down = status, ""
+        self._tabs.set_badge("review", status.review)
+        self._tabs.set_badge("folders", status.failed_total + status.skipped_total)
+        self._show()
+
+    def set_progress(self, progress: wire.Progress) -> None:
+        """Documents are being read; a progress that is done is over."""
+        self._progress = progress if progress.done < progress.total else None
+        self._show()
+
+    def set_down(self, word: str) -> None:
+        """Shows that the daemon is down; `word` is what is done about it."""
+        self._down, self._progress = word, None
+        self._show()
+
+    def _show(self) -> None:
+        self._memory.update(self._state(), layout=False)  # it has what is left of the line
+
+    def _state(self) -> Content:
+        if self._down or self._status is None:
+            return Content.styled(f"○ {self._down}", "$text-warning")
+        parts = [Content(f"{count(self._status.sources, 'note')} · {count(self._status.episodes, 'passage')}")]
+        if self._progress is not None:
+            label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
+            parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
+        elif self._status.queue:
+            parts.insert(0, Content(f"{self._status.queue:,} to read"))
+        warned = next((folder for folder in self._status.folders if folder.state == "missing" or folder.gone), None)
+        if warned is None:
+            return Content.assemble(("● ", "$success"), Content("  ").join(parts))
+        problem = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
+        warning = f"! {display_safe(PurePath(warned.path).name or warned.path, line=True)} {problem}"
+        return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])
+
+
+class TabLine(Plain):
+    """The tabs in one widget, each with its key and how much waits there; a click opens a page."""
+
+    def __init__(self, page: str, keymap: Keymap) -> None:
+        super().__init__(id="tabs")
+        self._keys = {tab.name: short_key(keymap.keys_of(f"open_page({tab.name!r})")) for tab in TABS}
+        self._page = page
+        self._badges: dict[str, int] = {}
+        self._targets: list[tuple[range, str]] = []
+        self._show()
+
+    def set_badge(self, page: str, number: int) -> None:
+        """Shows the number of waiting things on a page."""
+        if self._badges.get(page, 0) != number:
+            self._badges[page] = number
+            self._show()
+
+    def _show(self) -> None:
+        text, self._targets = Content(), []
+        for tab in TABS:
+            here = tab.name == self._page
+            words = Content.assemble(
+                (f"{self._keys[tab.name]} ", "$accent" if here else "$foreground-muted"),
+                (tab.title, "bold $accent underline" if here else "$foreground-muted"),
+            )
+            if badge := self._badges.get(tab.name):
+                words += Content.styled(f" {badge}", "bold $text-warning")
+            self._targets.append((range(len(text), len(text) + len(words)), tab.name))
+            text += words + " " * _GAP
+        self.update(text)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, page in self._targets:
+            if offset is not None and offset.x in span:
+                await self.run_action(f"app.open_page({page!r})")
+
+
+HELP = "show_help"  # what F1 does
+WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter is text there
+
+
+class Hints(Plain):
+    """Actions with a footer word, those of the focused place first; a click runs them. Without space for all, the last
+    ones are dropped, except the one for help.
+
+    Replaces Textual's Footer, which makes a widget for every key, again with every change of the focus.
+    """
+
+    def __init__(self, page: Where, keymap: Keymap) -> None:
+        super().__init__(id="hints")
+        self._keymap = keymap
+        self._page = page
+        self._hints: list[tuple[Content, Action]] = []
+        self._targets: list[tuple[range, str]] = []
+        self.show_for(None)
+
+    def show_for(self, focused: Where | None, has_row: bool = True) -> None:
+        """Shows the actions for a focused place, None for any other; without a row, those that need none."""
+        places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
+        self._hints = [
+            (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
+            for place in places
+            for action in self._keymap.actions_of(place)
+            if action.footer
+            and (has_row or not action.of_row)
+            and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
+        ]
+        self._show()
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        visible = list(self._hints)
+        while len(visible) > 1 and self.size.width and _width(visible) > self.content_size.width:
+            spared = next((hint for hint in reversed(visible) if hint[1].handler != HELP), visible[-1])
+            visible.remove(spared)
+        text, self._targets = Content(), []
+        for hint, action in visible:
+            prefix = {"app": "app.", self._page: "screen."}.get(action.where, "focused.")
+            text += Content(" " * _GAP * bool(text))
+            self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
+            text += hint
+        self.update(text)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, action in self._targets:
+            if offset is not None and offset.x in span:
+                await self.run_action(action)
+
+
+def _width(hints: list[tuple[Content, Action]]) -> int:
+    return sum(hint.cell_length + _GAP for hint, _ in hints) - _GAP
