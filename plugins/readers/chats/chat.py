@@ -161,8 +161,8 @@ def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
     except RecursionError as error:
         raise Unreadable("JSON that is nested too deeply") from error
     except ValueError as error:
-        if chats := _read_lines(path, data):
-            return chats
+        if signal_chats := _read_lines(path, data):
+            return signal_chats
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
