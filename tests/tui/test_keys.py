@@ -18,7 +18,6 @@ from tui.dialogs.asked import AskedScreen
 from tui.dialogs.dialog import Dialog
 from tui.folders.folders import FolderList
 from tui.keys import teach_alt_enter
-from tui.widgets.plain import Plain
 
 NAMES = {" ": "space", "/": "slash"}
 PASTE = "\x1b[200~{}\x1b[201~"
@@ -110,7 +109,7 @@ async def test_a_window_closed_twice_in_one_burst_takes_nothing_else_away(openin
 async def test_a_click_on_what_was_taken_away_and_is_still_drawn_does_nothing() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         answer = await chat.ask(world.QUESTION)
-        line = answer.query(Plain).first()
+        line = answer.trace
         x, y = line.region.offset
         await line.remove()
         assert chat.screen.get_widget_at(x, y)[0] is line and line.parent is None

@@ -65,7 +65,7 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
 
 
-async def test_what_models_took_stands_under_the_answer_and_on_the_frame() -> None:
+async def test_what_models_took_is_on_the_frame() -> None:
     def answer() -> Script:
         step = wire.Step("compose", 9.0, {"model": "qwen3:4b", "calls": 2, "tokens": 1400})
         return Script(step, wire.Answered("On Friday.", model="qwen3:4b", ms=9.0))
@@ -73,8 +73,7 @@ async def test_what_models_took_stands_under_the_answer_and_on_the_frame() -> No
     async with chatting(client(answers=[world.short_answer(), answer(), answer()])) as chat:
         await chat.ask("When?")
         assert str(chat.screen.conversation.border_subtitle) == ""
-        first = await chat.ask("And where?")
-        assert "2 calls · 1,400 tokens" in first.trace.text
+        await chat.ask("And where?")
         assert str(chat.screen.conversation.border_subtitle) == "qwen3:4b · 2 calls · 1,400 tokens"
         await chat.ask("And who?")
         assert "qwen3:4b · 4 calls · 2,800 tokens" in chat.text()
