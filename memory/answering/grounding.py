@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from memory.answering.values import DENYING, Clause, read_passage
+from memory.answering.values import Clause, read_passage
 from memory.answering.verdicts import YES_OR_NO, Check, Verdict, find_past_value, judge
+from memory.text.content import DENYING
 from memory.text.languages import guess_language, word_set
 
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
