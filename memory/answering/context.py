@@ -75,8 +75,7 @@ class EvidencePiece:
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
         topic = f"{episode.title}\n{episode.speaker or ''}"
-        ended = self.text if self.kind == "fact" and self.earlier else ""
-        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic, ended)
+        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic)
 
 
 @dataclass(frozen=True, slots=True)

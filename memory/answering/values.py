@@ -162,19 +162,22 @@ class Clause:
 
     def holds(self, value: Value, with_head: bool = True) -> bool:
         """Whether a value is in it, or, `with_head`, what it is about and when."""
-        if value.kind == "name":
-            return self.content.names(value.norm) or (with_head and content_of(self.head).names(value.norm))
-        if value.kind == "code":
-            head = _IDENTIFIER.findall(self.head) if with_head else ()
-            return any(value.is_same(one) for one in self.values) or value.norm in map(fold, head)
-        if value.kind == "number":
-            return value.norm in self.content.numbers
-        if value.kind == "date":
-            at = self.at.date() if self.at and with_head else None
-            return is_stated(value.norm, [self.content], at, self.text)
-        return any(value.is_same(one) for one in self.values) or (
-            value.kind == "day" and value.norm in self.content.days
-        )
+        head = self.head if with_head else ""
+        match value.kind:
+            case "name":
+                return self.content.names(value.norm) or content_of(head).names(value.norm)
+            case "number":
+                return value.norm in self.content.numbers
+            case "date":
+                return is_stated(
+                    value.norm, [self.content], self.at.date() if self.at and with_head else None, self.text
+                )
+            case "code":
+                return value.norm in map(fold, _IDENTIFIER.findall(f"{self.text} {head}"))
+            case "day":
+                return value.norm in self.content.days
+            case _:
+                return any(value.is_same(one) for one in self.values)
 
     def speaks_of(self, value: Value) -> bool:
         """Whether it has a value, or any part of that name."""

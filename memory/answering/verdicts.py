@@ -80,18 +80,6 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     return Finding("unproved", unproved) if unproved else Finding("proved")
 
 
-def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
-    """The first value of a sentence in the present tense, if all its values are in a fact that ended; "" if not, or if
-    the question is about the past."""
-    if _PAST.search(said) or _PAST.search(question):
-        return ""
-    language = guess_language(said)
-    part = Clause(put_digits(" ".join(said.split()), language), language)
-    facts = [Clause(put_digits(fact, language), language) for fact in ended]
-    is_told = not part.is_denied and not part.ended and any(all(map(fact.holds, part.values)) for fact in facts)
-    return part.values[0].surface if part.values and is_told else ""
-
-
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
     """Each clause of a passage with its sentence and the adjacent ones that continue it."""
     for place, sentence in enumerate(passage):
