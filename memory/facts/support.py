@@ -131,7 +131,7 @@ class Support:
             return "it is the other way round" if _is_reversed(item, sentence) else ""
         if all(self._is_of_another(item, clause) for clause in own):
             return "its sentence is about somebody else"
-        if _is_heard(item.subject, sentence) or self._is_initial(item.subject, sentence):
+        if _is_heard(item.subject, sentence):
             return ""
         if self._is_of_another(item, sentence):
             return "its sentence is about somebody else"
@@ -143,11 +143,6 @@ class Support:
         is_named = _is_heard(item.subject, above) or self._is_label(item.subject, place)
         is_named = is_named or self._is_meant(item.subject, sentence, place)
         return "" if is_named else "its subject is not in its sentence"
-
-    def _is_initial(self, subject: str, sentence: str) -> bool:
-        """Whether a name of the passage is there as its first letter: "D" is Des."""
-        letters = {word for word in WORD.findall(sentence) if len(word) == 1 and word.isupper()} - {"I"}
-        return subject[:1] in letters and _is_heard(subject, f"{self._text}\n{self._head}")
 
     def _is_label(self, subject: str, place: range) -> bool:
         """Whether the line opens with the subject and a stop: "**Hall lets.** The rate is 25"."""
