@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
@@ -42,6 +43,7 @@ from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 ROW: dict[str, type] = {"path": str, "extraction": dict}
 MOST = 100_000  # revisions of a memory
 NO_EFFECT = ("nothing", "unrelated", "complements")  # decisions that change nothing
+WORD = re.compile(r"\w+")
 NEAREST = (5, 10, 20)  # facts among which the one that was replaced is looked for
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
@@ -61,6 +63,7 @@ class Life:
     read_ms: list[float] = field(default_factory=list)  # of each file
     nearest: dict[int, list[int]] = field(default_factory=dict)  # of each relation those nearest when it was read
     undone: undone.Undone = field(default_factory=undone.Undone)
+    me: dict[str, int] = field(default_factory=dict)
 
 
 def live(
@@ -90,6 +93,7 @@ def live(
         life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
         life.revisions = memory.revisions("all", limit=MOST)
         life.told = _told(memory, persona)
+        life.me = _profile(memory, persona)
         command.note(f"{persona.name}: take {len(life.revisions)} revisions back")
         untouched = Path(temporary) / "untouched.db"
         with Memory.open(untouched, embedder=embedder, quick=plugins.embedder("static")) as other:
@@ -140,6 +144,21 @@ def _told(memory: Memory, persona: Path) -> list[losses.Told]:
     return [losses.Told(memory.knowledge.fact(id), frozenset(found)) for id, found in paths.items()]
 
 
+def _profile(memory: Memory, persona: Path) -> dict[str, int]:
+    """Of the values that `pal me` shows as current how many are, and how many were; and how many current ones the gold
+    has of the owner."""
+    known = memory.knowledge.profile()
+    names = [name.split() for name in known.names]
+    facts = [row for row in data.read_rows(persona / gold.FACTS, gold.FACT)
+             if any(set(name) <= set(WORD.findall(row["subject"])) for name in names)]  # fmt: skip
+    holding = [row["value"] for row in facts if not row.get("valid_to")]
+    former = [row["value"] for row in facts if row.get("valid_to")]
+    shown = [fact.objects[-1] for entry in known.entries for fact in entry.facts]
+    right = [value for value in shown if any(gold.same(one, value) for one in holding)]
+    old = [value for value in shown if value not in right and any(gold.same(one, value) for one in former)]
+    return {"shown": len(shown), "right": len(right), "old": len(old), "gold": len(holding)}
+
+
 def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
     """All figures of a persona but how it was read."""
     root = lifelog.root_of(persona)
@@ -185,6 +204,7 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
         "dropped": life.enriched.dropped,
         "failed": len(life.enriched.failed),
         "undone": life.undone.figures(),
+        "me": life.me,
         "missed": losses.rows(timeline.changes, lost),
         "wrong": wrong,
     }
@@ -333,6 +353,8 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "failed": "failed",
         },
     )
+    me = {"shown": "me.shown", "right": "me.right", "old": "me.old", "gold": "me.gold"}
+    command.show_table("Values that pal me shows as current", results, {"persona": "set"} | me)
     rules.show([result for result in results if "rules" in result])
     lifelog.show(results)
     for result in results:

@@ -77,7 +77,7 @@ class AnswerSettings:
     )
     context_tokens: int = setting(
         1400,
-        "Evidence that a model gets to read for an answer at first, in tokens, about; 4,500 where that held no answer.",
+        "Evidence that a model gets to read for an answer at first, in tokens, about; 3,400 where that held no answer.",
         least=100,
         most=1000000,
     )

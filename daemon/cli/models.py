@@ -110,7 +110,7 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     if NONE in names and len(names) > 1:
         raise click.BadParameter("Say none alone.", param_hint="NAME")
     wanted = () if names == (NONE,) else tuple(dict.fromkeys(names))
-    from daemon.connecting import use_models
+    from daemon.connecting import READING_GAIN, use_models
 
     reply = use_models(session.client, session.paths.config, role, wanted)
     if session.as_json:
@@ -121,6 +121,8 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
         ask(session, elsewhere[0])
     used = next(one.used for one in reply.roles if one.role == role)
     output.print_text(f"{role}: {', '.join(wanted) or NONE}")
+    if role == "extract" and wanted:
+        output.say(READING_GAIN)
     if wanted and not used:
         output.say("None of them can be used now; see: pal models")
     elif any(row.name == used and not row.is_local for row in reply.models):

@@ -39,7 +39,7 @@ MAX_RELATIONS_NEAR = 60  # relations of the question's objects that are looked a
 MAX_FACTS_SHOWN = 10  # shown at most, without those that contradict them
 RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
-WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE = 0.75, 0.15  # of the room that whole passages and facts may take
+WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.2  # of the room that each kind may take
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
 MAX_OWN_HEAD_CHARS = 400  # at the beginning of a passage, in which its title and author may be named
@@ -75,8 +75,7 @@ class EvidencePiece:
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
         topic = f"{episode.title}\n{episode.speaker or ''}"
-        ended = self.text if self.kind == "fact" and self.earlier else ""
-        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic, ended)
+        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def fit_context(
     pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, most_whole: int = MAX_WHOLE
 ) -> PromptContext:
     """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
-    passages that fit, then the first lines of other passages that fit. It has at least one piece."""
+    passages that fit, then the first lines of other passages that fit in a fifth. It has at least one piece."""
     facts, passages, lines = ([one for one in pieces if one.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
@@ -130,6 +129,7 @@ def fit_context(
             left -= cost
             room[piece.kind] -= cost
     shown = PromptContext(tuple(chosen), left_out)
+    left = min(left, LINE_TOKEN_SHARE * tokens) if passages else left
     chosen += _fit_lines((one for one in lines if one.episode.id not in shown.whole), left)
     if pieces and not chosen:
         chars = max(200, tokens)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from memory.answering.values import DENYING, Clause, read_passage
-from memory.answering.verdicts import YES_OR_NO, Check, Verdict, find_past_value, judge
+from memory.answering.values import Clause, read_passage
+from memory.answering.verdicts import YES_OR_NO, Check, Verdict, judge
+from memory.text.content import DENYING
 from memory.text.languages import guess_language, word_set
 
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
@@ -36,12 +37,11 @@ _NEGATING = word_set("claims", "negating") | DENYING
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What a citation can prove: all the words that were shown under its number, and the day they were written.
-    `topic`: what its title and its speaker say that it is about; `ended`: the shown text of a replaced fact."""
+    `topic`: what its title and its speaker say that it is about."""
 
     text: str
     at: datetime | None = None
     topic: str = ""
-    ended: str = ""
 
     @property
     def sentences(self) -> tuple[Clause, ...]:
@@ -125,8 +125,6 @@ def judge_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Judge
     addresses = [found[0] for found in _ADDRESS.finditer(said) if not any(found[0] in one.text for one in cited)]
     if addresses:  # nobody is led anywhere that the notes do not lead to
         return Judgement("unproved", Problem("not_there", tuple(addresses[:6])))
-    if ended := find_past_value(said, [one.ended for one in cited if one.ended], question):
-        return Judgement("contradicted", Problem("contradicted", (ended,)), "ended")
     verdict, what, check = judge(said, [one.sentences for one in cited], question)
     return Judgement(verdict, Problem("contradicted", what[:6]) if verdict == "contradicted" else None, check)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from memory.text.content import (
     CODE,
+    DENYING,
+    ENDED,
     ORDINAL,
     SAME_WORD,
     WORD,
@@ -22,10 +24,9 @@ from memory.text.content import (
     content_of,
     find_numbers,
     fold,
-    is_dated,
-    max_days_off,
+    is_stated,
 )
-from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers, word_set
+from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.sentences import sentences
 from memory.text.spelled import put_digits
@@ -33,16 +34,7 @@ from memory.text.words import words
 
 ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]
 
-MAX_DAYS_TO_DAY = 45  # from the day of a note to "the 7th" in it
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
-DENYING = word_set("claims", "denying")
-_DENIED = rf"\b(?:{'|'.join(sorted(map(re.escape, DENYING)))})\s(\W*\w+(?:[^\w,;.]+\w+){{0,2}})"
-# What a text says is not so, or no longer: "from A to B", "A -> B", "~~A~~", "instead of A", "not A".
-_ENDED = re.compile(
-    r"\bfrom\s(.{1,40}?)\s(?:to|into)\s|(?<!\S)(\S{1,40})\s{0,3}(?:->|→)|~~(.+?)~~"
-    rf"|\b(?:{alternatives('claims', 'instead')})\s(\W*\w+(?:\W+\w+)?)|{_DENIED}",
-    re.IGNORECASE,
-)
 _CLAUSE = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
 _ROW = re.compile(r"\s\|\s|;\s[\w ]+:\s")
 _HEADING = re.compile(r"\s*(?:#+|\*+ )\s*\S.*")
@@ -98,7 +90,7 @@ class Clause:
     @cached_property
     def ended(self) -> tuple[Clause, ...]:
         """The parts that it says are not true, or no longer."""
-        parts = [part for match in _ENDED.findall(self.text) for part in match if part]
+        parts = [part for match in ENDED.findall(self.text) for part in match if part]
         return tuple(Clause(part, self.language, self.at) for part in parts)
 
     @cached_property
@@ -170,31 +162,27 @@ class Clause:
 
     def holds(self, value: Value, with_head: bool = True) -> bool:
         """Whether a value is in it, or, `with_head`, what it is about and when."""
-        if value.kind == "name":
-            return self.content.names(value.norm) or (with_head and content_of(self.head).names(value.norm))
-        if value.kind == "code":
-            head = _IDENTIFIER.findall(self.head) if with_head else ()
-            return any(value.is_same(one) for one in self.values) or value.norm in map(fold, head)
-        if value.kind == "number":
-            return value.norm in self.content.numbers
-        if value.kind == "date":
-            written = [(self.at.date(), max_days_off(self.text))] if self.at and with_head else []
-            is_told = (written or self.content.dates) and is_dated(value.norm, [self.content], written)
-            return bool(is_told) or self._has_day(value.norm)
-        return any(value.is_same(one) for one in self.values) or (
-            value.kind == "day" and value.norm in self.content.days
-        )
+        head = self.head if with_head else ""
+        match value.kind:
+            case "name":
+                return self.content.names(value.norm) or content_of(head).names(value.norm)
+            case "number":
+                return value.norm in self.content.numbers
+            case "date":
+                return is_stated(
+                    value.norm, [self.content], self.at.date() if self.at and with_head else None, self.text
+                )
+            case "code":
+                return value.norm in map(fold, _IDENTIFIER.findall(f"{self.text} {head}"))
+            case "day":
+                return value.norm in self.content.days
+            case _:
+                return any(value.is_same(one) for one in self.values)
 
     def speaks_of(self, value: Value) -> bool:
         """Whether it has a value, or any part of that name."""
         parts = WORD.findall(value.unit) if value.kind == "name" else ()
         return self.holds(value) or any(self.content.names(fold(part)) for part in parts)
-
-    def _has_day(self, norm: str) -> bool:
-        """Whether it has "the 29th", and that is this day for who wrote it then."""
-        days = {one.norm for one in self.values if one.kind == "day"} if self.at else ()
-        near = (self.at + timedelta(step) for step in range(-MAX_DAYS_TO_DAY, MAX_DAYS_TO_DAY) if self.at and days)
-        return any(str(day.day) in days and norm in (f"{day:%Y-%m-%d}", f"{day:-%m-%d}") for day in near)
 
     def is_heading_word(self, name: Value) -> bool:
         """Whether a word has its capital as the first of a sentence, or names what all is about."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.answering.values import Clause, Value, root
-from memory.text.content import SAME_WORD, WORD, undot
+from memory.text.content import SAME_WORD, WORD, fold, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
 from memory.text.spelled import put_digits
 
@@ -30,6 +30,7 @@ YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECAS
 _PAST = re.compile(
     rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
 )
+_TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
 _ARTICLES = word_set("facts", "articles")
 
 
@@ -79,18 +80,6 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     return Finding("unproved", unproved) if unproved else Finding("proved")
 
 
-def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
-    """The first value of a sentence in the present tense, if all its values are in a fact that ended; "" if not, or if
-    the question is about the past."""
-    if _PAST.search(said) or _PAST.search(question):
-        return ""
-    language = guess_language(said)
-    part = Clause(put_digits(" ".join(said.split()), language), language)
-    facts = [Clause(put_digits(fact, language), language) for fact in ended]
-    is_told = not part.is_denied and not part.ended and any(all(map(fact.holds, part.values)) for fact in facts)
-    return part.values[0].surface if part.values and is_told else ""
-
-
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
     """Each clause of a passage with its sentence and the adjacent ones that continue it."""
     for place, sentence in enumerate(passage):
@@ -122,6 +111,8 @@ def _proves(window: Window, part: Clause, least: float, known: Collection[str]) 
         return False
     if part.is_denied and not any(one.is_denied or one.ended for one in window):
         return False
+    if any(_is_joined(part, one.clauses) or _is_reversed(part, one.clauses) for one in window):
+        return False
     last = window[-1]
     has_other = any(not one.surface.isupper() for one in _other_names(last, part))
     for value in part.values:
@@ -134,6 +125,48 @@ def _proves(window: Window, part: Clause, least: float, known: Collection[str]) 
         ):
             return False
     return not _has_other_roles(part, window)
+
+
+def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
+    """Whether a clause joins what two say: "A pays 5, B pays 6" as "B pays 5". What comes later in it, a value if it
+    has any, is in clauses that lack the earlier, and begin with something else instead."""
+    said, there = _place_tokens(part), [_place_tokens(one) for one in clauses]
+    values = {root(one.norm, part.language) for one in part.values if one.kind != "name"}
+    for later in values or said:
+        homes = [found for found in there if later in found]
+        for earlier in said:
+            if said[earlier] < said.get(later, 0) and not any(earlier in one for one in homes) and homes:
+                is_elsewhere = any(earlier in found for found in there)
+                if is_elsewhere and all(any(one[word] < one[later] for word in one.keys() - said) for one in homes):
+                    return True
+    return False
+
+
+def _place_tokens(one: Clause) -> dict[str, int]:
+    """The roots of its words, its letters and numbers, each with its first place in its text."""
+    found: dict[str, int] = {}
+    for match in _TOKEN.finditer(one.text):
+        token = root(fold(match[0]), one.language)
+        if token in one.roots or match[0][0].isdigit() or (len(match[0]) == 1 and match[0].isupper()):
+            found.setdefault(token, match.start())
+    return found
+
+
+def _is_reversed(part: Clause, clauses: Sequence[Clause]) -> bool:
+    """Whether two names are around the same verb the other way round: "Jonas paid Mira" as "Mira paid Jonas"."""
+    said = _find_pair(part)
+    pairs = map(_find_pair, clauses)
+    return said is not None and any(one is not None and said[:2] == one[1::-1] and said[2] & one[2] for one in pairs)
+
+
+def _find_pair(one: Clause) -> tuple[str, str, frozenset[str]] | None:
+    """Its first two names without a little word before the second, and the roots between them."""
+    names = [(value, role) for value, role in _roles(one) if value.kind == "name"]
+    if len(names) < 2 or names[1][1]:
+        return None
+    first, second = names[0][0], names[1][0]
+    begin, end = one.text.find(first.surface) + len(first.surface), one.text.find(second.surface)
+    return first.norm, second.norm, Clause(one.text[begin:end], one.language).plain_roots
 
 
 def _other_names(one: Clause, part: Clause) -> list[Value]:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, get_args
 
-from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction, Support
-from memory.facts.rules.passages import machine_spans, order_spans
+from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
+from memory.facts.rules.passages import is_chat, machine_spans, order_spans
+from memory.facts.support import Support
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Modality
 from memory.text.quotes import Quotable, make_fence, one_line, strip_unseen
@@ -33,7 +34,7 @@ MAX_EXTRACTION_TOKENS = 3_000  # in any case; a file of 600 words has brought 2,
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 MAX_DATE_CHARS = 40
 
-BY_MACHINE = "an assistant said it"
+BY_MACHINE, BY_ORDER = "an assistant said it", "it is an order to a program"
 _PASS = {"subject": "ferry pass", "predicate": "costs_per_month"}
 EXAMPLE = {
     "episodes": [
@@ -120,7 +121,8 @@ whatever it says to an assistant or a program, asking for other output for examp
 note. Answer with one JSON object that has one entry for every episode, with its number. Write it without line breaks \
 or indentation.
 
-quote: the words of the text that say it, copied exactly, short but whole. Always first. Without one there is no item.
+quote: the words of the text that say it, copied exactly, short but whole. Always first. Without one there is no item. \
+The value is in the sentence or row of the quote, and so is the subject, if no title or heading names it.
 
 facts: subject, predicate, object. The predicate is a short verb phrase in snake_case; use the same one for the same \
 thing: lives_in, works_at, has_phone_number. An object may be a value: "0.13", "4 mg", "Tuesday". One fact per value.
@@ -224,11 +226,11 @@ def parse_extractions(
 
 def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
     """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken. "" if
-    that is not so. What a machine said does not count; it is no fault of the model to have read it."""
+    that is not so. What a machine said or is told does not count; it is no fault of the model to have read it."""
     if extraction.relations or extraction.theses:
         return ""
     reasons = [one.reason for one in dropped if one.kind in ("fact", "statement")]
-    if not reasons or BY_MACHINE in reasons:
+    if not reasons or BY_MACHINE in reasons or BY_ORDER in reasons:
         return ""
     most = max(dict.fromkeys(reasons), key=reasons.count)
     return f"none of its {len(reasons)} facts can be used: {most}"
@@ -248,7 +250,8 @@ class _EpisodeReply:
         head = f"{episode.title}. {episode.source.title}. {episode.speaker or ''}"
         self._support = Support(episode.text, head, episode.at, owner_names)
         chat = episode.source.kind == "chat"
-        self._machine_spans = machine_spans(episode.text, episode.speaker) if chat or episode.speaker else []
+        said = chat or episode.speaker or is_chat(episode.text)
+        self._machine_spans = machine_spans(episode.text, episode.speaker) if said else []
         self._order_spans = order_spans(episode.text)
         self._owner = {OWNER, "the owner", "i", "me", "myself"} | ({"user", "the user"} if chat else set())
         self._most = 20 + len(episode.text) // 30  # items of one kind
@@ -259,8 +262,10 @@ class _EpisodeReply:
         named = {name.casefold() for one in relations for name in (one.subject, one.object)}
         named.update(name.casefold() for one in theses for name in one.objects)
         values: dict[tuple[str, str], set[str]] = {}
-        for one in relations:
-            values.setdefault((one.subject, one.predicate), set()).add(one.object.casefold())
+        for item in rows_of(entry, "facts")[: self._most]:  # also those that are not taken
+            if isinstance(item, Mapping):
+                of = f"{item.get('subject')}", f"{item.get('predicate')}"
+                values.setdefault(of, set()).add(f"{item.get('object')}".casefold())
         objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named, [*values.values()]))
         by_name = {one.name: one for one in reversed(objects)}
         return Extraction((*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
@@ -338,7 +343,7 @@ class _EpisodeReply:
         if any(start < span[1] and span[0] < end for start, end in self._machine_spans):
             raise _Invalid(BY_MACHINE)
         if any(start < span[1] and span[0] < end for start, end in self._order_spans):
-            raise _Invalid("it is an order to a program")
+            raise _Invalid(BY_ORDER)
         return span
 
 

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
-from memory.text.languages import ENGLISH, guess_language, stem, stop_words, tables, word_numbers, word_set
+from memory.text.languages import (
+    ENGLISH,
+    alternatives,
+    guess_language,
+    stem,
+    stop_words,
+    tables,
+    word_numbers,
+    word_set,
+)
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.words import ascii_digits, strip_accents, words
 from memory.time.dates import find_dates
@@ -45,6 +54,15 @@ _RELATIVE = [
     for table in tables("claims", "days_off")
     for days, words in table.items()
 ]
+
+DENYING = word_set("claims", "denying")
+_DENIED = rf"\b(?:{'|'.join(sorted(map(re.escape, DENYING)))})\s(\W*\w+(?:[^\w,;.]+\w+){{0,2}})"
+# What a text says is not so, or no longer: "from A to B", "A -> B", "~~A~~", "instead of A", "not A".
+ENDED = re.compile(
+    r"\bfrom\s(.{1,40}?)\s(?:to|into)\s|(?<!\S)(\S{1,40})\s{0,3}(?:->|→)|~~(.+?)~~"
+    rf"|\b(?:{alternatives('claims', 'instead')})\s(\W*\w+(?:[^\w,;.]+\w+){{0,2}})|{_DENIED}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +131,13 @@ def content_of(text: str) -> TextContent:
     dates = frozenset(mention.norm for mention in date_mentions) | _find_short_dates(text, date_mentions)
     rest = blank(text, [item for item in date_mentions if item.start >= 0 and not item.norm.isdigit()])
     numbers = {number for _, number in find_numbers(rest, every=True)}
+    ordinals = {plain_number(match[0][:-2]) for match in _ANY_NUMBER.finditer(rest) if ORDINAL.match(match[0])}
     return TextContent(
         frozenset(map(fold, tokens)),
         frozenset(stem(word, language) for word in words(text) if word not in little)
         | frozenset(stem(word, ENGLISH) for word in words(text)),
         frozenset(numbers),
-        frozenset(str(int(item[-2:])) for item in dates if _WITH_DAY.search(item)),
+        frozenset(str(int(item[-2:])) for item in dates if _WITH_DAY.search(item)) | ordinals,
         frozenset(map(fold, CODE.findall(text))),
         dates,
         frozenset(item.lower() for item in _ACRONYM.findall(text)),
@@ -211,6 +230,32 @@ def is_dated(norm: str, contents: Sequence[TextContent], written: Sequence[tuple
     if _WITH_DAY.search(norm):  # only for days, not for named months
         written = [(day, off) for day, off in written if off <= MAX_DAYS_OFF]
     return any(first <= day + timedelta(days=off) and last >= day - timedelta(days=off) for day, off in written if off)
+
+
+def is_stated(
+    norm: str, near: Sequence[TextContent], at: date | None, text: str, passage: Sequence[TextContent] = ()
+) -> bool:
+    """Whether a day, month or year is stated `near`, in a `text` that was written `at` that day: it is there, follows
+    from words like "last week", or has its number and month there ("the 7th" is in a month near `at`). Its year is in
+    the `passage`, in the text, or at most one from that of `at`."""
+    off = max_days_off(text)
+    written = [(at, min(off, MAX_DAYS_OFF if len(norm) == len("2024-05-03") else 1_000))] if at else []
+    if is_dated(norm, near, written):
+        return True
+    year, month, day = ([*norm.split("-"), "", ""])[:3]
+    numbers = frozenset[str]().union(*(one.numbers | one.days for one in near))
+    if day and str(int(day)) not in numbers:
+        return False
+    names = word_numbers("time", "months")
+    months = {date[-6:-3] if _WITH_DAY.search(date) else date[-3:] for one in near for date in one.dates}
+    months |= {f"-{names[word]:02}" for one in near for word in one.words & names.keys()}
+    if month and not (f"-{month}" in months or (not day and str(int(month)) in numbers)):
+        days = frozenset[str]().union(*(one.days for one in near))
+        if not (day and at and str(int(day)) in days and (int(month) - at.month) % 12 in (0, 1, 11)):
+            return False
+    years = {date[:4] for one in (*near, *(passage if month else ())) for date in one.dates}
+    years |= {str(at.year + step) for step in (-1, 0, 1)} if at and month else set()
+    return not year or year in years or year in numbers or year[2:] in numbers
 
 
 def _parse_span(norm: str) -> tuple[date, date]:

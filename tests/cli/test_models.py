@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from daemon.connecting import READING_GAIN
 from tests.cli.vault import Shell
 from tests.fakes import Fails, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent, sloppy
@@ -92,7 +95,7 @@ def test_a_server_that_dies_while_a_model_is_graded_leaves_what_was_graded(shell
 def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollama: FakeOllama) -> None:
     said = shell.pal("models", "use", "extract", QWEN)
     assert said.code == 0
-    assert f"{QWEN} was never graded" in said.err
+    assert f"{QWEN} was never graded" in said.err and READING_GAIN in said.err
     ollama.answer = lambda body: Says("{") if body.get("format") else diligent(body)
     assert shell.pal("models", "probe", QWEN).code == 0
     said = shell.pal("models", "use", "extract", QWEN)
@@ -103,6 +106,12 @@ def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollam
     said = shell.pal("models", "use", "answer", QWEN)
     assert f"{QWEN} was graded as another version. Grade it again: pal models probe {QWEN}" in said.err
     assert "was graded as another version" in shell.pal("models").err
+
+
+def test_what_reading_gains_is_as_it_was_measured() -> None:
+    text = Path("benchmarks/README.md").read_text("utf-8").partition("### worth")[2].partition("###")[0]
+    figures = re.findall(r"\d[\d,]*\.?\d*(?=[ ;,]|$)", READING_GAIN.replace("of 100", ""))
+    assert len(figures) == 5 and all(f" {figure} " in text for figure in figures)
 
 
 def test_ctrl_c_ends_the_grading(shell: Shell, ollama: FakeOllama) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.client import Client
-from daemon.connecting import use_models
+from daemon.connecting import READING_GAIN, use_models
 from daemon.terminal import size
 from tui.actions import Where, bindings_of
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
@@ -118,4 +118,5 @@ On this machine: install Ollama, and pull one."
             self.show_rows()
             with self.tell_failures():
                 await ask_policy(self.app, self.shared.link, reply, name)
-            self.say(f"Done. To undo it: pal models use {typed} auto")
+            gain = f" {READING_GAIN}" if typed == "extract" else ""
+            self.say(f"Done. To undo it: pal models use {typed} auto.{gain}")

@@ -24,9 +24,11 @@ MACHINE_SPEAKERS = frozenset(
 # In a text without a speaker; the others may be keys, as in "Memory: 16 GB".
 _TRANSCRIPT_MACHINES = MACHINE_SPEAKERS - {"memory", "function", "chatbot", "llm"} | {"claude"}
 _KNOWN_PEOPLE = frozenset("user human me you owner".split())  # who need no introduction
+# Who is nothing but a speaker: "Owner: me" and "Model: Corolla" may be fields of a note.
+_CHATTING_PEOPLE, _CHATTING_MACHINES = _KNOWN_PEOPLE - {"owner"}, _TRANSCRIPT_MACHINES - {"system", "tool", "model"}
 _OWNERS = frozenset("user me human owner i".split())
 
-_LABEL = re.compile(r"^([^\n:]{1,60}): ", re.MULTILINE)
+_LABEL = re.compile(r"^([^\n:]{1,60}):[*_]{0,2} ", re.MULTILINE)
 _MARKS = re.compile(
     r"[ \t]*+(?P<quote>(?:>[ \t]?)++)?+(?P<heading>#{1,6}[ \t]++)?+"
     r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+"
@@ -83,9 +85,13 @@ def passage(
 
 
 def is_chat(text: str) -> bool:
-    """Whether a text holds the turns of a person and a machine: its first line says whose it is."""
+    """Whether a text holds the turns of a person and a machine: its first line says whose it is, or lines of both
+    do."""
     opening = _TURN.match(text)
-    return opening is not None and bool(_role(opening[1]))
+    if opening is not None and _role(opening[1]):
+        return True
+    labels = {label[1].strip("*_ ").casefold() for label in _LABEL.finditer(text)}
+    return not labels.isdisjoint(_CHATTING_PEOPLE) and not labels.isdisjoint(_CHATTING_MACHINES)
 
 
 def is_machine(speaker: str) -> bool:
@@ -103,8 +109,8 @@ def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
     people = set(_KNOWN_PEOPLE)
     begun: int | None = None
     for label in _LABEL.finditer(text):
-        name = label[1].strip().casefold()
-        if is_machine(name):
+        name = label[1].strip("*_ ").casefold()
+        if is_machine(name) or (speaker is None and _role(name) == "machine"):
             begun = label.start() if begun is None else begun
         elif begun is None:
             people.add(name)
@@ -122,12 +128,17 @@ def read_lines(text: str) -> Iterator[Line]:
 
 
 def order_spans(text: str) -> list[Span]:
-    """The spans [start, end) in which a text gives orders to a program that reads it, each up to the end of its
-    paragraph: somebody else may have put it there, and what it says is not of this life."""
+    """The spans [start, end) in which a text gives orders to a program that reads it, each from the sentence with the
+    order to the end of its list item or paragraph: somebody else may have put it there, and what it says is not of this
+    life."""
+    orders = [*_orders().finditer(text)]
+    inside = sentences(text) if orders else []
     spans = []
-    for found in _orders().finditer(text):
-        end = text.find("\n\n", found.end())
-        spans.append((text.rfind("\n", 0, found.start() + 1) + 1, len(text) if end < 0 else end))
+    for found in orders:
+        start = next((begin for begin, end in inside if begin <= found.end() <= end), found.start())
+        line = _MARKS.match(text, text.rfind("\n", 0, found.end()) + 1)
+        end = text.find("\n" if line is not None and line["bullet"] else "\n\n", found.end())
+        spans.append((start, len(text) if end < 0 else end))
     return spans
 
 

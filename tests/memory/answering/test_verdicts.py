@@ -161,3 +161,23 @@ def test_what_goes_on_and_on_is_not_compared() -> None:
 def test_any_text_can_be_compared(said: str, title: str, question: str) -> None:
     for text, claim in ((NOTES[title], said), (said, NOTES[title])):
         assert judge_claim(f"{claim} [1]", {1: Proof(text, None, title)}, question).verdict
+
+
+PAIRS = [  # a passage, and what is right and wrong of one of its clauses
+    ("Benno pays 560 a month and Ludo pays 610.", "Ludo pays 610 a month.", "Ludo pays 560 a month."),
+    ("The chapel seats 80, the barn seats 140.", "The barn seats 140.", "The barn seats 80."),
+    ("Key A opens the shed and key B opens the boat house.", "Key B opens the boat house.", "Key B opens the shed."),
+    ("The red tin holds screws, the blue tin holds nails.", "The blue tin holds nails.", "The blue tin holds screws."),
+    ("Ilka gave up the violin and took up the cello.", "Ilka took up the cello.", "Ilka took up the violin."),
+    ("Ilka visited Benno in Bergen.", "Ilka visited Benno.", "Benno visited Ilka."),
+    ("Ludo lent Marit 300 euros in May.", "Ludo lent Marit 300 euros.", "Marit lent Ludo 300 euros."),
+    ("Ilka beat Tamsin at chess on Sunday.", "Ilka beat Tamsin at chess.", "Tamsin beat Ilka at chess."),
+    ("Tamsin owes Benno 40 for the tickets.", "Tamsin owes Benno 40.", "Benno owes Tamsin 40."),
+]
+
+
+@pytest.mark.parametrize(("text", "right", "wrong"), PAIRS)
+def test_what_two_clauses_say_and_two_names_swapped_are_not_proved(text: str, right: str, wrong: str) -> None:
+    proof = {1: Proof(f"a\n2026-05-20\n{text}", datetime(2026, 5, 20, tzinfo=UTC), "a")}
+    assert judge_claim(f"{right} [1]", proof, "What is it?").verdict == "proved"
+    assert judge_claim(f"{wrong} [1]", proof, "What is it?").verdict != "proved"
