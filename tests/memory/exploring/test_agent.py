@@ -100,6 +100,20 @@ def test_a_model_finds_what_is_two_steps_away(films: Desk, wire: str) -> None:
 
 
 @WIRES
+def test_an_invalid_call_costs_only_itself(films: Desk, wire: str) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if turn(body) > 1:
+            return Says("DONE")
+        good = Calls("vector_search", {"query": "Atlanta page 1", "k": 3}), Calls("collect_chunk", {"passage": 1})
+        return Says("", [Calls("delete_everything", {"all": True}), *good, Calls("vector_search", {"k": "b"})])
+
+    looked, _ = run(films, wire, answer=answer)
+    assert (looked.stopped, looked.calls, len(looked.episodes)) == ("done", 2, 1)
+    assert looked.steps[0].detail["tools"] == {"unknown": 1, "vector_search": 2, "collect_chunk": 1}
+    assert looked.steps[0].detail["failed"] == 2 and "There is no such tool." in "\n".join(told(chats(films, wire)[1]))
+
+
+@WIRES
 def test_it_is_told_where_it_stands(films: Desk, wire: str) -> None:
     run(films, wire, answer=diligent, missing=["the director"])
     first, *_, last = chats(films, wire)
