@@ -10,13 +10,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import ANY_TIME, EPISODE, OBJECT, THESIS, Moment, Relevance, Walk, Walkable, index, top_k
+from memory.graph.walk import (
+    ANY_TIME,
+    EPISODE,
+    OBJECT,
+    THESIS,
+    VERTEX_KINDS,
+    Moment,
+    Relevance,
+    Walk,
+    Walkable,
+    index,
+    top_k,
+)
 from memory.nouns import Step
 from memory.protocols import LLM, Embedder
 from memory.settings import RecallSettings
@@ -40,7 +52,8 @@ class Guidance:
 
     `relevance` of vertices, by default from the text scores. `activation`: edge id -> activation. `when`: the time at
     which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `at_ms`: the
-    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer.
+    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer; `vertices`: the
+    kinds that may be entered, as in `Walkable`.
     """
 
     relevance: Relevance | None = None
@@ -50,6 +63,7 @@ class Guidance:
     scorer: EdgeScorer | None = None
     at_ms: int = 0
     outline: Sequence[Sequence[str]] = ()
+    vertices: str = VERTEX_KINDS
 
 
 NO_GUIDANCE = Guidance()
@@ -83,12 +97,12 @@ Consult = Callable[[LLM, str, datetime | None, Callable[[], bool] | None], tuple
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A named way to retrieve. `traverse` walks the graph, without it only text counts; `recall`: retrieval settings
-    that it changes; `consult`: a call to a model before the walk."""
+    """A named way to retrieve. `traverse` walks the graph, without it only text counts; `vertices`: the kinds that it
+    may enter, by default those of the settings; `consult`: a call to a model before the walk."""
 
     name: str
     traverse: Traverser | None = None
-    recall: Mapping[str, Any] = field(default_factory=dict)
+    vertices: str = ""
     consult: Consult | None = None
 
 

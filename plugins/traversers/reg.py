@@ -28,7 +28,6 @@ from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 
-MAX_EDGES_KEPT = 250  # 200 more than for edges scored singly, because parallel relations count once
 MAX_SELECTED = 50  # vertices that count as chosen
 BEAM = 20  # paths that each step of a sketch keeps
 MAX_STEPS = 3  # of a sketch, and of the question used in place of one
@@ -64,17 +63,7 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])
     visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned", 1) for vertex in worth}
     visit |= {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin if vertex in worth}
-    return end_walk(walk, visit, worth, (), _best_edges(near, of_vertices))
-
-
-def _best_edges(near: Subgraph, of_vertices: Floats) -> tuple[int, ...]:
-    """The best edges by their ends, `s = p(head) + p(tail)`; parallel relations share one place."""
-    together = of_vertices[near.heads] + of_vertices[near.tails]
-    order = np.lexsort((near.edges, near.tails, near.heads, -together))
-    places = near.heads[order] * len(near.vertices) + near.tails[order]
-    number = np.cumsum(np.diff(places, prepend=-1) != 0)
-    best: list[int] = near.edges[order][number <= MAX_EDGES_KEPT].tolist()
-    return tuple(best)
+    return end_walk(walk, visit, worth, ())
 
 
 # ReG@Path ----------------------------------------------------------------------------------------------------------

@@ -13,17 +13,17 @@ from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
 from plugins.traversers.reg import BEAM, MAX_STEPS, sketches
-from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.traversers.settings import TraverserSettings
 from tests.memory.retrieval.walking import fits, related_graph
 from tests.plugins.lookup import Triples, stored_triples
 
-SETTINGS = TraverserSettings(walk=WalkSettings(vertices="O"))
+SETTINGS = TraverserSettings()
 WORDS = ("directed by", "born in", "acted in", "married to")
 
 
 def walked(triples: Triples, question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
     with stored_triples(triples, question, WORDS) as (graph, lookup):
-        seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
+        seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines, vertices="O"))
         return sketches(graph, seeds, np.array([True]), SETTINGS)
 
 

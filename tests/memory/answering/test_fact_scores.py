@@ -12,10 +12,7 @@ import pytest
 
 from memory import Memory
 from memory.answering.context import EvidencePiece, find_facts
-from memory.graph.arrays import Bools, Floats, Graph
-from memory.nouns import Document
-from memory.protocols import Embedder
-from memory.retrieval.chains import (
+from memory.answering.fact_scores import (
     ACTIVATION_WEIGHT,
     MIN_RELEVANCE,
     SCORER_WEIGHT,
@@ -23,6 +20,9 @@ from memory.retrieval.chains import (
     fact_relevance,
     score_facts,
 )
+from memory.graph.arrays import Bools, Floats, Graph
+from memory.nouns import Document
+from memory.protocols import Embedder
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Guidance, Lookup, Seeds
 
