@@ -30,7 +30,10 @@ def _walk(strategy: str, **recall: Any) -> Configuration:
 
 
 FROM_NAMES = WalkSettings(episodes=0, hub_penalty=False)  # a walk begins at the objects that are named
-NOTHING_BESIDE = {"link_weight": 0.0, "neighbour_weight": 0.0}  # settings that rank by neither text nor walk
+NOTHING_BESIDE: dict[str, Any] = {
+    "link_weight": 0.0,
+    "neighbour_weight": 0.0,
+}  # settings that rank by neither text nor walk
 UNLIMITED = 1_000_000  # where a paper knows no limit
 PAPERS = {  # what of a paper exists here, with its numbers
     # PersonalAI, appendix E: beam search and water circles together, the best with large readers.

@@ -373,7 +373,7 @@ class ShownChain:
 
     def write(self, number: Mapping[int, int]) -> str:
         """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, by the `number` of each line
-        (thesis id); without those that have none."""
+        (thesis id), if it has one."""
         hops = zip(self.names, self.lines, self.names[1:], strict=False)
         return "; ".join(_write_hop(source, line, target, number.get(line.thesis_id)) for source, line, target in hops)
 

@@ -133,8 +133,8 @@ def _number_lines(path: ShownChain, pieces: Sequence[EvidencePiece]) -> dict[int
 
 
 def _select_paths(paths: Iterable[ShownChain], pieces: Sequence[EvidencePiece]) -> tuple[ShownChain, ...]:
-    """The first paths of several lines that fit in MAX_PATH_TOKENS tokens, all of whose lines are in the pieces, and
-    whose names stand in the passages of their lines: others may come from a text that must stay on this machine."""
+    """The first paths of several lines that fit in MAX_PATH_TOKENS tokens, if every line is in a piece and every name is
+    written in the passage of its line: another name may come from a text that must stay on this machine."""
     chosen: list[ShownChain] = []
     left = MAX_PATH_TOKENS
     for path in paths:
@@ -177,8 +177,8 @@ def fit_context(
         chars = max(200, tokens)
         chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
     ids = {piece.id for piece in chosen}
-    shown = tuple(one if one.against in ids else replace(one, against=0) for one in chosen)
-    return PromptContext(shown, left_out, _select_paths(possible, shown))
+    numbered = tuple(one if one.against in ids else replace(one, against=0) for one in chosen)
+    return PromptContext(numbered, left_out, _select_paths(possible, numbered))
 
 
 def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePiece]:

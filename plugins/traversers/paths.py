@@ -135,8 +135,6 @@ def astar(walk: Walkable, a: int, b: int, heuristic: Heuristic, embed: Embed, se
         tip, length = path.vertices[-1], len(path.edges)
         if tip == b:
             return _add_parallels(walk, path)
-        if length >= settings.length or shortest[tip] < length:
-            continue
         near = walk.neighbours(tip)
         measure(near.vertices)
         for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):

@@ -123,11 +123,7 @@ def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[l
     edges = _embed_relations(near, embeddings)
     if not seeds.guidance.outline:
         return [[edges @ embeddings.question] * MAX_STEPS]
-    return [
-        [edges @ step for step in embeddings.texts(sketch)]
-        for sketch in seeds.guidance.outline[:MAX_SKETCHES]
-        if sketch
-    ]
+    return [[edges @ step for step in embeddings.texts(sketch)] for sketch in seeds.guidance.outline if sketch]
 
 
 def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:

@@ -13,6 +13,7 @@ from memory.graph.walk import Path
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam, search
 from plugins.traversers.settings import BeamSettings, TraverserSettings
+from plugins.traversers.walking import costs
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
 from tests.plugins.lookup import stored_triples
 
@@ -103,9 +104,18 @@ def test_paths_that_could_not_go_on_come_first_or_last(mode: str, edges: list[tu
 
 
 def test_a_start_is_remembered_as_a_start_whatever_leads_to_it() -> None:
-    _, visit = found({A, X}, width=100)
-    assert visit[X].path.vertices == (X,) and visit[A].path.vertices == (A,)
-    assert visit[X].status == visit[A].status == "seed"
+    for rank in ("path", "last"):
+        _, visit = found({A, X}, width=100, rank=rank)
+        assert visit[X].path.vertices == (X,) and visit[A].path.vertices == (A,)
+        assert visit[X].status == visit[A].status == "seed"
+
+
+def test_a_hub_costs_more() -> None:
+    fit, penalty = np.array([0.5, 0.5, 0.0], np.float32), np.array([1.0, 0.5, 1.0], np.float32)
+    assert costs(fit, penalty).tolist() == pytest.approx([-math.log(0.5), -math.log(0.25), -math.log(0.02)])
+    leaves = {n: (X, 100 + n) for n in range(10, 400)}
+    _, visit = search(related({1: (A, X), 2: (A, Y)} | leaves), {A}, fits({X: 0.5, Y: 0.5}), replace(SETTINGS, depth=1))
+    assert visit[X].path.cost > visit[Y].path.cost
 
 
 def test_each_start_may_have_a_of_its_own() -> None:

@@ -13,7 +13,7 @@ from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.circles import circles, count_meetings, count_near, select_edges, select_texts
 from plugins.traversers.settings import CirclesSettings, TraverserSettings, WalkSettings
-from plugins.traversers.subgraph import draw_rings
+from plugins.traversers.subgraph import Rings, draw_rings
 from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
 
@@ -73,6 +73,7 @@ def test_of_passages_those_that_mention_most_starts_are_chosen() -> None:
     graph = graph_of(({1: 1}, set()), ({1: 1, 2: 1}, set()), ({2: 1, 3: 1}, set()), ({3: 1}, set()), edges=True)
     rings = draw_rings(Walkable(graph, graph.alive), [1, 2], fits({}))
     assert {vertex: count_near(rings, vertex) for vertex in (100, 101, 102)} == {100: 1, 101: 2, 102: 1}
+    assert count_near(Rings(reached={100: {1: 1, 2: 2}}), 100) == 1, "what is two steps away is not mentioned"
     fit = {100: 0.1, 101: 0.1, 102: 0.9}
     assert select_texts(rings, [100, 101, 102], fit, 2) == [101, 102]
     scores = np.zeros(4, np.float32)

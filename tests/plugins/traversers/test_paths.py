@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.arrays import Floats, Ids
+from memory.graph.arrays import Floats, Graph, Ids
+from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam
 from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, both_ends, estimate, paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
-from tests.memory.retrieval.walking import EDGES, A, P, W, X, Y, Z, related, rng_graph
+from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
 
 
@@ -100,6 +101,31 @@ def test_the_heuristic_leads_astar_through_what_is_like_its_end() -> None:
 
     [path] = astar(related(EDGES), A, Z, "ip", embed, PAPER)
     assert path.vertices == (A, Y, Z)
+
+
+def test_astar_prefers_fewer_steps_to_steps_that_look_nearer() -> None:
+    """Over X it is two steps, over P four, each of which is as like the end as can be."""
+    edges = {1: (A, X), 2: (X, Z), 3: (A, P), 4: (P, BOOK), 5: (BOOK, PUB), 6: (PUB, Z)}
+
+    def embed(vertices: Ids) -> Floats:
+        near = np.where(np.isin(vertices, [A, X]), 0.5, 1.0)
+        return np.stack([near, np.sqrt(1 - near**2)], 1).astype(np.float32)
+
+    [path] = astar(related(edges), A, Z, "ip", embed, PAPER)
+    assert path.vertices == (A, X, Z)
+    assert astar(related(edges), A, Z, "ip", embed, PathsSettings(length=1)) == [], "no path is longer"
+
+
+def test_a_search_follows_no_more_edges_than_it_may() -> None:
+    edges = {n: (A, 1000 + n) for n in range(10, 310)} | {1: (A, X), 2: (X, B)}
+    assert [len(both_ends(related(edges), A, B, 6, pops)) for pops in (2, 4)] == [0, 1]
+
+
+def test_no_path_leads_through_what_may_only_be_its_end() -> None:
+    mentions = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
+    graph = Graph.empty().with_episodes([mentions], [(1, False), (2, False)])
+    found = {enter: both_ends(Walkable(graph, graph.alive, enter), 1, 2, 6, 400) for enter in ("EO", "eO")}
+    assert [path.vertices for path in found["EO"]] == [(1, 100, 2)] and found["eO"] == []
 
 
 def test_a_single_start_walks_as_beam_does() -> None:

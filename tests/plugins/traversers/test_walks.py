@@ -24,6 +24,7 @@ from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
 NAMES = ("beam", "circles", "paths", "spread+beam", "beam+circles+paths")
+ALL_NAMES = (*NAMES, "sketches", "entities")
 RECALL, SETTINGS = RecallSettings(), TraverserSettings()
 PLUGINS = load()
 names = st.sampled_from(NAMES)
@@ -53,7 +54,12 @@ def test_the_order_in_which_things_were_written_does_not_matter(name: str, seed:
 
 
 @examples(1)
-@given(names, seeds_of, st.sampled_from(["ETO", "EO", "TO", "O", "eTO", "E", "T"]), st.data())
+@given(
+    st.sampled_from([*NAMES, "sketches", "entities"]),
+    seeds_of,
+    st.sampled_from(["ETO", "EO", "TO", "O", "eTO", "E", "T"]),
+    st.data(),
+)
 def test_nothing_forbidden_is_entered(name: str, seed: int, enter: str, data: st.DataObject) -> None:
     graph, seeds = rng_graph(seed)
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(graph.alive), max_size=len(graph.alive))))
@@ -74,6 +80,8 @@ def test_nothing_forbidden_is_entered(name: str, seed: int, enter: str, data: st
         for here, edge, there in zip(path.vertices, path.edges, path.vertices[1:], strict=False):
             near = view.neighbours(here)
             assert (edge, there) in zip(near.edges.tolist(), near.vertices.tolist(), strict=True)
+        inner = path.vertices[1:-1]
+        assert set(kinds_of(graph, inner).values()) <= set(enter), "what may only be an end is passed by none"
     if "spread" not in name:
         assert not walk.episodes[~allowed].any()
 
