@@ -193,6 +193,15 @@ def test_calls_beyond_those_of_a_turn_are_not_made(films: Desk) -> None:
     results = [text_of(turn) for turn in chats(films, HERE)[1]["messages"] if turn["role"] == "tool"]
     assert len(results) == 50 and sum("no room for more" in text for text in results) >= 42
 
+    def ask_for_nothing(body: dict[str, Any]) -> Reply:
+        return Says("", [Calls("entity_search", {"query": f"Zq{n}"}) for n in range(50)])
+
+    films.ollama.chats.clear()
+    run(films, HERE, answer=ask_for_nothing, turns=2)
+    results = [text_of(turn) for turn in chats(films, HERE)[-1]["messages"] if turn["role"] == "tool"]
+    made = sum("no room for more" not in text for text in results)
+    assert made == looking_around.MAX_TOOL_CALLS_PER_TURN, "however short the results are"
+
 
 @WIRES
 def test_after_an_invalid_turn_the_passages_nearest_to_the_question_are_shown(films: Desk, wire: str) -> None:

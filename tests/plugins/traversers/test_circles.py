@@ -11,6 +11,7 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.traversers import subgraph
 from plugins.traversers.circles import circles, count_meetings, count_near, select_edges, select_texts
 from plugins.traversers.settings import CirclesSettings, TraverserSettings, WalkSettings
 from plugins.traversers.subgraph import Rings, draw_rings
@@ -58,6 +59,16 @@ def test_each_vertex_knows_how_far_every_start_is() -> None:
     rings = draw_rings(related(EDGES), [A, B], fits())
     assert rings.reached[X] == {A: 1, B: 1}
     assert rings.paths[X].vertices == (A, X)
+
+
+def test_all_starts_together_follow_no_more_edges_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subgraph, "MAX_EDGES", 20)
+    edges = {n: (A if n % 2 else B, 1000 + n) for n in range(10, 110)}
+    rings = draw_rings(related(edges), [A, B], fits(), depth=1)
+    assert [sum(A in ends for ends in rings.edges.values()), sum(B in ends for ends in rings.edges.values())] == [
+        10,
+        10,
+    ]
 
 
 def test_an_episode_between_two_named_objects_wins() -> None:
