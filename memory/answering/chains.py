@@ -165,7 +165,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     followed = find_chains(statements, weights, roots, MAX_HOPS)
 
     def coverage(facts: Sequence[int]) -> float:
-        return state.features.coverage(*(stating[number].claim for number in facts))
+        return round(state.features.coverage(*(stating[number].claim for number in facts)), SCORE_DIGITS)
 
     followed = [one for one in followed if len(one.facts) < MAX_HOPS or coverage(one.facts) > coverage(one.facts[:-1])]
     followed += [one for one in find_chains(statements, weights, roots, MAX_HOPS - 1) if one not in followed]
@@ -175,7 +175,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     joined: dict[int, AnswerCandidate] = {}
 
     def worth(chain: Chain) -> float:
-        return _score(chain, about) + COVER_WEIGHT * coverage(chain.facts)
+        return round(_score(chain, about) + COVER_WEIGHT * coverage(chain.facts), SCORE_DIGITS)
 
     for chain in sorted(followed, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
         path = tuple(stating[number] for number in chain.facts)

@@ -151,8 +151,8 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
 
 
 def list_sole_theses(conn: Connection, fact: int) -> list[tuple[int, str]]:
-    """(thesis, text) of each current thesis inside the evidence of a fact, a model's first, then sentences, if no other
-    relation that holds has its evidence there, nor, for a sentence, a model's thesis about other words."""
+    """(thesis, text) of each current sentence and model's thesis inside the evidence of a fact, if no other relation
+    that holds has its evidence there."""
     return conn.execute(
         f"""
 WITH inside AS (
@@ -166,7 +166,7 @@ WHERE t.node_id <> ?1 AND t.valid_to IS NULL AND t.superseded_by IS NULL AND NOT
   SELECT 1 FROM provenance v JOIN edge e ON e.id = v.item_id AND {is_live("e")}
   WHERE v.item_kind = 'edge' AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from
   AND e.id <> ?1 AND e.superseded_by IS NULL AND e.valid_to IS NULL)
-ORDER BY t.text IS NULL, t.node_id
+ORDER BY t.node_id
 """,
         (fact,),
     ).fetchall()

@@ -394,6 +394,17 @@ def test_a_sentence_ends_with_the_fact_that_was_read_from_it(fresh: Memory) -> N
     assert len([one for one in listed(fresh, "Corner Mill") if "Mondays" in one]) == 3
 
 
+def test_a_thesis_without_the_value_that_ended_does_not_end(fresh: Memory) -> None:
+    for at, place in (("2024-01-01", "Mondays"), ("2025-01-01", "Tuesdays")):
+        text = f"Corner Mill, of two bakers, closes on {place}."
+        told = ExtractedThesis(text="Corner Mill has two bakers.", objects=("Corner Mill",), start=0, end=len(text))
+        facts = relation(text, text, "Corner Mill", "closes on", place, single=False)
+        learnt = fresh.knowledge.assert_facts({written(fresh, text, at): Extraction((facts,), (told,))}, "m")
+    pair = next(pair for pair in learnt.undecided if pair[0] >= FIRST_EDGE)
+    fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    assert listed(fresh, "Corner Mill").count("Corner Mill has two bakers.") == 2
+
+
 def test_a_sentence_that_says_something_else_does_not_end(fresh: Memory) -> None:
     tell(
         fresh,

@@ -122,8 +122,9 @@ def test_a_search_follows_no_more_edges_than_it_may() -> None:
 
 
 def test_no_path_leads_through_what_may_only_be_its_end() -> None:
-    mentions = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
-    graph = Graph.empty().with_episodes([mentions], [(1, False), (2, False)])
+    both = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
+    of_one = EpisodeVertex(101, 1, 1, None, False, 50, {1: 1}, frozenset(), {1: 1003})
+    graph = Graph.empty().with_episodes([both, of_one], [(1, False), (2, False)])
     found = {enter: both_ends(Walkable(graph, graph.alive, enter), 1, 2, 6, 400) for enter in ("EO", "eO")}
     assert [path.vertices for path in found["EO"]] == [(1, 100, 2)] and found["eO"] == []
 

@@ -146,6 +146,9 @@ def test_a_union_has_what_each_has() -> None:
 @given(seeds_of, st.sampled_from(["ETO", "EO", "O", "E", "eO", "Eo"]))
 def test_spread_gives_mass_to_and_passes_on_only_what_may_be_entered(seed: int, enter: str) -> None:
     graph, seeds = rng_graph(seed)
+    only = np.zeros_like(seeds.episode_scores)
+    only[seed % len(only)] = 1
+    seeds = replace(seeds, episode_scores=only)
     walk = traverser("spread")(graph, seeds, graph.alive, replace(RECALL, vertices=enter))
     whole = traverser("spread")(graph, seeds, graph.alive, RECALL)
     if {"E", "O"} <= set(enter):
