@@ -318,7 +318,7 @@ def find_facts(conn: Connection, found: RetrievalResult, embedder: Embedder) -> 
         shares = overlap(words), overlap(f"{words} {sentence}")
         rank = max(ranks.get(episode.id, 0.0) for episode in telling)
         candidates.append(Candidate(one.id, words, one.predicate, sentence, *shares, rank, one.subject in near))
-    score = dict(zip(pieces, score_facts(conn, found, candidates, embedder).tolist(), strict=True))
+    score = dict(zip(pieces, score_facts(found, candidates, embedder).tolist(), strict=True))
     needed = [id for id in score if score[id] > MIN_RELEVANCE]
     needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
     ordered: dict[int, EvidencePiece] = {}

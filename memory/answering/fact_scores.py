@@ -1,14 +1,5 @@
-"""The relevance of facts for a question.
-
-How much a question needs a fact is
-
-    fact_relevance + ACTIVATION_WEIGHT * m      without a trained scorer
-    fact_relevance + SCORER_WEIGHT * p          with one, which knows m
-
-`m` is the activation of the edge, `p` the share of all edges near the question that the scorer finds less needed. The
-scorer alone would be worse: it learns from cited passages, so it knows which way leads to a passage, not which of a
-hundred facts about one person is asked for (benchmarks/README.md, answers).
-"""
+"""The relevance of facts for a question: `fact_relevance + ACTIVATION_WEIGHT * m`, where `m` is the activation of the
+edge."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,12 +9,9 @@ import numpy as np
 from memory.graph.arrays import Floats
 from memory.protocols import Embedder
 from memory.retrieval.state import RetrievalResult
-from memory.retrieval.traversers import Lookup
-from memory.store.connect import Connection
 
 MIN_RELEVANCE = 0.1  # score of a fact that has to do with the question: three of four near one have less
 ACTIVATION_WEIGHT = 0.2
-SCORER_WEIGHT = 0.1  # with 0.2 it finds less where the scorer never saw a fact cited
 _RELEVANCE_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.25)  # of three cosines and four features
 
 
@@ -42,19 +30,11 @@ class Candidate(NamedTuple):
     is_named: bool
 
 
-def score_facts(conn: Connection, result: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
-    """(n,) how likely the question needs each of these facts. `conn` must see the snapshot of the retrieval."""
-    plain = fact_relevance(facts, result.question.text, embedder)
-    start = result.seeds
-    trained = None
-    if start.guidance.scorer is not None and len(facts):
-        lookup = Lookup(conn, result.snapshot, result.embedder, result.question.text)
-        ids = [fact.id for fact in facts]
-        trained = start.guidance.scorer.score_facts(lookup, result.graph, start, result.allowed, ids)
-    if trained is not None:
-        return plain + np.float32(SCORER_WEIGHT) * trained
-    memory = np.array([start.guidance.activation.get(fact.id, 0.0) for fact in facts], np.float32)
-    return plain + np.float32(ACTIVATION_WEIGHT) * memory
+def score_facts(result: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
+    """(n,) how likely the question needs each of these facts."""
+    active = result.seeds.guidance.activation
+    memory = np.array([active.get(fact.id, 0.0) for fact in facts], np.float32)
+    return fact_relevance(facts, result.question.text, embedder) + np.float32(ACTIVATION_WEIGHT) * memory
 
 
 def fact_relevance(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floats:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -82,11 +82,9 @@ class Seeds:
 class EdgeScorer(Protocol):
     """A trained model of the edges that a question needs."""
 
-    def score_facts(
-        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
-    ) -> Floats | None:
-        """(n,) in [0, 1]: the share of the edges near the question that score below each of these relations (edge ids);
-        0 for a relation outside the graph. None if no edge is near."""
+    def score_edges(self, near: Any, walk: Walkable, seeds: Seeds, begin: Mapping[int, float]) -> Floats:
+        """(e,) in (0, 1): how likely the question needs each edge `near` the starts (a `Subgraph` of the
+        traversers)."""
         ...
 
 

@@ -53,11 +53,11 @@ _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
 def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Every vertex near the starts gets the score of its best edge; an episode its own or that of its best thesis. An
-    edge is scored by the trained ranker if that scores edges (`score_edges`), else by the mean of its ends."""
+    edge is scored by the trained ranker if there is one, else by the mean of its ends."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance)
-    by_training = getattr(seeds.guidance.scorer, "score_edges", None)
-    scores = by_training(near, walk, seeds, begin) if by_training else near.mean_of_ends(relevance(near.vertices))
+    scorer = seeds.guidance.scorer
+    scores = scorer.score_edges(near, walk, seeds, begin) if scorer else near.mean_of_ends(relevance(near.vertices))
     of_vertices = near.best_of_vertices(scores)
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])

@@ -244,5 +244,7 @@ def test_a_path_takes_of_the_room_and_is_left_out_with_one_of_its_pieces(desk: D
         assert about_tokens(context.text()) <= max(tokens, 200) + 10
         shown = {piece.episode.title for piece in context.pieces}
         assert bool(context.paths) <= ({"2024-05-01", "2024-05-03"} <= shown)
+    many = fit_context(pieces, 1000, paths=extractive.chains * 40).paths
+    assert 1 < len(many) < 40 * len(extractive.chains), "no more than fit in their room"
     renamed = replace(extractive.chains[0], names=("Ana", "Nordlys", "Somebody Else"))
     assert fit_context(pieces, 1000, paths=[renamed]).paths == (), "a name that no passage of the path has"

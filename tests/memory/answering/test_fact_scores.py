@@ -1,13 +1,10 @@
-"""Which facts a question needs: by how they fit, by what edges remember, by what was learnt."""
+"""Which facts a question needs: by how they fit, and by what edges remember."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
-import numpy as np
 import pytest
 
 from memory import Memory
@@ -15,16 +12,13 @@ from memory.answering.context import EvidencePiece, find_facts
 from memory.answering.fact_scores import (
     ACTIVATION_WEIGHT,
     MIN_RELEVANCE,
-    SCORER_WEIGHT,
     Candidate,
-    fact_relevance,
     score_facts,
 )
-from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.state import RetrievalResult
-from memory.retrieval.traversers import Guidance, Lookup, Seeds
+from memory.retrieval.traversers import Guidance
 
 NOTES = {
     "move": ("Mira", "Lives in: Utrecht"),
@@ -60,18 +54,6 @@ def fact_ids(memory: Memory) -> list[int]:
         return [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
 
 
-@dataclass(frozen=True)
-class Likes:
-    """A scorer that finds one edge more needed than all others; none of what the graph does not know."""
-
-    edge: int
-
-    def score_facts(
-        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
-    ) -> Floats | None:
-        return np.array([0.9 if one == self.edge and one < 1 << 40 else 0.0 for one in facts], np.float32)
-
-
 @pytest.mark.parametrize(
     ("question", "first"),
     [
@@ -88,32 +70,16 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> 
     assert not any("Ferrobank" in fact.text for fact in facts(mira, "Where does Bob live?"))
 
 
-def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:
-    """Of all facts, as if they were equally good but for what edges say."""
-    candidates = [Candidate(id, "", "", "", 0.0, 0.0, 0.0, False) for id in fact_ids(memory)]
-    with memory.store.reading() as conn:
-        return dict(zip(fact_ids(memory), score_facts(conn, found, candidates, found.embedder).tolist(), strict=True))
-
-
-def test_memory_and_what_was_learnt_count_by_themselves(mira: Memory) -> None:
+def test_what_edges_remember_counts_by_itself(mira: Memory) -> None:
     found, (one, other, *_) = found_of(mira, "Mira?"), fact_ids(mira)
-    assert set(scores(mira, found).values()) == {0.0}
-
-    def guided(**guidance: Any) -> RetrievalResult:
-        return replace(found, seeds=replace(found.seeds, guidance=Guidance(**guidance)))
-
-    remembered = scores(mira, guided(activation={one: 0.5}))
-    assert remembered[one] == pytest.approx(ACTIVATION_WEIGHT / 2) and remembered[other] == 0
-    learnt = scores(mira, guided(activation={one: 0.5}, scorer=Likes(other)))
-    assert max(learnt, key=lambda id: learnt[id]) == other and 0 < learnt[other] <= SCORER_WEIGHT
-    assert learnt[one] == 0, "a scorer knows what edges remember, so that does not count twice"
+    alike = [Candidate(id, "", "", "", 0.0, 0.0, 0.0, False) for id in (one, other)]
+    assert score_facts(found, alike, found.embedder).tolist() == [0, 0]
+    remembering = replace(found, seeds=replace(found.seeds, guidance=Guidance(activation={one: 0.5})))
+    assert score_facts(remembering, alike, found.embedder).tolist() == pytest.approx([ACTIVATION_WEIGHT / 2, 0])
 
 
-def test_a_fact_that_the_graph_does_not_know_yet_is_worth_what_it_says(mira: Memory, static: Embedder) -> None:
+def test_a_fact_that_says_what_is_asked_has_to_do_with_it(mira: Memory, static: Embedder) -> None:
     found = found_of(mira, "Where does Mira live?")
-    unknown = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
-    with mira.store.reading() as conn:
-        found = replace(found, seeds=replace(found.seeds, guidance=Guidance(scorer=Likes(1 << 40))))
-        worth = score_facts(conn, found, [unknown], static)
-    assert worth.tolist() == pytest.approx(fact_relevance([unknown], found.question.text, static).tolist())
-    assert worth[0] > MIN_RELEVANCE
+    fact = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
+    [worth] = score_facts(found, [fact], static).tolist()
+    assert worth > MIN_RELEVANCE
