@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from benchmarks.command import DataError
 from memory.settings import RecallSettings
-from plugins.traversers import PAPERS
-from plugins.traversers.settings import SynergySettings, TraverserSettings, WalkSettings
+from plugins.traversers.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
 
 
 class Configuration(NamedTuple):
@@ -27,15 +25,39 @@ def _recall(**settings: Any) -> Configuration:
     return Configuration(RecallSettings(**settings))
 
 
-def _walk(strategy: str, **walk: Any) -> Configuration:
-    return Configuration(RecallSettings(strategy=strategy), TraverserSettings(walk=WalkSettings(**walk)))
+def _walk(strategy: str, **recall: Any) -> Configuration:
+    return Configuration(RecallSettings(strategy=strategy, **recall))
 
 
-def _synergy(strategy: str) -> Configuration:
-    """Beam is seen by synergy alone: its own scores would hide what synergy does."""
-    configuration = _walk(strategy, mixed_weight=0)
-    return configuration._replace(traversers=replace(configuration.traversers, synergy=SynergySettings(weight=0.1)))
-
+FROM_NAMES = WalkSettings(episodes=0, hub_penalty=False)  # a walk begins at the objects that are named
+NOTHING_BESIDE: dict[str, Any] = {
+    "link_weight": 0.0,
+    "neighbour_weight": 0.0,
+}  # settings that rank by neither text nor walk
+UNLIMITED = 1_000_000  # where a paper knows no limit
+PAPERS = {  # what of a paper exists here, with its numbers
+    # PersonalAI, appendix E: beam search and water circles together, the best with large readers.
+    "paper-personalai": Configuration(
+        RecallSettings(strategy="beam+circles", **NOTHING_BESIDE),
+        TraverserSettings(
+            walk=FROM_NAMES,
+            beam=BeamSettings(
+                width=10, depth=5, neighbours=UNLIMITED, paths=10, triples=True, apart=True, share_vertices=False,
+                share_edges=False,
+            ),
+            circles=CirclesSettings(depth=1),
+        ),
+    ),
+    # ReG: its entity and path retrievers together; what was trained scores the edges.
+    "paper-reg": Configuration(
+        RecallSettings(strategy="entities+sketches", **NOTHING_BESIDE), TraverserSettings(walk=FROM_NAMES)
+    ),
+    # TGS-RAG, table 4: vectors alone, a beam by the last vertex, votes are half of the score.
+    "paper-tgs-rag": Configuration(
+        RecallSettings(strategy="beam+synergy", lexical_weight=0, graph_weight=0, **NOTHING_BESIDE),
+        TraverserSettings(walk=FROM_NAMES, beam=BeamSettings(width=20, depth=3, neighbours=30, rank="last")),
+    ),
+}  # fmt: skip
 
 BASELINES = {  # asked in every run
     "bm25": _recall(strategy="none", lexical_weight=1, neighbour_weight=0),
@@ -66,9 +88,9 @@ ABLATIONS: dict[str, Configuration] = {
     "spread+circles": _walk("spread+circles"),
     "spread+paths": _walk("spread+paths"),
     "mixed": _walk("spread+beam+circles+paths"),
-    "synergy": _synergy("spread+beam+synergy"),
-    "synergy-beam": _synergy("beam+synergy"),
-    **{preset.name.replace(":", "-"): _walk(preset.name) for preset in PAPERS},
+    "synergy": _walk("spread+beam+synergy"),
+    "synergy-beam": _walk("beam+synergy"),
+    **PAPERS,
 }
 
 

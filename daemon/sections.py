@@ -19,7 +19,9 @@ from memory.settings import MOST, describe_range
 # Settings of earlier versions. `pal init` writes every setting, so any config.toml may have them: they are ignored.
 REMOVED = frozenset(
     "mcp.port anthropic.batches learning.calls memory.recall.chat_graph_weight memory.answer.prompt_chains"
-    " plugins.inside plugins.call_s plugins.memory_mb".split()
+    " plugins.inside plugins.call_s plugins.memory_mb traversers.walk.vertices traversers.walk.mixed_weight"
+    " traversers.circles.edges traversers.paths.step traversers.paths.pairs traversers.paths.count"
+    " traversers.synergy.formula".split()
 )
 
 TABLE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of a section in a table

@@ -219,9 +219,9 @@ class UpkeepSettings:
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Learning from the questions that were answered well, at night or by `pal train`."""
+    """Learning from the questions that were answered well, by `pal train` or at night."""
 
-    enabled: bool = setting(True, "Whether it happens every night by itself.")
+    enabled: bool = setting(False, "Whether it happens every night by itself.")
     ranker: str = setting("trained", "What learns: a ranker of a plugin, of this program trained; none: nothing.")
 
 

@@ -40,6 +40,9 @@ class RecallSettings:
         "spread",
         "What walks the graph: spread, none (text alone), or what `pal strategies` lists, several joined by +.",
     )
+    vertices: str = setting(
+        "ETO", "What a walk may enter: episodes, theses, objects; a small letter: only as the end of a path."
+    )
     candidates: int = setting(1000, "Episodes that full text may propose.", least=1, most=1000000)
     lexical_weight: float | Literal["auto"] = setting(
         "auto",

@@ -98,9 +98,10 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """What an answer rests on. `chain`: the ways that join its lines, `Free Guy -> [2] -> Shawn Levy -> [3]`;
-    `reasons`: why the question went further than a search, a sentence for each time it did; `gaps`: what spoke against
-    what had been found; `shown`: how many episodes there were to answer from; the last three are what it might take."""
+    """What an answer rests on. `chain`: the paths that join its lines, as `Ana - works at -> Nordlys [1]; Nordlys - led
+    by -> Tobias Renn [2]`, without numbers if a model wrote it; `reasons`: why the question went further than a search,
+    a sentence for each time it did; `gaps`: what spoke against what had been found; `shown`: how many episodes there
+    were to answer from; the last three are what it might take."""
 
     asked: Asked
     used: tuple[Used, ...] = ()

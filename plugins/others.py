@@ -20,7 +20,6 @@ from memory.errors import (
     StoreError,
 )
 from plugins.registrations import Registrations
-from plugins.traversers.contract import Preset
 
 
 def guard(plugin: str, registrations: Registrations) -> Registrations:
@@ -36,8 +35,7 @@ def guard(plugin: str, registrations: Registrations) -> Registrations:
         ],
         "register_llms": [replace(family, open=guarded(family.open)) for family in registrations["register_llms"]],
         "register_traversers": [
-            traverser if isinstance(traverser, Preset) else replace(traverser, make=guarded(traverser.make))
-            for traverser in registrations["register_traversers"]
+            replace(traverser, make=guarded(traverser.make)) for traverser in registrations["register_traversers"]
         ],
     }
 

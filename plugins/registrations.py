@@ -28,7 +28,7 @@ HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and wh
     ),
     "register_traversers": (
         "what plugins.traversers.contract declares",
-        lambda one: isinstance(one, Registered) and bool(one.name) and "+" not in one.name,
+        lambda one: isinstance(one, Registered) and bool(one.name) and not {*"+@"} & {*one.name},
     ),
     "register_rankers": ("a name and a function that makes it", _is_named),
     "register_rerankers": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),

@@ -165,8 +165,8 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 def strategies(session: Session) -> None:
     """List the search strategies.
 
-    One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
-    colon can be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
+    One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. All but none can
+    be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
     """
     from daemon.settings import load
 

@@ -120,10 +120,24 @@ def as_of_option(command: Command) -> Command:
 
 
 def strategy_option(command: Command) -> Command:
-    """--strategy: walk the graph in another way."""
-    return click.option(
-        "--strategy", metavar="NAME", default="", help="Walk the graph in another way: `pal strategies` lists them."
-    )(command)
+    """--strategy: walk the graph in another way; --vertices: over some of its vertices. Gives both as one."""
+
+    def join(context: click.Context, _: click.Parameter, name: str) -> str:
+        vertices = context.meta.get("vertices")
+        return f"{name}@{vertices}" if vertices else name
+
+    def keep(context: click.Context, _: click.Parameter, vertices: str) -> None:
+        context.meta["vertices"] = vertices
+
+    strategy = click.option(
+        "--strategy", metavar="NAME", default="", callback=join,
+        help="Walk the graph in another way: `pal strategies` lists them.",
+    )  # fmt: skip
+    vertices = click.option(
+        "--vertices", metavar="ETO", default="", callback=keep, is_eager=True, expose_value=False,
+        help="What the walk may enter: episodes, theses, objects; a small letter: only as the end of a path.",
+    )  # fmt: skip
+    return vertices(strategy(command))
 
 
 def scope(

@@ -176,9 +176,8 @@ def _remember(edges: int) -> str:
 def train(session: Session, dry_run: bool, undo: bool) -> None:
     """Train the ranker on earlier questions: which edges lead to answers.
 
-    This happens every night by itself. What is trained is used only if it finds clearly more of what the newest
-    questions needed than what is used now. It has a say in which facts a model is shown, and the strategies with
-    "entities" go by it (memory.recall.strategy).
+    What is trained is used only if it finds clearly more of what the newest questions needed than what is used now.
+    The strategies with "entities" go by it (memory.recall.strategy). With learning.enabled it happens every night.
     """
     if dry_run and undo:
         raise click.UsageError("Say --dry-run or --undo, not both.")

@@ -50,14 +50,17 @@ class Tools:
         found = self._agent.client.context(task, max(100, min(tokens, 20_000)), within=self._agent.access.limit())
         return context_result(found)
 
-    def ask(self, question: str, as_of: datetime | None = None) -> dict[str, Any]:
+    def ask(self, question: str, as_of: datetime | None = None, strategy: str = "") -> dict[str, Any]:
         """Ask the memory in words. The answer cites its lines; if nothing is known, it says so and does not guess. Its
         kind is answer, closest (nothing says it plainly, but these lines come close) or none.
 
-        as_of: answer as of that time (ISO 8601).
+        as_of: answer as of that time (ISO 8601). strategy: what walks the graph, such as beam, by default the person's
+        choice; after an @ what it may enter: E(pisodes), T(heses) and O(bjects), as in "beam@EO" or "@O".
         """
         access = self._agent.access
-        stream = self._agent.client.ask(question, as_of=_aware(as_of), within=access.limit(), agent=self._agent.name)
+        stream = self._agent.client.ask(
+            question, as_of=_aware(as_of), within=access.limit(), strategy=strategy, agent=self._agent.name
+        )
         answered = next(event for event in stream if isinstance(event, wire.Answered))
         if answered.trace_id is not None:
             self._traces.add(answered.trace_id)

@@ -24,6 +24,8 @@ from memory.time.expressions import told_day
 from memory.time.recurrence import list_event_days, show_next
 from memory.time.timestamps import from_wall, to_wall
 
+MAX_WORDS_BETWEEN = 6  # of a line, between two names, that a chain shows as their relation
+
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
     """Stems of a text's content words, in order."""
@@ -358,21 +360,49 @@ def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
 
 # Answers --------------------------------------------------------------------------------------
 
-ShownChain = tuple[tuple[AnswerCandidate, ...], tuple[str, ...]]
-"""Candidates; the names of the objects before each and after the last."""
 Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChain:
+    """A chain of an answer: its `lines` (h,), and the `names` of its objects (h + 1,), the last one "" if the last line
+    mentions nothing else, or several with "; " between them."""
+
+    lines: tuple[AnswerCandidate, ...]
+    names: tuple[str, ...]
+
+    def write(self, number: Mapping[int, int]) -> str:
+        """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, by the `number` of each line
+        (thesis id), if it has one."""
+        hops = zip(self.names, self.lines, self.names[1:], strict=False)
+        return "; ".join(_write_hop(source, line, target, number.get(line.thesis_id)) for source, line, target in hops)
+
+
+def _write_hop(source: str, line: AnswerCandidate, target: str, number: int | None) -> str:
+    """A hop with the words of its line between the two names as its relation, if these are few."""
+    text = line.claim.casefold()
+    begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
+    relation = ""
+    if min(begins) >= 0:
+        first, second = (source, target) if begins[0] < begins[1] else (target, source)
+        between = " ".join(line.claim[min(begins) + len(first) : max(begins)].split()).strip(" ,;:—–-|")
+        if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
+            relation = f"- {between} ->" if first == source else f"<- {between} -"
+    hop = f"{source} {relation or '->'} {target}" if target else source
+    return f"{hop} [{number}]" if number is not None else hop
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
     """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
-    first. A digest uses its candidates only."""
+    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
 
     answer: Answer
     lines: tuple[Line, ...]
     step: Step
     candidates: tuple[AnswerCandidate, ...] = ()
     is_digest: bool = False
+    chains: tuple[ShownChain, ...] = ()
 
 
 def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:

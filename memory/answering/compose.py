@@ -159,7 +159,8 @@ class GroundedText:
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
         counts = facts, lines, passages, local, left_out, problems
-        return ComposeNote(model, calls, tokens, episodes, *counts, request)
+        paths = tuple(path.write({}) for path in context.paths) or None
+        return ComposeNote(model, calls, tokens, episodes, *counts, request, paths)
 
 
 def write_grounded(

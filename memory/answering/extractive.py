@@ -31,8 +31,8 @@ from memory.answering.candidates import (
     stems,
     stream_lines,
 )
+from memory.answering.chains import NO_CHAINS, join_with_chains, note_selection
 from memory.answering.confidence import absent_names, confidence
-from memory.answering.evidence_chains import NO_CHAINS, join_with_chains, note_selection
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -110,7 +110,7 @@ def extract_answer(
     elif candidates and certainty >= settings.threshold:
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
-        usual = select_best(candidates, chains[0], settings)
+        usual = select_best(candidates, chains.candidates, settings)
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
         selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
@@ -132,7 +132,7 @@ def extract_answer(
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
     candidates = selected if is_digest else [*selected, *rest]
-    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), is_digest)
+    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), is_digest, tuple(chains.chains))
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:

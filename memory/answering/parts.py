@@ -38,7 +38,8 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     if unanswered:
         lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
     least = min(answer.answer.confidence for _, answer in answered)
-    return ExtractiveAnswer(make_answer(lines, least, missing), tuple(lines), step, candidates)
+    chains = tuple(chain.from_iterable(answer.chains for answer in answers))
+    return ExtractiveAnswer(make_answer(lines, least, missing), tuple(lines), step, candidates, chains=chains)
 
 
 def _make_key(line: Line) -> _Key:

@@ -24,7 +24,6 @@ from memory.text.quotes import make_fence, one_line
 PURPOSE = "guide"
 MAX_CALLS = 6
 MAX_CHOSEN_PER_CALL = 3  # options
-MAX_CALLS_IN_VAIN = 2  # calls in a row without a new passage, after which it ends
 MAX_OPTIONS, MAX_EVIDENCE_LINES = 12, 6  # lines shown of each
 PROMPT_TOKENS = 890  # of a request, about
 OPTIONS_SHARE = 0.7  # of the room for lines that options may take
@@ -63,7 +62,7 @@ def explore_guided(
     if needed := _short("; ".join(missing), MAX_MISSING_TOKENS):
         task.append(f"Still missing: {needed}")
     notes: list[tuple[GuidedNote, float]] = []  # the calls, and the milliseconds that each took
-    stopped, in_vain = "", 0
+    stopped = ""
     while not stopped:
         options = explorer.options(MAX_OPTIONS)
         if not options or len(notes) >= calls:
@@ -90,8 +89,7 @@ def explore_guided(
         ms = (perf_counter() - begun) * 1000
         note = _take_chosen(reply, explorer, options, replace(note, tokens=reply.usage.total))
         notes.append((note, ms))
-        in_vain = 0 if note.taken else in_vain + 1
-        stopped = note.said or "" if note.taken is None else "nothing new" if in_vain == MAX_CALLS_IN_VAIN else ""
+        stopped = note.said or "" if note.taken is None else ""
     last, ms = notes.pop() if notes else (GuidedNote(0), 0.0)
     notes.append((replace(last, stopped=stopped), ms))
     return CollectedEvidence(dict(explorer.collected), tuple(step(*entry) for entry in notes), last.call, stopped)

@@ -252,6 +252,7 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
+        nodes = nodes[~self._found.graph.is_date[self._walk.rows(nodes)]]
         best: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
         return best
 

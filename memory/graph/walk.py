@@ -112,6 +112,13 @@ def _compute_penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
     return penalties
 
 
+def enterable(enter: str) -> set[int]:
+    """The kinds of vertex that letters allow to enter, whatever their case. Raises InvalidInputError for others."""
+    if not set(enter.upper()) <= set(VERTEX_KINDS):
+        raise InvalidInputError(f"{enter[:20]!r} names no kinds of vertex. Use the letters E, T and O, or e, t and o.")
+    return {VERTEX_KINDS.index(kind) for kind in enter.upper()}
+
+
 class Walkable:
     """A graph as one question may walk it; vertices are node ids. `allowed` (n,): the visible episodes. `enter`: the
     kinds of vertex that may be entered, "E", "T" and "O"; a small letter allows it only as the end of a path. Starts
@@ -120,14 +127,12 @@ class Walkable:
     def __init__(
         self, graph: Graph, allowed: Bools, enter: str = VERTEX_KINDS, when: Moment = ANY_TIME, hub_penalty: bool = True
     ) -> None:
-        if not set(enter.upper()) <= set(VERTEX_KINDS):
-            raise InvalidInputError(f"{enter!r} names no kinds of vertex. Use the letters E, T and O, or e, t and o.")
         self.graph = graph
         self._index = index(graph)
         self.allowed = allowed & graph.alive
         self._when = when
         self._hub_penalty = hub_penalty
-        self._may_enter = np.array([kind in enter.upper() for kind in VERTEX_KINDS])
+        self._may_enter = np.isin(np.arange(len(VERTEX_KINDS)), [*enterable(enter)])
         self._may_leave = [kind not in enter for kind in VERTEX_KINDS.lower()]
         self._known: dict[int, Neighbours] = {}
         self._spoken_of: dict[int, bool] = {}
@@ -324,21 +329,22 @@ def _join_neighbours(parts: list[Neighbours]) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path: node ids, edge ids between them, the cost of each edge, and its finder."""
+    """A path: node ids, edge ids between them, the cost of each edge, its finder, and the exponent of its length."""
 
     vertices: tuple[int, ...]
     edges: tuple[int, ...] = ()
     costs: tuple[float, ...] = ()
     tag: str = ""
+    alpha: float = PATH_LENGTH_EXPONENT
 
     @property
     def cost(self) -> float:
-        """`sum / length^0.75`, 0 for a path without edges."""
-        return sum(self.costs) / len(self.costs) ** PATH_LENGTH_EXPONENT if self.costs else 0.0
+        """`sum / length^alpha`, 0 for a path without edges."""
+        return sum(self.costs) / len(self.costs) ** self.alpha if self.costs else 0.0
 
     def extend(self, edge: int, vertex: int, cost: float) -> Path:
         """This path and one more edge."""
-        return Path((*self.vertices, vertex), (*self.edges, edge), (*self.costs, cost), self.tag)
+        return replace(self, vertices=(*self.vertices, vertex), edges=(*self.edges, edge), costs=(*self.costs, cost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,15 +360,20 @@ class Visited:
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The result of a traverser: a score for every episode (n,) and object (m,), 0 if not reached; the chosen paths,
-    best first; all visited vertices by node id; and the edges of the chosen paths, best first. `votes`: scores (n,) in
-    [0, 1] to mix into the ranking, and their share."""
+    best first; and all visited vertices by node id. `votes`: scores (n,) in [0, 1] to mix into the ranking, and their
+    share."""
 
     episodes: Floats
     objects: Floats
     paths: tuple[Path, ...] = ()
     visit: Mapping[int, Visited] = field(default_factory=dict)
-    edges: tuple[int, ...] = ()
     votes: tuple[Floats, float] | None = None
+
+
+def scale(scores: Floats) -> Floats:
+    """(n,) >= 0 -> (n,) in [0, 1]: divided by the greatest; zeros stay."""
+    scaled: Floats = scores / np.float32(max(1e-30, float(scores.max(initial=0.0))))
+    return scaled
 
 
 def top_k(scores: Floats, allowed: Bools, k: int) -> Ints:

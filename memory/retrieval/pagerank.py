@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.postings import flatten_slices
-from memory.graph.walk import Walk, top_k
+from memory.graph.walk import EPISODE, OBJECT, Walk, enterable, top_k
 from memory.retrieval.traversers import Seeds, Strategy
 from memory.settings import RecallSettings
 
@@ -114,7 +114,8 @@ def _invert(sums: NDArray[Any]) -> Doubles:
 
 def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
     """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1. `allowed` (n,)
-    are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on."""
+    are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on. Only the kinds
+    of `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do neither."""
     steps = transition_steps(graph, allowed, settings, least)
     columns = np.array(sorted(seeds.objects), np.int64)
     weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
@@ -123,9 +124,11 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings,
     text = _start(seeds.episode_scores, steps.allowed, settings.reset_episodes)
     episodes, objects = text.times(1 - share), Mass(columns, weights).times(share / total if total > 0 else 0)
     start = episodes.times(1 - settings.damping), objects.times(1 - settings.damping)
+    to_objects = settings.damping * ("E" in settings.vertices and OBJECT in enterable(settings.vertices))
+    to_episodes = settings.damping * ("O" in settings.vertices and EPISODE in enterable(settings.vertices))
     for _ in range(settings.iterations):
-        arriving = steps.to_objects(episodes.times(settings.damping))
-        leaving = steps.to_episodes(objects.times(settings.damping))
+        arriving = steps.to_objects(episodes.times(to_objects))
+        leaving = steps.to_episodes(objects.times(to_episodes))
         episodes, objects = merge_mass(start[0], *leaving), merge_mass(start[1], arriving)
     return Walk(_to_dense(episodes, len(graph.alive)), _to_dense(objects, len(graph.object_ids)))
 

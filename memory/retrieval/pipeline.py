@@ -5,12 +5,14 @@ from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
 
+import numpy as np
+
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import Credit, assign_credit
 from memory.edge_memory.replay import replay_earlier, text_starts
 from memory.graph.arrays import NO_END, Bools, Floats
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import Walkable
+from memory.graph.walk import Walkable, scale
 from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
@@ -62,6 +64,7 @@ def guide_walk(retrieval: Retrieval) -> None:
         scorer=retrieval.scorer,
         at_ms=to_wall(question.as_of or question.asked_on),
         outline=retrieval.outline,
+        vertices=retrieval.settings.vertices,
     )
     retrieval.seeds = Seeds(scores.fused, retrieval.objects, guidance)
 
@@ -76,7 +79,7 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     retrieval.seeds = replace(retrieval.seeds, guidance=replace(retrieval.seeds.guidance, lookup=None))
     if walk.votes is None:
         return GraphNote(strategy.name)
-    bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
+    bridges = (path.vertices for path in walk.paths if path.tag == "bridge")
     bridged = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
     return GraphNote(strategy.name, tuple(bridged))
 
@@ -153,6 +156,7 @@ def _result(state: Retrieval) -> RetrievalResult:
         allowed=state.allowed,
         ranking=state.ranking,
         seeds=state.seeds,
+        walked=np.zeros(len(state.graph.object_ids), np.float32) if state.walk is None else scale(state.walk.objects),
         strategy=state.strategy,
         replay=state.replay,
     )
@@ -168,7 +172,7 @@ def search_passages(conn: Connection, result: RetrievalResult, query: str, allow
     objects = find_named_objects(conn, graph, parsed, allowed)
     if result.strategy.traverse is None:
         return scores.fused, list(objects)
-    start = Seeds(scores.fused, objects, Guidance(when=result.seeds.guidance.when))
+    start = Seeds(scores.fused, objects, Guidance(when=result.seeds.guidance.when, vertices=settings.vertices))
     walk = result.strategy.traverse(graph, start, allowed, settings)
     linked = link_scores(graph, objects, scores.fused, allowed, settings)
     return final_scores(scores, walk, linked, graph, settings), list(objects)

@@ -230,7 +230,8 @@ class RetrievalResult:
     its objects by node id, the time at which facts must hold (`valid_time`), the time in question (`time_ms`, UTC), and
     whether the question asks only for a time that has episodes (`only_time`).
 
-    `allowed` (n,): the visible episodes; `ranking` (n,) >= 0: their scores; `seeds`: starts and guidance of walks.
+    `allowed` (n,): the visible episodes; `ranking` (n,) >= 0: their scores; `seeds`: starts and guidance of walks;
+    `walked` (m,) in [0, 1]: how much of the walk each object got, relative to the best.
     `collected`: ids of episodes gathered after retrieval; `replay`: what earlier questions contributed.
     """
 
@@ -246,6 +247,7 @@ class RetrievalResult:
     allowed: Bools
     ranking: Floats
     seeds: Seeds
+    walked: Floats
     strategy: Strategy
     replay: ReplayResult = NOT_ASKED_BEFORE
     collected: frozenset[int] = frozenset()

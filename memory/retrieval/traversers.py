@@ -16,7 +16,19 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import ANY_TIME, EPISODE, OBJECT, THESIS, Moment, Relevance, Walk, Walkable, index, top_k
+from memory.graph.walk import (
+    ANY_TIME,
+    EPISODE,
+    OBJECT,
+    THESIS,
+    VERTEX_KINDS,
+    Moment,
+    Relevance,
+    Walk,
+    Walkable,
+    index,
+    top_k,
+)
 from memory.nouns import Step
 from memory.protocols import LLM, Embedder
 from memory.settings import RecallSettings
@@ -40,7 +52,8 @@ class Guidance:
 
     `relevance` of vertices, by default from the text scores. `activation`: edge id -> activation. `when`: the time at
     which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `at_ms`: the
-    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer.
+    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer; `vertices`: the
+    kinds that may be entered, as in `Walkable`.
     """
 
     relevance: Relevance | None = None
@@ -50,6 +63,7 @@ class Guidance:
     scorer: EdgeScorer | None = None
     at_ms: int = 0
     outline: Sequence[Sequence[str]] = ()
+    vertices: str = VERTEX_KINDS
 
 
 NO_GUIDANCE = Guidance()
@@ -68,11 +82,9 @@ class Seeds:
 class EdgeScorer(Protocol):
     """A trained model of the edges that a question needs."""
 
-    def score_facts(
-        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
-    ) -> Floats | None:
-        """(n,) in [0, 1]: the share of the edges near the question that score below each of these relations (edge ids);
-        0 for a relation outside the graph. None if no edge is near."""
+    def score_edges(self, near: Any, walk: Walkable, seeds: Seeds, begin: Mapping[int, float]) -> Floats:
+        """(e,) in (0, 1): how likely the question needs each edge `near` the starts (a `Subgraph` of the
+        traversers)."""
         ...
 
 
@@ -83,12 +95,12 @@ Consult = Callable[[LLM, str, datetime | None, Callable[[], bool] | None], tuple
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A named way to retrieve. `traverse` walks the graph, without it only text counts; `recall`: retrieval settings
-    that it changes; `consult`: a call to a model before the walk."""
+    """A named way to retrieve. `traverse` walks the graph, without it only text counts; `vertices`: the kinds that it
+    may enter, by default those of the settings; `consult`: a call to a model before the walk."""
 
     name: str
     traverse: Traverser | None = None
-    recall: Mapping[str, Any] = field(default_factory=dict)
+    vertices: str = ""
     consult: Consult | None = None
 
 

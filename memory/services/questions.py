@@ -17,6 +17,7 @@ from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError, StoreError
+from memory.graph.walk import enterable
 from memory.insight.whynot import explain_absence
 from memory.nouns import Answer, AskEvent, Fact, Scope, TaskContext, Trace, Visit
 from memory.protocols import ChooseLLM
@@ -27,7 +28,7 @@ from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResul
 from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
 from memory.services.state import State
-from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
+from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, graph, queries, relations, traces
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -190,10 +191,11 @@ class Questions:
             for cited in citations
         ]  # fmt: skip
         answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
-        chain = (answered and answered.chain) or ()
+        composed = last_note(ComposeNote, steps)
+        chain = (composed and composed.paths) if traced.asked.model else (answered and answered.chain)
         return Why(
             traced.asked, tuple(used),
-            () if traced.asked.model else tuple(chain),  # a model renumbers the lines
+            tuple(chain or ()),
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
             tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
             len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
@@ -235,8 +237,11 @@ class Questions:
         return replace(analyse(rephrased, names, now, as_of=as_of, within=within), original=state.original)
 
     def _strategy(self, name: str) -> Strategy:
-        """The strategy of that name, by default the configured one. InvalidInputError."""
-        return self._state.find_strategy(name or self._state.settings.recall.strategy)
+        """The strategy of that name, by default the configured one; after an @ the kinds of vertex that it may enter,
+        as in "beam@EO". InvalidInputError."""
+        name, _, vertices = name.partition("@")
+        strategy = self._state.find_strategy(name or self._state.settings.recall.strategy)
+        return replace(strategy, vertices=vertices) if enterable(vertices) else strategy
 
     def _retrieve(
         self,
@@ -252,7 +257,8 @@ class Questions:
         """`state`: what answers it, if already known."""
         state, chosen = state or self._state.past.state_of(question), self._strategy(strategy)
         replay = replay and state is self._state  # a copy of the past does not keep what its edges learn
-        settings = replace(state.settings.recall, **chosen.recall)
+        usual = state.settings.recall
+        settings = replace(usual, vertices=chosen.vertices or usual.vertices)
         with state.reading() as (conn, serving):
             return retrieve(
                 conn, serving.snapshot, serving.embedder,

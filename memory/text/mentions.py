@@ -34,7 +34,7 @@ _NAME = re.compile(
 )
 _BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # ends a name
-_MAIL_HEADS = frozenset(("from", "to", "cc", "bcc", "subject", "date", "reply-to", "sent"))
+_MAIL_TIMES = ("date", "sent")
 _HEAD = re.compile(r"\A(?:(?:From|To|Cc|Bcc|Subject|Date|Reply-To|Sent): .*(?:\n|\Z)){2,}")  # of a mail
 _HEAD_LABEL = re.compile(r"^[\w-]+(?=:)", re.MULTILINE)
 # What outlines write before the words of a task, and before its due dates.
@@ -43,7 +43,11 @@ _TASK_MARK = re.compile(
     rf"|\b(?:{TASK_DAYS})(?=: ?[<\[]\d{{4}}-\d\d-\d\d)",
     re.MULTILINE,
 )
-_LINE_LABEL = re.compile(r"[^\W\d_][\w-]{0,30}:(?=\s)")
+# What stands before the first word of a line, an item, a cell or a sentence.
+_BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
+_BEFORE_ITEM = re.compile(r"(?:(?:\A|[\n\0])[ \t]*(?:[*+•#-]+|\d{1,3}[.)])[ \t]+(?:\[.\][ \t]+)?|[|\0:>][ \t]*)\Z")
+MIN_WRAPPED_CHARS = 40  # before a name that goes on in the next line
+MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
 _TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
@@ -113,11 +117,12 @@ def mentions(text: str, title: str = "") -> list[Mention]:
 
 
 def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
-    """The objects in frontmatter or headers: short string values, and tags."""
+    """The objects in frontmatter or headers: short string values, and tags. A key or the head of a
+    column names no thing, nor does the time of a mail."""
     collected = []
     is_mail = "from" in properties
     for key, value in properties.items():
-        if key == ENTRY_VERSIONS:
+        if key in (ENTRY_VERSIONS, "columns") or (is_mail and key in _MAIL_TIMES):
             continue
         for item in value if isinstance(value, (list, tuple)) else (value,):
             surface = str(item).strip()
@@ -125,8 +130,6 @@ def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -
             surface = link.group(1).strip() if link else surface
             if 0 < len(surface) <= MAX_NAME_CHARS and (any(c.isalpha() for c in surface)) and norm(surface):
                 collected.append(Mention(surface, norm(surface), "property"))
-        if norm(str(key)) and not (is_mail and str(key) in _MAIL_HEADS):
-            collected.append(Mention(str(key), norm(str(key)), "property"))
     collected.extend(Mention(tag, norm(tag), "tag") for tag in tags if norm(tag))
     return collected
 
@@ -250,8 +253,23 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
         if any(a < end and start < b for a, b in taken):
             continue
         key = norm(surface)
-        if len(key) > 1 and key not in common:
+        if len(key) > 1 and key not in common and not _only_begins(text, surface, start):
             yield Mention(surface, key, "name", start, end)
+
+
+def _only_begins(text: str, word: str, start: int) -> bool:
+    """Whether a single word has its capital from its place and is no name: it begins a line or sentence, as do
+    all of its kind in the text; and it is a label, goes on in small letters in an item, a heading or a cell, or is
+    elsewhere in the text without the capital."""
+    if not word.isalpha() or word.isupper() or not _BEFORE_UNIT.search(text, max(0, start - MAX_LIST_MARK), start):
+        return False
+    rest = text[start + len(word) : start + len(word) + 3]
+    goes_on = rest[:1] in " ," and rest.strip(" ,").islower()
+    begins_item = goes_on and _BEFORE_ITEM.search(text, max(0, start - MAX_LIST_MARK), start)
+    if not (rest.startswith(":") or begins_item or re.search(rf"\b{word.lower()}\b", text)):
+        return False
+    others = (match.start() for match in re.finditer(rf"\b{word}\b", text))
+    return all(_BEFORE_UNIT.search(text, max(0, place - MAX_LIST_MARK), place) for place in others)
 
 
 def _strip_marks(text: str) -> str:
@@ -272,15 +290,17 @@ def _strip_word(word: str) -> str:
 
 
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
-    """The runs of capitalised words, each with its start; a number at a line end and a label at a line start end a
-    run."""
+    """The runs of capitalised words, each with its start; a line's end ends a run, unless the line is long enough to
+    have been wrapped."""
     for match in _find_names(text):
         start = match.start()
-        for place in (place for place in range(*match.span()) if text[place] == "\n"):
-            if text[place - 1].isdigit() or _LINE_LABEL.match(text, place + 1):
-                yield text[start:place], start
-                start = place + 1
-        yield text[start : match.end()], start
+        is_wrapped = match[0].count("\n") == 1 and start - text.rfind("\n", 0, start) > MIN_WRAPPED_CHARS
+        if "\n" in match[0] and not is_wrapped:
+            for line in match[0].split("\n"):
+                yield line.removesuffix(","), start
+                start += len(line) + 1
+        else:
+            yield match[0], start
 
 
 def _find_names(text: str) -> Iterator[re.Match[str]]:

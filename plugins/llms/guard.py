@@ -25,7 +25,7 @@ from memory.errors import (
     ModelUnavailableError,
     OverBudgetError,
 )
-from memory.llm import LlmRequest, Reply, Usage, about_tokens, length
+from memory.llm import LlmRequest, Reply, ToolCall, Usage, about_tokens, length
 from plugins.llms import Backend, ModelInfo
 from plugins.llms.call import Call, repeats
 
@@ -198,16 +198,21 @@ def check_reply(reply: Reply, request: LlmRequest) -> Reply:
         )
     if request.schema is not None:
         return replace(reply, data=parse_json(reply.text, request.schema))
-    tools = {tool.name: tool for tool in request.tools}
-    for call in reply.calls:
-        if call.name not in tools:
-            raise MalformedOutputError("The model called a tool that there is not.", f"{call.name}\n{reply.text}")
-        if trouble := _violation(dict(call.arguments), tools[call.name].parameters):
-            said = json.dumps(call.arguments, ensure_ascii=False)
-            raise MalformedOutputError(f"The model called {call.name} with wrong arguments: {trouble}.", said)
+    troubles = [_call_trouble(call, request) for call in reply.calls]
+    if troubles and all(troubles):  # of several calls each is judged by itself, where it is made
+        raise MalformedOutputError(f"The model called {troubles[0]}.", reply.text)
     if not reply.text.strip() and not reply.calls:
         raise MalformedOutputError("The model said nothing.")
     return reply
+
+
+def _call_trouble(call: ToolCall, request: LlmRequest) -> str:
+    """What is wrong with a call of a tool; "" if nothing is."""
+    tool = next((tool for tool in request.tools if tool.name == call.name), None)
+    if tool is None:
+        return "a tool that there is not"
+    trouble = _violation(dict(call.arguments), tool.parameters)
+    return f"{tool.name} with wrong arguments: {trouble}" if trouble else ""
 
 
 def parse_json(text: str, schema: Mapping[str, Any]) -> Any:

@@ -20,7 +20,7 @@ from memory.graph.walk import EPISODE, OBJECT, Relevance, Walkable
 from memory.retrieval.traversers import Lookup, Seeds
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.settings import WalkSettings
-from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, draw_rings
+from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk
 
 ROUNDS = ("1", "2", "1 against", "2 against")
@@ -51,13 +51,10 @@ class Surroundings(NamedTuple):
     at: int
 
     @classmethod
-    def gather(
-        cls, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int] = ()
-    ) -> Surroundings:
-        """Those of a question, plus these relations (edge ids) at any distance."""
+    def gather(cls, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools) -> Surroundings:
+        """Those of a question."""
         walk, begin, relevance = begin_walk(graph, seeds, allowed, WALK)
-        given = {fact: ends for fact in facts if (ends := graph.links.ends(fact)) is not None}
-        near = direct_edges(walk, draw_rings(walk, begin, relevance).edges | given)
+        near = extract_subgraph(walk, begin, relevance)
         own = seeds.guidance
         return cls(near, walk, tuple(begin), relevance, GraphEmbeddings(lookup), own.activation, own.at_ms)
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.arrays import Bools, Floats
 from memory.graph.walk import Walkable
-from memory.retrieval.traversers import Lookup, Seeds, relevance_of
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH, Surroundings, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph
 
@@ -57,19 +57,6 @@ class Scorer:
     into: Doubles
     bias: Doubles
     out: Doubles
-
-    def score_facts(
-        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
-    ) -> Floats | None:
-        """(n,) the share of the edges near the question, and of these facts, that it finds less needed than each."""
-        around = Surroundings.gather(lookup, graph, seeds, allowed, facts)
-        if not len(around.near.edges):
-            return None
-        scores = self.score(features(around))
-        place = {edge: number for number, edge in enumerate(around.near.edges.tolist())}
-        rows = np.array([place.get(fact, -1) for fact in facts], np.int64)
-        below = np.searchsorted(np.sort(scores), scores[rows]) / len(scores)
-        return np.where(rows >= 0, below, 0.0).astype(np.float32)
 
     def score_edges(self, near: Subgraph, walk: Walkable, seeds: Seeds, begin: Mapping[int, float]) -> Floats:
         """(e,) in (0, 1): how likely the question needs each of these edges."""

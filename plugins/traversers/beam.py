@@ -1,12 +1,12 @@
 """BeamSearch of PersonalAI, with the visited memory of TGS-RAG's Algorithm 1.
 
 At every depth each path grows by its best neighbours, and the cheapest `width` of all are kept; a path costs `sum /
-length^0.75`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question (`triples`);
-TGS-RAG compares the new vertex (`rank = "last"`). A dropped vertex stays in the visited memory with its cheapest path,
-so that synergy can use it.
+length^mean_alpha`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question
+(`triples`); TGS-RAG compares the new vertex (`rank = "last"`). A dropped vertex stays in the visited memory with its
+cheapest path, so that synergy can use it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -58,28 +58,39 @@ def search(
     activation: Mapping[int, float] | None = None,
     by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Visited]]:
-    """The `paths` best paths, cheapest first, and all visited vertices; with `apart`, that many paths for each
+    """The best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths for each
     start."""
     fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
-    visit = {vertex: Visited(Path((vertex,), tag="beam"), "seed", 0) for vertex in sorted(begin)}
+    start = Path((), tag="beam", alpha=settings.mean_alpha)
+    visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed", 0) for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
-    paths_found: list[Path] = []
+    chosen: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
         survivors: list[Path] = []
+        ended: list[Path] = []
         tips = [visit[vertex].path for vertex in together]
         for depth in range(1, settings.depth + 1):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
             steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
-            grown = [onward for path in tips for onward in _grow(path, steps, settings.neighbours)]
-            for path in grown:
+            grown = {path: [*_grow(path, steps, settings)] for path in tips}
+            ended += [path for path, onward in grown.items() if path.edges and not onward]
+            candidates = [path for onward in grown.values() for path in onward]
+            for path in candidates:
                 _remember(visit, path, depth, settings)
-            tips = _select(grown, settings)
+            tips = _select(candidates, settings)
             survivors += tips
             for vertex in {vertex for path in tips for vertex in path.vertices}:
                 if visit[vertex].status == "pruned":
                     visit[vertex] = replace(visit[vertex], status="selected")
-        paths_found += sorted(dict.fromkeys(survivors), key=lambda path: (path.cost, path.edges))[: settings.paths]
-    return tuple(paths_found), visit
+        chosen += sort_finally([*dict.fromkeys(survivors)], set(ended), settings)
+    return tuple(chosen), visit
+
+
+def sort_finally(paths: Sequence[Path], ended: Iterable[Path], settings: BeamSettings) -> list[Path]:
+    """The first `paths` in the final sorting mode: "ended" puts those first that could not be continued,
+    "continuous" the others, "mixed" neither; each part by cost."""
+    first = {"mixed": paths, "ended": ended, "continuous": set(paths) - set(ended)}[settings.final_sorting]
+    return sorted(paths, key=lambda path: (path not in first, path.cost, path.edges))[: settings.paths]
 
 
 def _order_steps(
@@ -102,10 +113,14 @@ def _order_steps(
     return steps
 
 
-def _grow(path: Path, steps: Steps, most: int) -> Iterable[Path]:
-    """The path extended by each of its tip's best neighbours that it does not contain yet."""
-    onward = (step for step in steps[path.vertices[-1]] if step[1] not in path.vertices)
-    return (path.extend(*step) for step in islice(onward, most))
+def _grow(path: Path, steps: Steps, settings: BeamSettings) -> Iterable[Path]:
+    """The path extended by each of its tip's best neighbours; no edge twice, and no vertex unless it may `revisit`."""
+    onward = (
+        step
+        for step in steps[path.vertices[-1]]
+        if step[0] not in path.edges and (settings.revisit or step[1] not in path.vertices)
+    )
+    return (path.extend(*step) for step in islice(onward, settings.neighbours))
 
 
 def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamSettings) -> None:
@@ -119,19 +134,18 @@ def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamS
 
 
 def _select(candidates: list[Path], settings: BeamSettings) -> list[Path]:
-    """The cheapest; of paths `apart` no two end in one vertex or with one edge."""
-    ordered = sorted(candidates, key=lambda path: (_rank(path, settings), path.edges))
-    if settings.apart:
-        ends: set[int] = set()
-        edges: set[int] = set()
-        alone = []
-        for path in ordered:
-            if path.vertices[-1] not in ends and path.edges[-1] not in edges:
-                alone.append(path)
-                ends.add(path.vertices[-1])
-                edges.add(path.edges[-1])
-        ordered = alone
-    return ordered[: settings.width]
+    """The cheapest; without `share_vertices` no two of them end in one vertex, without `share_edges` none with one
+    edge: each path is compared with all that are kept before it, whatever their order was."""
+    ends: set[int] = set()
+    edges: set[int] = set()
+    kept: list[Path] = []
+    for path in sorted(candidates, key=lambda path: (_rank(path, settings), path.edges)):
+        end, edge = path.vertices[-1], path.edges[-1]
+        if (settings.share_vertices or end not in ends) and (settings.share_edges or edge not in edges):
+            kept.append(path)
+            ends.add(end)
+            edges.add(edge)
+    return kept[: settings.width]
 
 
 def _rank(path: Path, settings: BeamSettings) -> float:

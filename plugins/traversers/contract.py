@@ -4,8 +4,8 @@ imported on demand."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory.errors import InvalidInputError
 from plugins.traversers.settings import TraverserSettings
@@ -46,25 +46,12 @@ class Reranking:
     make: Callable[[TraverserSettings], Rerank]
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A strategy with its own settings, such as those of a paper: `recall` of retrieval, `traversers` by section. The
-    sentence says which parts of the paper it covers."""
-
-    name: str
-    sentence: str
-    strategy: str
-    recall: Mapping[str, Any] = field(default_factory=dict)
-    traversers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-Registered = Traversal | Reranking | Preset
+Registered = Traversal | Reranking
 
 
 def describe_strategies(registered: Mapping[str, Registered]) -> dict[str, str]:
-    """The sentence of each strategy, by name: the library's own, then traversals that can be joined, then presets."""
-    names = sorted(registered, key=lambda name: (isinstance(registered[name], Preset), name))
-    return CORE | {name: registered[name].sentence for name in names}
+    """The sentence of each strategy, by name: the library's own, then those of plugins."""
+    return CORE | {name: registered[name].sentence for name in sorted(registered)}
 
 
 def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]:
@@ -75,7 +62,7 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
         if part not in CORE and part not in registered:
             known = ", ".join(describe_strategies(registered))
             raise InvalidInputError(f"There is no strategy {part[:40]!r}. Known: {known}.")
-        if len(parts) > 1 and (part == "none" or isinstance(registered.get(part), Preset)):
+        if len(parts) > 1 and part == "none":
             raise InvalidInputError(f"{part!r} is a strategy by itself: it cannot be joined to others.")
     rerankings = [part for part in parts if isinstance(registered.get(part), Reranking)]
     able = sorted(item.name for item in registered.values() if isinstance(item, Traversal) and item.remembers)
@@ -97,11 +84,6 @@ def make_strategy(name: str, registered: Mapping[str, Registered], settings: Tra
     parts = parse_strategy(name, registered)
     if name in CORE:
         return find_core_strategy(name)
-    preset = registered.get(name)
-    if isinstance(preset, Preset):
-        own = {part: replace(getattr(settings, part), **changed) for part, changed in preset.traversers.items()}
-        strategy = make_strategy(preset.strategy, registered, replace(settings, **own))
-        return replace(strategy, name=name, recall=preset.recall)
     walkers: list[Traverser] = []
     rerankers: list[Rerank] = []
     consult: Consult | None = None
@@ -117,7 +99,7 @@ def make_strategy(name: str, registered: Mapping[str, Registered], settings: Tra
 
     def traverse(graph: Graph, seeds: Seeds, allowed: Bools, recall: RecallSettings) -> Walk:
         walks = [walker(graph, seeds, allowed, recall) for walker in walkers]
-        walk = join_walks(walks, settings.walk.mixed_weight) if len(walks) > 1 else walks[0]
+        walk = join_walks(walks) if len(walks) > 1 else walks[0]
         for rerank in rerankers:
             walk = rerank(graph, seeds, allowed, walk)
         return walk

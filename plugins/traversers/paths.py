@@ -8,6 +8,7 @@ available for comparison. A search that reaches its budget returns no path.
 import heapq
 from collections.abc import Callable, Iterator
 from itertools import combinations, islice, pairwise, product
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -21,11 +22,14 @@ from plugins.traversers.subgraph import GraphEmbeddings
 from plugins.traversers.walking import begin_walk, price_paths, search_breadth_first, walk_along
 
 EDGES_OF_A_POP = 100  # on average; in a clique a search would follow all edges before it has opened many vertices
-PARALLELS = 20  # paths over parallel edges
+MAX_PATHS = 20  # of one search: shortest paths, or those over parallel edges
+MAX_PAIRS = 6  # of starts, the surest
 
 Heuristic = Literal["ip", "weighted", "averaged"]
-Similarity = Callable[[Ids, int], Floats]
-"""Node ids (v,) and one more -> cosines (v,)."""
+Distance = Callable[[int, int], float]
+"""Two node ids -> 1 - cosine."""
+Embed = Callable[[Ids], Floats]
+"""Node ids (v,) -> unit vectors (v, d)."""
 
 
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
@@ -35,19 +39,19 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))
-    pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))[: own.pairs]
+    pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))[:MAX_PAIRS]
     if own.search == "both_ends":
-        unpriced = [path for a, b in pairs for path in both_ends(walk, a, b, own.length, own.pops, own.count)]
+        unpriced = [path for a, b in pairs for path in both_ends(walk, a, b, own.length, own.pops)]
     else:
-        alike = _similarity(seeds)
-        unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, alike, own)]
+        embed = _embedding(seeds)
+        unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, embed, own)]
     ranked = sorted(price_paths(walk, unpriced, relevance), key=lambda path: (path.cost, path.edges))
     return walk_along(walk, begin, ranked, lambda path: path.cost)
 
 
-def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int, most: int) -> list[Path]:
-    """All shortest paths between two vertices, up to `most`; parallel edges make different paths. Empty if every path
-    has more than `length` edges or the search would open more than `pops` vertices."""
+def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:
+    """All shortest paths between two vertices, up to MAX_PATHS; parallel edges make different paths. Empty if every
+    path has more than `length` edges or the search would open more than `pops` vertices."""
     if a == b:
         return []
     back: tuple[_Back, _Back] = ({a: []}, {b: []})
@@ -69,7 +73,7 @@ def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int, most: int)
         fronts[side] = [*onward]
         met = sorted(v for v in onward if v in back[1 - side] and (v in (a, b) or walk.may_leave(v)))
         if met:
-            return list(islice(_join(back, met), most))
+            return list(islice(_join(back, met), MAX_PATHS))
     return []
 
 
@@ -94,33 +98,34 @@ def _trace_back(back: _Back, vertex: int) -> Iterator[Path]:
             yield Path((*path.vertices, vertex), (*path.edges, edge))
 
 
-def astar(
-    walk: Walkable, a: int, b: int, heuristic: Heuristic, similarity: Similarity, settings: PathsSettings
-) -> list[Path]:
-    """One path from `a` to `b`, and those over parallel edges, by A* with f = step * g + h. h is "ip": 1 - cosine to
-    `b`; "weighted": that times the number of steps to `b`; "averaged": its mean along the path times that number. Empty
-    if `b` is not reached after opening `pops` vertices."""
+def estimate(heuristic: Heuristic, path: Path, end: int, to_go: int, distance: Distance) -> float:
+    """h of a path on its way to `end`, `to_go` steps away: "ip" is the distance of its tip to the end; "weighted": that
+    times `to_go`; "averaged": the mean of that and of the distances between neighbours on the path, times `to_go`."""
+    away = distance(path.vertices[-1], end)
+    if heuristic == "ip":
+        return away
+    if heuristic == "averaged":
+        away = fmean([away, *(distance(*pair) for pair in pairwise(path.vertices))])
+    return away * to_go
+
+
+def astar(walk: Walkable, a: int, b: int, heuristic: Heuristic, embed: Embed, settings: PathsSettings) -> list[Path]:
+    """One path from `a` to `b`, and those over parallel edges, by A* with f = steps taken + h. Empty if `b` is not
+    reached after opening `pops` vertices."""
     if a == b:
         return []
     back = () if heuristic == "ip" else search_breadth_first(walk, b, settings.length, settings.pops)
     to_go = {b: 0} | {path.vertices[-1]: len(path.edges) for path in back}
-    away: dict[int, float] = {}
+    vectors: dict[int, Floats] = {}
 
     def measure(vertices: Ids) -> None:
-        new = np.array([vertex for vertex in vertices.tolist() if vertex not in away], np.int32)
-        if len(new):
-            away.update(zip(new.tolist(), (1 - similarity(new, b)).tolist(), strict=True))
+        new = np.array([vertex for vertex in vertices.tolist() if vertex not in vectors], np.int32)
+        vectors.update(zip(new.tolist(), embed(new), strict=True))
 
-    def h(path: Path) -> float:
-        tip = path.vertices[-1]
-        if heuristic == "ip":
-            return away[tip]
-        distance = away[tip]
-        if heuristic == "averaged":
-            distance = sum(away[vertex] for vertex in path.vertices) / len(path.vertices)
-        return distance * to_go.get(tip, settings.length)
+    def distance(one: int, other: int) -> float:
+        return 1 - float(vectors[one] @ vectors[other])
 
-    measure(np.array([a], np.int32))
+    measure(np.array([a, b], np.int32))
     queue: list[tuple[float, int, tuple[int, ...], Path]] = [(0.0, a, (), Path((a,), tag="paths"))]
     shortest = {a: 0}
     for _ in range(settings.pops):
@@ -130,15 +135,13 @@ def astar(
         tip, length = path.vertices[-1], len(path.edges)
         if tip == b:
             return _add_parallels(walk, path)
-        if length >= settings.length or shortest[tip] < length:
-            continue
         near = walk.neighbours(tip)
         measure(near.vertices)
         for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
             if length + 1 < shortest.get(vertex, settings.length + 1):
                 shortest[vertex] = length + 1
                 onward = path.extend(edge, vertex, 0.0)
-                f = settings.step * (length + 1) + h(onward)
+                f = length + 1 + estimate(heuristic, onward, b, to_go.get(vertex, settings.length), distance)
                 heapq.heappush(queue, (f, vertex, onward.edges, onward))
     return []
 
@@ -147,12 +150,11 @@ def _add_parallels(walk: Walkable, path: Path) -> list[Path]:
     """The path over each edge that joins two vertices next to each other on it: parallel relations are all kept."""
     around = [(walk.neighbours(source), target) for source, target in pairwise(path.vertices)]
     choices = [near.edges[near.vertices == target].tolist() for near, target in around]
-    return [Path(path.vertices, edges, tag=path.tag) for edges in islice(product(*choices), PARALLELS)]
+    return [Path(path.vertices, edges, tag=path.tag) for edges in islice(product(*choices), MAX_PATHS)]
 
 
-def _similarity(seeds: Seeds) -> Similarity:
-    """Cosines between vertices; without vectors all are equally far from each other."""
+def _embedding(seeds: Seeds) -> Embed:
+    """The vectors of vertices; without any, all are equally far from each other."""
     if seeds.guidance.lookup is None:
-        return lambda vertices, _: np.zeros(len(vertices), np.float32)
-    embed = GraphEmbeddings(seeds.guidance.lookup).vertices
-    return lambda vertices, target: embed(vertices) @ embed(np.array([target], np.int32))[0]
+        return lambda vertices: np.zeros((len(vertices), 1), np.float32)
+    return GraphEmbeddings(seeds.guidance.lookup).vertices

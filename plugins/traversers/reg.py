@@ -28,7 +28,6 @@ from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 
-MAX_EDGES_KEPT = 250  # 200 more than for edges scored singly, because parallel relations count once
 MAX_SELECTED = 50  # vertices that count as chosen
 BEAM = 20  # paths that each step of a sketch keeps
 MAX_STEPS = 3  # of a sketch, and of the question used in place of one
@@ -54,27 +53,17 @@ _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
 def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Every vertex near the starts gets the score of its best edge; an episode its own or that of its best thesis. An
-    edge is scored by the trained ranker if that scores edges (`score_edges`), else by the mean of its ends."""
+    edge is scored by the trained ranker if there is one, else by the mean of its ends."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance)
-    by_training = getattr(seeds.guidance.scorer, "score_edges", None)
-    scores = by_training(near, walk, seeds, begin) if by_training else near.mean_of_ends(relevance(near.vertices))
+    scorer = seeds.guidance.scorer
+    scores = scorer.score_edges(near, walk, seeds, begin) if scorer else near.mean_of_ends(relevance(near.vertices))
     of_vertices = near.best_of_vertices(scores)
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])
     visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned", 1) for vertex in worth}
     visit |= {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin if vertex in worth}
-    return end_walk(walk, visit, worth, (), _best_edges(near, of_vertices))
-
-
-def _best_edges(near: Subgraph, of_vertices: Floats) -> tuple[int, ...]:
-    """The best edges by their ends, `s = p(head) + p(tail)`; parallel relations share one place."""
-    together = of_vertices[near.heads] + of_vertices[near.tails]
-    order = np.lexsort((near.edges, near.tails, near.heads, -together))
-    places = near.heads[order] * len(near.vertices) + near.tails[order]
-    number = np.cumsum(np.diff(places, prepend=-1) != 0)
-    best: list[int] = near.edges[order][number <= MAX_EDGES_KEPT].tolist()
-    return tuple(best)
+    return end_walk(walk, visit, worth, ())
 
 
 # ReG@Path ----------------------------------------------------------------------------------------------------------
@@ -134,11 +123,7 @@ def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[l
     edges = _embed_relations(near, embeddings)
     if not seeds.guidance.outline:
         return [[edges @ embeddings.question] * MAX_STEPS]
-    return [
-        [edges @ step for step in embeddings.texts(sketch)]
-        for sketch in seeds.guidance.outline[:MAX_SKETCHES]
-        if sketch
-    ]
+    return [[edges @ step for step in embeddings.texts(sketch)] for sketch in seeds.guidance.outline if sketch]
 
 
 def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:

@@ -10,14 +10,8 @@ from memory.settings import setting
 class WalkSettings:
     """Settings shared by all traversers except spread."""
 
-    vertices: str = setting(
-        "ETO", "What they may enter: episodes, theses, objects; a small letter: only as the end of a path."
-    )
     episodes: int = setting(8, "Best episodes of the text to start from, with the named objects.", most=1000)
     hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
-    mixed_weight: float = setting(
-        0.2, 'What each further traverser of a strategy such as "spread+beam" counts.', most=100
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +24,14 @@ class BeamSettings:
     paths: int = setting(10, "Paths returned.", least=1, most=1000)
     rank: Literal["path", "last"] = setting("path", "What paths are kept by: their cost, or that of their last edge.")
     triples: bool = setting(False, "Whether what an edge says is compared with the question, not what it leads to.")
-    apart: bool = setting(False, "Whether each start has a beam of its own, whose paths share no end and no last edge.")
+    apart: bool = setting(False, "Whether each start has a beam of its own.")
+    revisit: bool = setting(False, "Whether a path may come to a vertex again.")
+    share_vertices: bool = setting(True, "Whether paths of one length may end in the same vertex.")
+    share_edges: bool = setting(True, "Whether paths of one length may end with the same edge.")
+    mean_alpha: float = setting(0.75, "Exponent of the length by which a path's cost is divided.", most=10)
+    final_sorting: Literal["mixed", "ended", "continuous"] = setting(
+        "mixed", "Which paths come first: those that could not go on (ended), the others (continuous), or the cheapest."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class CirclesSettings:
     """Water circles: rings around the starts; the answer is expected where several meet."""
 
     depth: int = setting(2, "Rings around each start.", least=1, most=20)
-    edges: int = setting(2000, "Edges followed at most.", least=1)
+    primary: int = setting(25, "Edges that are chosen where circles of several starts meet.", most=10000)
+    secondary: int = setting(6, "Other edges that are chosen.", most=10000)
+    texts: int = setting(30, "Passages and theses that are chosen.", most=10000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,8 @@ class PathsSettings:
     search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
         "both_ends", "How they are searched: from both ends, or by A* with the heuristic ip, weighted or averaged."
     )
-    step: float = setting(0.25, "Weight of an edge in A* relative to the heuristic, which is in [0, 2].", most=100)
-    pairs: int = setting(6, "Pairs of starts between which paths are searched.", most=1000)
     length: int = setting(6, "Edges of a path.", least=1, most=100)
     pops: int = setting(400, "Vertices that one search may open.", least=1)
-    count: int = setting(20, "Shortest paths kept of one search.", least=1, most=10000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,6 @@ class SynergySettings:
     """Synergy: a traverser's visited vertices and the best texts confirm each other."""
 
     weight: float = setting(0.5, "Its share of the final score.", most=1)
-    formula: Literal["product", "paper"] = setting(
-        "product", "How votes and confirmation count: weighted and with limits, or as TGS-RAG prints it."
-    )
 
 
 @dataclass(frozen=True, slots=True)

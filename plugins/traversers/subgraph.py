@@ -36,15 +36,13 @@ class Rings:
     edges: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-def draw_rings(
-    walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int = DEPTH, most: int = MAX_EDGES
-) -> Rings:
-    """Breadth-first rings of `depth` around each start over at most `most` edges, the most relevant of a vertex first.
-    Each start has its own share of the edges: a hub cannot use up the others', and the order of the starts does not
-    matter."""
+def draw_rings(walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int = DEPTH) -> Rings:
+    """Breadth-first rings of `depth` around each start over at most MAX_EDGES edges, the most relevant of a vertex
+    first. Each start has its own share of the edges: a hub cannot use up the others', and the order of the starts does
+    not matter."""
     rings = Rings()
     order = sorted(begin)
-    share = most // max(1, len(order))
+    share = MAX_EDGES // max(1, len(order))
     for start in order:
         used: set[int] = set()
         rings.reached.setdefault(start, {})[start] = 0

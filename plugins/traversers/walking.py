@@ -7,7 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import MIN_RELEVANCE, OBJECT, VERTEX_KINDS, Path, Relevance, Visited, Walk, Walkable, top_k
+from memory.graph.walk import (
+    EPISODE,
+    MIN_RELEVANCE,
+    OBJECT,
+    VERTEX_KINDS,
+    Path,
+    Relevance,
+    Visited,
+    Walk,
+    Walkable,
+    scale,
+    top_k,
+)
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import WalkSettings
 
@@ -21,9 +33,10 @@ def begin_walk(
     """The graph that this question may walk; the starts, node id -> weight in (0, 1]; and the relevance that leads the
     walk. Starts are the named objects and the best episodes of the text that are visible; without either, the rarest
     objects of the best episodes."""
-    walk = Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
+    enter = seeds.guidance.vertices
+    walk = Walkable(graph, allowed, enter, seeds.guidance.when, settings.hub_penalty)
     starts = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
-    if VERTEX_KINDS[0] in settings.vertices and settings.episodes:
+    if VERTEX_KINDS[EPISODE] in enter and settings.episodes:
         rows = top_k(seeds.episode_scores, walk.allowed, settings.episodes)
         starts |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
     if not starts:
@@ -74,7 +87,7 @@ def walk_along(
     worth = dict(begin)
     for path in paths:
         for place, vertex in enumerate(path.vertices):
-            way = Path(path.vertices[: place + 1], path.edges[:place], path.costs[:place], path.tag)
+            way = replace(path, vertices=path.vertices[: place + 1], edges=path.edges[:place], costs=path.costs[:place])
             visit.setdefault(vertex, Visited(way, "selected", place))
             worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-cost(path))))
     return end_walk(walk, visit, worth, paths)
@@ -85,41 +98,29 @@ def end_walk(
     visit: Mapping[int, Visited],
     worth: Mapping[int, float],
     paths: Sequence[Path],
-    edges: tuple[int, ...] | None = None,
 ) -> Walk:
     """The result of a walk: an episode or object scores its `worth`, a thesis counts for its episode, and the best
-    counts. `edges`: the chosen edges, by default those of the paths."""
+    counts."""
     episodes, objects = np.zeros(len(walk.allowed), np.float32), np.zeros(len(walk.graph.object_ids), np.float32)
     vertices = np.array(sorted(visit), np.int32)
     of_vertices = np.array([worth[vertex] for vertex in vertices.tolist()], np.float32)
     rows, is_object = walk.episodes_of(vertices), walk.kinds(vertices) == OBJECT
     np.maximum.at(episodes, rows[~is_object], of_vertices[~is_object])
     np.maximum.at(objects, walk.rows(vertices[is_object]), of_vertices[is_object])
-    chosen = tuple(dict.fromkeys(edge for path in paths for edge in path.edges)) if edges is None else edges
-    return Walk(episodes, objects, tuple(paths), visit, chosen)
+    return Walk(episodes, objects, tuple(paths), visit)
 
 
-def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
-    """The union of several walks (PersonalAI's mixed retrievers): the first's scores and `weight` of each other's, all
-    scaled to [0, 1]; paths by cost, each once; of each vertex the best status, and the cheaper path."""
-    episodes = _add_scores([walk.episodes for walk in walks], weight)
-    objects = _add_scores([walk.objects for walk in walks], weight)
+def join_walks(walks: Sequence[Walk]) -> Walk:
+    """The union of several walks (PersonalAI's mixed retrievers): of each vertex the best score, where the best of each
+    walk counts the same, the best status, and the cheaper path; all paths, by cost."""
+    episodes = np.max([scale(walk.episodes) for walk in walks], axis=0)
+    objects = np.max([scale(walk.objects) for walk in walks], axis=0)
     paths = {path.edges: path for walk in reversed(walks) for path in walk.paths}
-    ordered = sorted(paths.values(), key=lambda path: (path.cost, path.edges))
     visit: dict[int, Visited] = {}
     for walk in walks:
         for vertex, visited in walk.visit.items():
             visit[vertex] = _better(visit[vertex], visited) if vertex in visit else visited
-    edges = dict.fromkeys(edge for walk in walks for edge in walk.edges)
-    return Walk(episodes, objects, tuple(ordered), visit, tuple(edges))
-
-
-def _add_scores(scores: Sequence[Floats], weight: float) -> Floats:
-    total = np.zeros_like(scores[0])
-    for place, part in enumerate(scores):
-        if part.any():
-            total += (1.0 if place == 0 else weight) * part / part.max()
-    return total
+    return Walk(episodes, objects, tuple(sorted(paths.values(), key=lambda path: (path.cost, path.edges))), visit)
 
 
 def _better(first: Visited, second: Visited) -> Visited:

@@ -158,13 +158,13 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
 
 
 def test_a_question_has_a_strategy_of_its_own_which_asking_again_repeats(vault: Shell) -> None:
-    id = ask(vault, HARBOUR, "--strategy", "paper:tgs-rag")
-    assert "strategy paper:tgs-rag" in vault.pal("trace", str(id)).out
+    id = ask(vault, HARBOUR, "--strategy", "beam+synergy", "--vertices", "EO")
+    assert "strategy beam+synergy@EO" in vault.pal("trace", str(id)).out
     again = vault.pal("trace", str(id), "--again", "--json").lines[-1]["trace_id"]
     found = vault.pal("trace", str(again), "--json").json
-    assert found["strategy"] == "paper:tgs-rag" and found["asked"]["parent"] == id
+    assert found["strategy"] == "beam+synergy@EO" and found["asked"]["parent"] == id
     (walk,) = [step for step in found["steps"] if step["name"] == "graph"]
-    assert walk["detail"]["strategy"] == "paper:tgs-rag"
+    assert walk["detail"]["strategy"] == "beam+synergy"
     assert (
         vault.pal("recall", HARBOUR, "--strategy", "beam+synergy", "--json").json["hits"][0]["channels"]["votes"] >= 0
     )
@@ -174,19 +174,21 @@ def test_a_question_has_a_strategy_of_its_own_which_asking_again_repeats(vault: 
 def test_a_strategy_that_there_is_not_names_those_there_are(vault: Shell, command: str) -> None:
     said = vault.pal(command, HARBOUR, "--strategy", "teleport")
     assert said.code == 2 and "no strategy 'teleport'" in said.err
-    assert "spread, none, beam, circles" in said.err and "paper:personalai" in said.err
+    assert "spread, none, beam, circles" in said.err
     refused = vault.pal(command, HARBOUR, "--strategy", "spread+synergy")
     assert refused.code == 2 and "Join it to one of these: beam, circles" in refused.err
+    refused = vault.pal(command, HARBOUR, "--vertices", "EX")
+    assert refused.code == 2 and "Use the letters E, T and O" in refused.err
 
 
 def test_strategies_are_listed_with_what_they_have_of_a_paper(vault: Shell) -> None:
     said = vault.pal("strategies").out
-    assert "*  spread" in said and "paper:personalai  PersonalAI, appendix E" in said
-    assert {"beam", "synergy", "paper:tgs-rag"} < vault.pal("strategies", "--json").json.keys()
+    assert "*  spread" in said and "Beam search from all starts" in said
+    assert {"beam", "synergy"} < vault.pal("strategies", "--json").json.keys()
 
 
 def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: Shell) -> None:
-    for wrong in ("spread+synergy", "teleport", "paper:tgs-rag+beam"):
+    for wrong in ("spread+synergy", "teleport", "none+beam"):
         said = vault.pal("config", "set", "memory.recall.strategy", wrong)
         assert said.code == 2 and "VALUE" in said.err
     assert vault.pal("config", "get", "memory.recall.strategy").out == "spread\n"

@@ -34,7 +34,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    place = Place(tmp_path, LearningSettings())
+    place = Place(tmp_path, LearningSettings(enabled=True))
     yield place
     place.writer.close(5)
     place.memory.close()
@@ -70,14 +70,14 @@ def test_a_night_says_what_came_of_it_and_tells_only_of_what_changed(place: Plac
 
 
 def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:
-    place = Place(tmp_path, LearningSettings(enabled=False))
+    place = Place(tmp_path, LearningSettings())
     assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
     place.writer.close(5)
     place.memory.close()
 
 
 def test_where_nothing_learns_a_night_goes_by_and_a_person_is_told(tmp_path: Path) -> None:
-    place = Place(tmp_path, LearningSettings(ranker="none"))
+    place = Place(tmp_path, LearningSettings(enabled=True, ranker="none"))
     assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
     with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
         place.learning.study(True, place.told.append)

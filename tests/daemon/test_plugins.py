@@ -101,7 +101,7 @@ def named(what: str, at: str, of_strategy: str) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("what", "at", "strategy"), [("raise", "", "raise"), ("exit", "load-", "exit"), ("raise", "load-", "preset")]
+    ("what", "at", "strategy"), [("raise", "", "raise"), ("exit", "load-", "exit"), ("raise", "load-", "exit")]
 )
 def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(
     installed: Path, what: str, at: str, strategy: str

@@ -14,7 +14,7 @@ from memory.llm import Reply
 from plugins.exporters.contract import Exporter, Part
 from plugins.hookspecs import hookimpl
 from plugins.llms import Family, Look, ModelInfo
-from plugins.traversers.contract import Preset, Traversal
+from plugins.traversers.contract import Traversal
 
 WAYS = ("raise", "exit", "good")
 
@@ -117,7 +117,6 @@ def register_exporters(register):
 def register_traversers(register):
     for what in (*WAYS, "walk-raise", "walk-exit"):
         register(Traversal(f"wild-{what}", "Walks off.", make=lambda settings, what=what: make(what, settings)))
-    register(Preset("wild-preset", "Has settings that there are not.", "spread", traversers={"none": {}}))
 
 @hookimpl
 def register_rankers(register):

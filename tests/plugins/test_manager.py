@@ -171,7 +171,7 @@ def test_what_is_no_model_is_told_with_those_there_are(name: str) -> None:
 WALKS = """
 import numpy as np
 from plugins.hookspecs import hookimpl
-from plugins.traversers.contract import Preset, Traversal
+from plugins.traversers.contract import Traversal
 
 def make(settings):
     from memory.graph.walk import Walk
@@ -182,7 +182,6 @@ def make(settings):
 @hookimpl
 def register_traversers(register):
     register(Traversal("newest", "What fits.", make, remembers=False))
-    register(Preset("newest:text", "The same, ranked by text as well.", "newest", {"graph_weight": 0.5}))
 
 @hookimpl
 def register_rankers(register):
@@ -190,7 +189,7 @@ def register_rankers(register):
 """
 
 
-def test_a_plugin_adds_traversers_presets_and_rankers(
+def test_a_plugin_adds_traversers_and_rankers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(tmp_path, "newest_walk", WALKS)
@@ -203,7 +202,6 @@ def test_a_plugin_adds_traversers_presets_and_rankers(
     assert "register_rankers(register) -> newest_walk" in traced
     assert plugins.describe_strategies()["newest"] == "What fits."
     assert plugins.strategies()("spread+newest").traverse is not None
-    assert plugins.strategies()("newest:text").recall == {"graph_weight": 0.5}
     with pytest.raises(InvalidInputError, match="remembers nothing"):
         plugins.check_strategy("newest+synergy")
     assert plugins.ranker("mine") == "a ranker" and plugins.ranker("none") is None

@@ -101,7 +101,8 @@ class SearchTopic(Topic):
     async def action_choose_strategy(self, name: str = "") -> None:
         with self.tell_failures():
             strategies = await self.link.call(lambda client: client.strategies())
-            unknown = [part for part in name.split("+") if part and part not in (*strategies, "default")]
+            parts = [part for part in name.partition("@")[0].split("+") if part]
+            unknown = [part for part in parts if part not in (*strategies, "default")]
             if unknown:
                 names = ", ".join(strategies)
                 text = f"There is no strategy {', '.join(unknown)}. Known: {names}; join several by +."
@@ -109,9 +110,10 @@ class SearchTopic(Topic):
                 return
             if name:
                 self.link.strategy = "" if name == "default" else name
-            meanings = [f"    {strategies[part]}" for part in self.link.strategy.split("+") if part]
+            chosen = self.link.strategy.partition("@")[0].split("+")
+            meanings = [f"    {strategies[part]}" for part in chosen if part]
             head = f"Strategy: {self.link.strategy or 'that of the settings'}. It decides how to search the memory."
-            how = "/strategy NAME changes it, /strategy default resets it."
+            how = "/strategy NAME changes it, NAME@EO limits it to episodes and objects, /strategy default resets it."
             await self.say("\n".join([head, *meanings, how]))
 
 

@@ -43,7 +43,9 @@ def test_both_steps_are_cited_in_their_order(fresh: Memory) -> None:
     answer, detail = asked(fresh, QUESTION)
     quotes = [citation.quote for citation in answer.citations]
     assert quotes[:2] == ["The Salt Road is a film directed by Ilse Maron.", "Ilse Maron was born in Tavira."]
-    assert detail["chain"] == ["The Salt Road -> [1] -> Ilse Maron -> [2] -> Tavira"]
+    assert detail["chain"] == [
+        "The Salt Road - is a film directed by -> Ilse Maron [1]; Ilse Maron - was born in -> Tavira [2]"
+    ]
     assert detail["bridging"] == [2]
     assert detail["chains"] > 1
     assert all("Piet" not in quote for quote in quotes[:2])
@@ -55,9 +57,34 @@ def test_of_two_that_are_compared_each_is_followed(fresh: Memory) -> None:
     cited = {citation.title for citation in answer.citations}
     assert {"The Salt Road", "Ilse Maron", "The Glass Road", "Piet Aalders"} <= cited
     assert detail["chain"][:2] == [
-        "The Glass Road -> [1] -> Piet Aalders -> [2] -> Delft",
-        "The Salt Road -> [3] -> Ilse Maron -> [4] -> Tavira",
+        "The Glass Road - is a film directed by -> Piet Aalders [1]; Piet Aalders - was born in -> Delft [2]",
+        "The Salt Road - is a film directed by -> Ilse Maron [3]; Ilse Maron - was born in -> Tavira [4]",
     ]
+
+
+WORK = {  # three steps from Ana to Hammerfest, and others that were born somewhere
+    "2026-05-01": "Ana works at Nordlys now. She likes tea.",
+    "2026-05-03": "Heard that Nordlys is led by Tobias Renn. Its office is in Bergen.",
+    "2026-05-09": "Tobias Renn was born in Hammerfest. He skis.",
+    "2026-05-11": "Corner Mill closes on Mondays. Bo works at Corner Mill. Bo was born in Delft.",
+}
+
+
+def test_three_steps_are_three_lines_each_with_its_source(fresh: Memory) -> None:
+    fresh.remember_many([Document(f"/{day}.md", text, title=day) for day, text in WORK.items()])
+    answer, detail = asked(fresh, "Where was the person born who leads the company Ana works at?")
+    assert [citation.title for citation in answer.citations][:3] == ["2026-05-01", "2026-05-03", "2026-05-09"]
+    assert [line.text for line in answer.lines][1:3] == [
+        "Heard that Nordlys is led by Tobias Renn.", "Tobias Renn was born in Hammerfest.",
+    ]  # fmt: skip
+    steps = (
+        "Ana - works at -> Nordlys [1]",
+        "Nordlys - is led by -> Tobias Renn [2]",
+        "Tobias Renn - was born in -> Hammerfest [3]",
+    )
+    assert detail["chain"] == ["; ".join(steps)]
+    answer, detail = asked(fresh, "Who leads the company that Ana works at?")
+    assert detail["chain"] == ["; ".join(steps[:2])], "where he was born is not asked"
 
 
 def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, static: Embedder) -> None:

@@ -100,6 +100,20 @@ def test_a_model_finds_what_is_two_steps_away(films: Desk, wire: str) -> None:
 
 
 @WIRES
+def test_an_invalid_call_costs_only_itself(films: Desk, wire: str) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if turn(body) > 1:
+            return Says("DONE")
+        good = Calls("vector_search", {"query": "Atlanta page 1", "k": 3}), Calls("collect_chunk", {"passage": 1})
+        return Says("", [Calls("delete_everything", {"all": True}), *good, Calls("vector_search", {"k": "b"})])
+
+    looked, _ = run(films, wire, answer=answer)
+    assert (looked.stopped, looked.calls, len(looked.episodes)) == ("done", 2, 1)
+    assert looked.steps[0].detail["tools"] == {"unknown": 1, "vector_search": 2, "collect_chunk": 1}
+    assert looked.steps[0].detail["failed"] == 2 and "There is no such tool." in "\n".join(told(chats(films, wire)[1]))
+
+
+@WIRES
 def test_it_is_told_where_it_stands(films: Desk, wire: str) -> None:
     run(films, wire, answer=diligent, missing=["the director"])
     first, *_, last = chats(films, wire)
@@ -178,6 +192,15 @@ def test_calls_beyond_those_of_a_turn_are_not_made(films: Desk) -> None:
     run(films, HERE, answer=flood)
     results = [text_of(turn) for turn in chats(films, HERE)[1]["messages"] if turn["role"] == "tool"]
     assert len(results) == 50 and sum("no room for more" in text for text in results) >= 42
+
+    def ask_for_nothing(body: dict[str, Any]) -> Reply:
+        return Says("", [Calls("entity_search", {"query": f"Zq{n}"}) for n in range(50)])
+
+    films.ollama.chats.clear()
+    run(films, HERE, answer=ask_for_nothing, turns=2)
+    results = [text_of(turn) for turn in chats(films, HERE)[-1]["messages"] if turn["role"] == "tool"]
+    made = sum("no room for more" not in text for text in results)
+    assert made == looking_around.MAX_TOOL_CALLS_PER_TURN, "however short the results are"
 
 
 @WIRES

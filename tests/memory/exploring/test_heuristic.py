@@ -20,7 +20,7 @@ from tests.memory.retrieval.vaults import QUESTIONS, Vault, day, fill, scopes, s
 
 def remember(memory: Memory, *texts: str, name: str = "n") -> list[int]:
     receipts = memory.remember_many(
-        Document(f"/{name}/{number}.md", text, title=f"Page {number}", at=day(number))
+        Document(f"/{name}/{number}.md", text, title=f"{name} {number}", at=day(number))
         for number, text in enumerate(texts)
     )
     return [id for receipt in receipts for id in receipt.episode_ids]
@@ -45,6 +45,32 @@ def test_what_is_beside_the_best_passages_is_found(fresh: Memory) -> None:
     assert list(looked.episodes) == ids
     assert set(explore_best_first(found(fresh, "Red Notice"), nodes=1).episodes) <= set(ids[:2])
     assert looked.calls == 0
+
+
+def test_of_two_in_one_passage_the_rarer_comes_first(fresh: Memory) -> None:
+    crowd = [f"Nobody counted the lamps of the Lumen Fair in year {n}." for n in range(60)]
+    _, *_, last = remember(
+        fresh, "At midnight the Lumen Fair saw Zora Quill dance.", *crowd, "In winter Zora Quill keeps bees."
+    )
+    assert last in explore_best_first(found(fresh, "Who danced at midnight?"), nodes=2).episodes, (
+        "after the page itself"
+    )
+
+
+def test_it_goes_no_deeper_than_it_may_nor_over_a_day(fresh: Memory) -> None:
+    remember(
+        fresh,
+        "Red Notice is a film by Rawson Thurber. It was shown on 3 May 2019.",
+        *(f"A film was seen again by visitor number {n}." for n in range(12)),
+    )
+    home, far, same_day = remember(
+        fresh, "Rawson Thurber lives with Ana Silva.", "Ana Silva was born in Porto.", "Bread was baked on 3 May 2019.",
+        name="far",
+    )  # fmt: skip
+    here = found(fresh, "Who made the film Red Notice?")
+    reached = {depth: set(explore_best_first(here, depth=depth, stall=99).episodes) for depth in (1, 3)}
+    assert home in reached[1] and far not in reached[1] and far in reached[3]
+    assert same_day not in reached[3]
 
 
 def test_objects_that_bring_nothing_new_end_it(fresh: Memory) -> None:

@@ -106,10 +106,12 @@ def test_the_title_titles() -> None:
 
 def test_properties_and_tags() -> None:
     found = {
-        (m.kind, m.norm) for m in property_mentions({"employer": "[[Lumen]]", "age": 41, "cities": ["Rome"]}, ["work"])
+        (m.kind, m.norm)
+        for m in property_mentions(
+            {"employer": "[[Lumen]]", "age": 41, "cities": ["Rome"], "columns": ["month"]}, ["work"]
+        )
     }
-    assert {("property", "lumen"), ("property", "employer"), ("property", "rome"), ("tag", "work")} <= found
-    assert ("property", "41") not in found
+    assert found == {("property", "lumen"), ("property", "rome"), ("tag", "work")}, "a key is no thing, nor a number"
 
 
 @pytest.mark.parametrize(
@@ -140,16 +142,30 @@ def test_norm_is_stable(surface: str) -> None:
 
 
 def test_no_name_goes_on_behind_a_heading() -> None:
-    found = mentions("# Ana Silva\nPartner. Lives in New\nYork.")
+    found = mentions("# Ana Silva\nPartner. Lives in New York.")
     assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
-    assert "new york" in [mention.norm for mention in found], "behind another line it does"
+
+
+def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
+    wrapped = "She has lived with her partner and two cats in New\nYork since May."
+    assert norms(wrapped) == ["new york"]
+    assert norms("see Port Skerrow\nHigh water at noon", kind="name") == ["port skerrow", "high"]
+
+
+def test_a_word_that_only_begins_an_item_or_is_written_small_elsewhere_is_no_name() -> None:
+    assert norms("- [ ] Unlock the gate\n- Make tea\n# Old boats\n1. Wind the clock", kind="name") == []
+    assert norms("- Nuria Solano\n- Bo\n| Ana | 3 |", kind="name") == ["nuria solano", "bo", "ana"]
+    assert norms("- Unlock the gate, says Unlock.", kind="name") == ["unlock", "unlock"], (
+        "it has its capital inside, too"
+    )
+    assert norms("Best of all is tea. The best is green. Ana likes it.", kind="name") == ["ana"]
 
 
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("Heron\nBerth: 17", ["heron", "berth"]),
-        ("Sent: Wed, 11:20:00 +0100\nSubject: Patch test", ["patch"]),
+        ("Heron\nBerth: 17", ["heron"]),
+        ("Sent: Wed, 11:20:00 +0100\nSubject: Patch test", []),
         ("We need 40\nMum said so", ["mum"]),
         ("It costs 17 I'm told", []),
         ("All of 24 Membership cards", ["membership"]),
@@ -178,4 +194,4 @@ def test_the_heads_of_a_mail_are_no_objects() -> None:
     mail = "From: Ana Silva\nSubject: Boat of Rui\nDate: 3 May 2024\n\nSubject to change, says Bo."
     assert norms(mail, kind="name") == ["ana silva", "boat of rui", "subject", "bo"]
     found = property_mentions({"from": "Ana Silva", "subject": "Boat", "date": "2024-05-03", "boat": "Heron"})
-    assert [mention.surface for mention in found] == ["Ana Silva", "Boat", "Heron", "boat"]
+    assert [mention.surface for mention in found] == ["Ana Silva", "Boat", "Heron"]

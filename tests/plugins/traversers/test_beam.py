@@ -12,7 +12,8 @@ import pytest
 from memory.graph.walk import Path
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam, search
-from plugins.traversers.settings import BeamSettings, TraverserSettings, WalkSettings
+from plugins.traversers.settings import BeamSettings, TraverserSettings
+from plugins.traversers.walking import costs
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
 from tests.plugins.lookup import stored_triples
 
@@ -57,12 +58,64 @@ def test_parallel_edges_are_two_paths() -> None:
     assert {(1,), (7,)} <= {path.edges for path in paths}
 
 
-def test_paths_apart_share_nothing_at_their_end() -> None:
-    paths, _ = found({A, B}, apart=True, depth=1, paths=100)
-    of_a = [path for path in paths if path.vertices[0] == A]
-    assert len({path.vertices[-1] for path in of_a}) == len({path.edges[-1] for path in of_a}) == len(of_a)
-    together, _ = found({A, B}, depth=1, paths=100)
-    assert len(together) > len(paths)
+def test_paths_that_share_no_vertex_may_share_an_edge_and_the_reverse() -> None:
+    """Over two edges A leads to X, and over one X leads to Z: with B, three ways to X, and two edges to Z."""
+    ends = {flag: found({A, B}, depth=1, paths=100, **{flag: False})[0] for flag in ("share_vertices", "share_edges")}
+    every, _ = found({A, B}, depth=1, paths=100)
+    assert [path.vertices[-1] for path in every].count(X) == 3
+    assert [path.vertices[-1] for path in ends["share_vertices"]].count(X) == 1
+    assert ends["share_edges"] == every, "no two paths of one edge end with the same one"
+    longer, _ = found({A, B}, depth=2, paths=100, share_edges=False)
+    assert [path.edges[-1] for path in longer if len(path.edges) == 2].count(3) == 1
+    together, _ = found({A, B}, depth=2, paths=100)
+    assert [path.edges[-1] for path in together if len(path.edges) == 2].count(3) == 3
+    assert {path.edges[-1] for path in longer} == {path.edges[-1] for path in together}
+
+
+def test_a_path_may_come_to_a_vertex_again_but_over_no_edge_twice() -> None:
+    plain, _ = found({A}, depth=3, paths=1000, width=1000)
+    again, _ = found({A}, depth=3, paths=1000, width=1000, revisit=True)
+    assert all(len({*path.vertices}) == len(path.vertices) for path in plain)
+    assert set(plain) < set(again)
+    assert (A, X, A) in {path.vertices for path in again}
+    assert all(len({*path.edges}) == len(path.edges) for path in again)
+
+
+def test_the_exponent_of_the_length_decides_between_short_and_long() -> None:
+    """A to Y costs .69, to Z over Y .69 + .51: with 1 the longer path is the cheaper one, with 0 the shorter."""
+    edges = {1: (A, Y), 2: (Y, Z)}
+    assert [path.edges for path in found({A}, edges, depth=2, mean_alpha=1.0)[0]] == [(1, 2), (1,)]
+    assert [path.edges for path in found({A}, edges, depth=2, mean_alpha=0.0)[0]] == [(1,), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("mode", "edges"),
+    [("mixed", [(1,), (2,), (2, 3)]), ("ended", [(1,), (2,), (2, 3)]), ("continuous", [(2,), (2, 3), (1,)])],
+)
+def test_paths_that_could_not_go_on_come_first_or_last(mode: str, edges: list[tuple[int, ...]]) -> None:
+    """X is an end; the path over Y goes on to the depth."""
+    graph = {1: (A, X), 2: (A, Y), 3: (Y, Z)}
+    paths, _ = found({A}, graph, depth=2, final_sorting=mode)
+    assert [path.edges for path in paths] == edges
+    settings = replace(SETTINGS, depth=2, final_sorting=mode)
+    (first, *_), _ = search(related(graph), {A}, fits({X: 0.1, Y: 0.9, Z: 0.9}), settings)
+    assert first.edges == ((1,) if mode == "ended" else (2,))
+    assert len(found({A}, graph, depth=2, final_sorting=mode, paths=2)[0]) == 2
+
+
+def test_a_start_is_remembered_as_a_start_whatever_leads_to_it() -> None:
+    for rank in ("path", "last"):
+        _, visit = found({A, X}, width=100, rank=rank)
+        assert visit[X].path.vertices == (X,) and visit[A].path.vertices == (A,)
+        assert visit[X].status == visit[A].status == "seed"
+
+
+def test_a_hub_costs_more() -> None:
+    fit, penalty = np.array([0.5, 0.5, 0.0], np.float32), np.array([1.0, 0.5, 1.0], np.float32)
+    assert costs(fit, penalty).tolist() == pytest.approx([-math.log(0.5), -math.log(0.25), -math.log(0.02)])
+    leaves = {n: (X, 100 + n) for n in range(10, 400)}
+    _, visit = search(related({1: (A, X), 2: (A, Y)} | leaves), {A}, fits({X: 0.5, Y: 0.5}), replace(SETTINGS, depth=1))
+    assert visit[X].path.cost > visit[Y].path.cost
 
 
 def test_each_start_may_have_a_of_its_own() -> None:
@@ -95,11 +148,11 @@ def test_by_the_last_edge_alone_a_bad_beginning_is_forgiven() -> None:
 def test_a_triple_is_compared_with_the_question_where_that_is_wanted() -> None:
     triples = {1: (A, "built", X), 2: (A, "sold", Y)}
     with stored_triples(triples, "What was sold?", ("built", "sold")) as (graph, lookup):
-        seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits(), lookup=lookup))
-        by_vertex, by_triple = TraverserSettings(WalkSettings("O")), TraverserSettings(WalkSettings("O"), COMPARED)
+        seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits(), lookup=lookup, vertices="O"))
+        by_vertex, by_triple = TraverserSettings(), TraverserSettings(beam=COMPARED)
         paths = beam(graph, seeds, graph.alive, by_vertex).paths
         assert [path.edges for path in paths] == [(1,), (2,)], "X fits better than Y"
         assert [path.edges for path in beam(graph, seeds, graph.alive, by_triple).paths] == [(2,), (1,)]
-        assert beam(graph, replace(seeds, guidance=Guidance(fits())), graph.alive, by_triple).paths == paths, (
-            "nothing to compare"
-        )
+        assert (
+            beam(graph, replace(seeds, guidance=Guidance(fits(), vertices="O")), graph.alive, by_triple).paths == paths
+        ), "nothing to compare"

@@ -5,20 +5,25 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+import pytest
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
+from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Guidance, Seeds
-from plugins.traversers.circles import SECONDARY, circles, select_edges
-from plugins.traversers.settings import TraverserSettings, WalkSettings
-from plugins.traversers.subgraph import draw_rings
+from plugins.traversers import subgraph
+from plugins.traversers.circles import circles, count_meetings, count_near, select_edges, select_texts
+from plugins.traversers.settings import CirclesSettings, TraverserSettings, WalkSettings
+from plugins.traversers.subgraph import Rings, draw_rings
 from tests.memory.retrieval.test_pagerank import graph_of
-from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, fits, related
+from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
 
 
-def selected(begin: list[int]) -> tuple[int, ...]:
+def selected(begin: list[int], **changed: int) -> list[int]:
     rings = draw_rings(related(EDGES), begin, fits())
-    return select_edges(rings, {vertex: FITS.get(vertex, 0.2) for vertex in rings.reached}, len(begin))
+    meetings = {edge: count_meetings(rings, edge) for edge in rings.edges}
+    values = {vertex: FITS.get(vertex, 0.2) for vertex in rings.reached}
+    return select_edges(rings, meetings, values, CirclesSettings(**changed))
 
 
 def test_the_order_of_the_starts_does_not_matter() -> None:
@@ -27,19 +32,43 @@ def test_the_order_of_the_starts_does_not_matter() -> None:
 
 
 def test_edges_between_two_starts_come_first() -> None:
-    assert selected([A, B])[:4] == (1, 3, 5, 7)  # all at X, which both circles hold and which fits best
-    assert not {8, 9} & set(selected([A, B, P])), "around P there is nothing of the others"
+    assert selected([A, B])[:4] == [1, 3, 5, 7]  # all at X, which both circles hold and which fits best
+    assert selected([A, B], primary=2, secondary=0) == [1, 3]
+    assert {8, 9} & set(selected([A, B, P], secondary=0)) == set(), "around P there is nothing of the others"
+    assert selected([A, B, P], primary=1, secondary=1) == [1, 8]
+
+
+def test_an_edge_is_met_by_the_circles_of_either_end() -> None:
+    """The rings of A and B are one step wide: of the edge between X and Z only X is in any."""
+    rings = draw_rings(related({1: (A, X), 2: (B, Z), 3: (X, Z)}), [A, B], fits(), depth=2)
+    assert count_meetings(rings, 3) == 2
+    near = draw_rings(related({1: (A, X), 2: (B, Y), 3: (X, Z)}), [A, B], fits(), depth=2)
+    assert [count_meetings(near, edge) for edge in (1, 2, 3)] == [1, 1, 1]
+    one_step = draw_rings(related({1: (A, B), 2: (A, X)}), [A, B], fits(), depth=1)
+    assert [count_meetings(one_step, edge) for edge in (1, 2)] == [2, 2], "A is in both circles, X in one"
+    lone = draw_rings(related({1: (A, X), 2: (X, Z), 3: (B, Z)}), [A, B], fits(), depth=1)
+    assert [count_meetings(lone, edge) for edge in (1, 3)] == [1, 1]
 
 
 def test_circles_that_never_meet_show_the_best_of_each() -> None:
-    assert selected([P, B])[:4] == (1, 3, 5, 7)  # all at X, the most relevant object around
-    assert len(selected([P, B])) == SECONDARY
+    assert selected([P, B])[:4] == [1, 3, 5, 7]  # all at X, the most relevant object around
+    assert len(selected([P, B])) == CirclesSettings().secondary
 
 
 def test_each_vertex_knows_how_far_every_start_is() -> None:
     rings = draw_rings(related(EDGES), [A, B], fits())
     assert rings.reached[X] == {A: 1, B: 1}
     assert rings.paths[X].vertices == (A, X)
+
+
+def test_all_starts_together_follow_no_more_edges_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subgraph, "MAX_EDGES", 20)
+    edges = {n: (A if n % 2 else B, 1000 + n) for n in range(10, 110)}
+    rings = draw_rings(related(edges), [A, B], fits(), depth=1)
+    assert [sum(A in ends for ends in rings.edges.values()), sum(B in ends for ends in rings.edges.values())] == [
+        10,
+        10,
+    ]
 
 
 def test_an_episode_between_two_named_objects_wins() -> None:
@@ -49,6 +78,21 @@ def test_an_episode_between_two_named_objects_wins() -> None:
     walk = circles(graph, seeds, graph.alive, TraverserSettings(walk=WalkSettings(episodes=0)))
     assert walk.episodes.argmax() == 1
     assert walk.visit[101].status == "selected"
+
+
+def test_of_passages_those_that_mention_most_starts_are_chosen() -> None:
+    graph = graph_of(({1: 1}, set()), ({1: 1, 2: 1}, set()), ({2: 1, 3: 1}, set()), ({3: 1}, set()), edges=True)
+    rings = draw_rings(Walkable(graph, graph.alive), [1, 2], fits({}))
+    assert {vertex: count_near(rings, vertex) for vertex in (100, 101, 102)} == {100: 1, 101: 2, 102: 1}
+    assert count_near(Rings(reached={100: {1: 1, 2: 2}}), 100) == 1, "what is two steps away is not mentioned"
+    fit = {100: 0.1, 101: 0.1, 102: 0.9}
+    assert select_texts(rings, [100, 101, 102], fit, 2) == [101, 102]
+    scores = np.zeros(4, np.float32)
+    seeds = Seeds(scores, {graph.column_of[1]: 1.0, graph.column_of[2]: 1.0}, Guidance(fits({102: 0.9})))
+    few = TraverserSettings(walk=WalkSettings(episodes=0), circles=CirclesSettings(primary=0, secondary=0, texts=1))
+    walk = circles(graph, seeds, graph.alive, few)
+    assert {vertex for vertex, visited in walk.visit.items() if visited.status == "selected"} == {101}
+    assert walk.episodes.argmax() == 1 and walk.episodes[1] == pytest.approx((2 + 0.2) / 4)
 
 
 ONE, OTHER, NEAR_BOTH, NEAR_ONE, LONE = 1, 2, 3, 4, 5  # two starts and the objects they are related to

@@ -1,4 +1,4 @@
-"""A memory that is asked through each traverser, and through the presets of papers."""
+"""A memory that is asked through each traverser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from memory.store import graph as stored
 from memory.store.graph import EdgeRow
 from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
-from plugins.traversers import PAPERS
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 
 
@@ -64,14 +63,6 @@ def test_a_relation_leads_on_while_it_holds(tmp_path: Path, plugins: Plugins) ->
         hits = memory.recall("Where does Ana Silva work?", k=40, as_of=as_of).hits
         return max((hit.channels["graph"] for hit in hits if hit.episode.source.uri == "b"), default=0.0)
 
-    ends = TraverserSettings(walk=WalkSettings(vertices="eO"))
-    with opened(tmp_path / "m.db", plugins, ends, strategy="beam", graph_weight=1.0) as memory:
+    with opened(tmp_path / "m.db", plugins, strategy="beam", vertices="eO", graph_weight=1.0) as memory:
         assert graph_score(memory, 2022) > 0
         assert graph_score(memory, 2019) == graph_score(memory, 2025) == graph_score(memory, None) == 0
-
-
-@pytest.mark.parametrize("paper", [preset.name for preset in PAPERS])
-def test_a_paper_answers(tmp_path: Path, plugins: Plugins, paper: str) -> None:
-    fresh = opened(tmp_path / "m.db", plugins, strategy=paper)
-    fresh.remember_many(NOTES)
-    assert fresh.recall("Where does Ana Silva work?", k=1).hits[0].episode.source.uri == "a"

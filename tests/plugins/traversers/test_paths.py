@@ -9,19 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.arrays import Floats, Ids
-from memory.graph.walk import Walkable
+from memory.graph.arrays import Floats, Graph, Ids
+from memory.graph.change import EpisodeVertex
+from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam
-from plugins.traversers.paths import astar, both_ends, paths
+from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, both_ends, estimate, paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
-from tests.memory.retrieval.walking import EDGES, A, P, W, X, Y, Z, related, rng_graph
+from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
 
 
-def edges_between(a: int, b: int, longest: int = 6, pops: int = 400, most: int = 20) -> list[tuple[int, ...]]:
-    return [one.edges for one in both_ends(related(EDGES), a, b, longest, pops, most)]
+def edges_between(a: int, b: int, longest: int = 6, pops: int = 400) -> list[tuple[int, ...]]:
+    return [one.edges for one in both_ends(related(EDGES), a, b, longest, pops)]
 
 
 def test_all_shortest_paths_are_found_parallel_ones_too() -> None:
@@ -37,7 +38,8 @@ def test_there_is_no_path_between_what_is_not_connected_nor_to_itself() -> None:
 def test_a_search_that_reaches_its_budget_finds_nothing() -> None:
     assert edges_between(A, W, longest=2) == []
     assert edges_between(A, W, pops=1) == []
-    assert len(edges_between(A, Z, most=2)) == 2
+    parallel = dict.fromkeys(range(1, MAX_PATHS + 5), (A, X)) | {100: (X, Z)}
+    assert len(both_ends(related(parallel), A, Z, 6, 400)) == MAX_PATHS
 
 
 pairs = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)).filter(lambda pair: pair[0] != pair[1]), min_size=1)
@@ -61,14 +63,14 @@ def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longes
     shortest = min(map(len, every), default=0)
     if walk.visible(3):
         expected = sorted(path for path in every if len(path) == shortest)
-        assert sorted(one.edges for one in both_ends(walk, 1, 3, longest, 10_000, 10_000)) == expected
+        assert sorted(one.edges for one in both_ends(walk, 1, 3, longest, 10_000)) == expected
 
 
-PAPER = PathsSettings(length=10, pops=150, step=1.0)
+PAPER = PathsSettings(length=10, pops=150)
 
 
-def flat(vertices: Ids, other: int) -> Floats:
-    return np.zeros(len(vertices), np.float32)
+def flat(vertices: Ids) -> Floats:
+    return np.zeros((len(vertices), 1), np.float32)
 
 
 @pytest.mark.parametrize("heuristic", ["ip", "weighted", "averaged"])
@@ -80,12 +82,51 @@ def test_astar_finds_a_shortest_path_with_its_parallels(heuristic: str) -> None:
     assert astar(walk, A, W, heuristic, flat, replace(PAPER, pops=1)) == [], "the budget ends it without half a path"  # type: ignore[arg-type]
 
 
-def test_the_heuristic_leads_astar_through_what_is_like_its_end() -> None:
-    def towards_y(vertices: Ids, other: int) -> Floats:
-        return np.where(vertices == Y, 0.9, -0.9).astype(np.float32)  # negative cosines are legal
+def test_each_heuristic_is_that_of_the_paper() -> None:
+    away = {(A, X): 0.2, (X, Y): 0.6, (Y, Z): 1.0}
+    path = Path((A, X, Y), (1, 2))
 
-    [path] = astar(related(EDGES), A, Z, "ip", towards_y, replace(PAPER, step=0.25))
+    def h(heuristic: Heuristic) -> float:
+        return estimate(heuristic, path, Z, 3, lambda one, other: away[one, other])
+
+    assert (h("ip"), h("weighted")) == (1.0, 3.0)
+    assert h("averaged") == pytest.approx(3 * (0.2 + 0.6 + 1.0) / 3)
+    assert estimate("averaged", Path((Y,)), Z, 2, lambda *pair: away[pair]) == 2.0, "no step was taken"
+
+
+def test_the_heuristic_leads_astar_through_what_is_like_its_end() -> None:
+    def embed(vertices: Ids) -> Floats:
+        ahead = np.isin(vertices, [Y, Z])
+        return np.stack([ahead, ~ahead], 1).astype(np.float32) * np.where(vertices == X, -1, 1)[:, None]
+
+    [path] = astar(related(EDGES), A, Z, "ip", embed, PAPER)
     assert path.vertices == (A, Y, Z)
+
+
+def test_astar_prefers_fewer_steps_to_steps_that_look_nearer() -> None:
+    """Over X it is two steps, over P four, each of which is as like the end as can be."""
+    edges = {1: (A, X), 2: (X, Z), 3: (A, P), 4: (P, BOOK), 5: (BOOK, PUB), 6: (PUB, Z)}
+
+    def embed(vertices: Ids) -> Floats:
+        near = np.where(np.isin(vertices, [A, X]), 0.5, 1.0)
+        return np.stack([near, np.sqrt(1 - near**2)], 1).astype(np.float32)
+
+    [path] = astar(related(edges), A, Z, "ip", embed, PAPER)
+    assert path.vertices == (A, X, Z)
+    assert astar(related(edges), A, Z, "ip", embed, PathsSettings(length=1)) == [], "no path is longer"
+
+
+def test_a_search_follows_no_more_edges_than_it_may() -> None:
+    edges = {n: (A, 1000 + n) for n in range(10, 310)} | {1: (A, X), 2: (X, B)}
+    assert [len(both_ends(related(edges), A, B, 6, pops)) for pops in (2, 4)] == [0, 1]
+
+
+def test_no_path_leads_through_what_may_only_be_its_end() -> None:
+    both = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
+    of_one = EpisodeVertex(101, 1, 1, None, False, 50, {1: 1}, frozenset(), {1: 1003})
+    graph = Graph.empty().with_episodes([both, of_one], [(1, False), (2, False)])
+    found = {enter: both_ends(Walkable(graph, graph.alive, enter), 1, 2, 6, 400) for enter in ("EO", "eO")}
+    assert [path.vertices for path in found["EO"]] == [(1, 100, 2)] and found["eO"] == []
 
 
 def test_a_single_start_walks_as_beam_does() -> None:
@@ -101,7 +142,7 @@ def test_nothing_is_passed_that_is_only_an_end() -> None:
     graph, seeds = rng_graph(5)
     walk = Walkable(graph, graph.alive, "eO")
     objects = [int(graph.object_ids[column]) for column in seeds.objects]
-    for one in both_ends(walk, *objects, 6, 400, 20):
+    for one in both_ends(walk, *objects, 6, 400):
         assert all(vertex < 100 for vertex in one.vertices), "objects only"
 
 
@@ -121,9 +162,9 @@ def test_astar_compares_what_vertices_say() -> None:
         lookup,
     ):
         begin = {graph.column_of[node]: 1.0 for node in (A, Z)}
-        seeds = Seeds(np.ones(1, np.float32), begin, Guidance(lookup=lookup))
-        for heuristic in ("ip", "weighted", "averaged"):
-            settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
+        seeds = Seeds(np.ones(1, np.float32), begin, Guidance(lookup=lookup, vertices="O"))
+        for heuristic in ("ip", "weighted"):  # by the whole way both paths are equally far
+            settings = TraverserSettings(paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
             assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
-            blind = paths(graph, replace(seeds, guidance=Guidance()), graph.alive, settings)
+            blind = paths(graph, replace(seeds, guidance=Guidance(vertices="O")), graph.alive, settings)
             assert (A, Y, Z) not in [path.vertices for path in blind.paths]

@@ -7,23 +7,35 @@ import numpy as np
 
 from memory import Memory
 from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walk
 from memory.nouns import Document
 from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
 from plugins.traversers.reg import BEAM, MAX_STEPS, sketches
-from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.traversers.settings import TraverserSettings
 from tests.memory.retrieval.walking import fits, related_graph
 from tests.plugins.lookup import Triples, stored_triples
 
-SETTINGS = TraverserSettings(walk=WalkSettings(vertices="O"))
+SETTINGS = TraverserSettings()
 WORDS = ("directed by", "born in", "acted in", "married to")
+
+
+def test_no_path_leads_through_a_passage_that_may_only_be_its_end() -> None:
+    both = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
+    graph = Graph.empty().with_episodes([both], [(1, False), (2, False)])
+    begin = {graph.column_of[1]: 1.0, graph.column_of[2]: 1.0}
+    ways = {}
+    for enter in ("EO", "eO"):
+        seeds = Seeds(np.zeros(1, np.float32), begin, Guidance(fits({}, 0.5), vertices=enter))
+        ways[enter] = {path.vertices for path in sketches(graph, seeds, graph.alive, TraverserSettings()).paths}
+    assert (1, 100, 2) in ways["EO"] and ways["eO"] == {(1, 100), (2, 100)}
 
 
 def walked(triples: Triples, question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
     with stored_triples(triples, question, WORDS) as (graph, lookup):
-        seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
+        seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines, vertices="O"))
         return sketches(graph, seeds, np.array([True]), SETTINGS)
 
 

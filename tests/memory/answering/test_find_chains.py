@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.retrieval.chains import MAX_STEPS, Chain, Statement, find_chains
+from memory.answering.chains import MAX_STEPS, Chain, Statement, find_chains
 from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W
 
@@ -49,6 +49,14 @@ def test_chains_that_differ_in_their_end_are_one() -> None:
     won = Statement(40, (G,), (30, 31, 32), 0.8)
     chains = chains_of([Statement(39, (), (S, G), 0.9), won], {S})
     assert [(chain.facts, chain.ends) for chain in chains] == [((39, 40), (30, 31, 32))]
+
+
+def test_no_chain_has_the_statements_of_another_in_any_order() -> None:
+    there_and_back = chains_of([Statement(39, (), (S, G), 0.9), Statement(40, (), (G, 30), 0.8)], {S, 30})
+    assert [(chain.vertices[0], set(chain.facts)) for chain in there_and_back] == [(S, {39, 40})]
+    two_ways = [Statement(50, (), (S, G, 30), 0.9), Statement(51, (), (G, 30, 31), 0.8)]
+    found = chains_of(two_ways, {S}, length=2)
+    assert sorted(map(sorted, (chain.facts for chain in found))) == [[50, 51]], "over either of two objects in both"
 
 
 def test_a_clique_of_statements_ends() -> None:

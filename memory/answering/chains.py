@@ -1,0 +1,253 @@
+"""Chains: the lines that lead, hop by hop, from what a question names to its answer (multi-hop evidence, after ReG).
+
+"Where was the director of X born?" is answered by two lines: that Y directed X, and where Y was born. The second shares
+only "born" with the question, so its own score is low. Therefore each of the best candidates is taken as a statement
+that joins the objects it mentions with each other and with those that its passage is about. From each object of the
+question chains of at most MAX_HOPS statements are grown in which each begins where the previous one ends (ReG's
+Algorithm 1): chains to the same end over different statements are all kept, a prefix of another chain is dropped, and
+chains that differ only in their last object are merged. No chain repeats the statements of another in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from memory.answering.candidates import AnswerCandidate, ShownChain, stems, titling_objects
+from memory.answering.features import SCORE_DIGITS, AnswerState
+from memory.stages import AnswerNote
+from memory.store import graph as stored
+
+MAX_HOPS = 3
+MAX_STEPS = 5000  # steps tried before merging; a clique of statements has millions
+MAX_CANDIDATES_PER_EPISODE = 5  # the best
+MAX_OBJECTS_PER_CANDIDATE = 8  # the rarest
+LEAST_ROOT_RARITY = 0.5  # of a chain's first object: of N passages at most the square root of N mention it
+ABOUT_WEIGHT = 0.8  # of a step to or from what the passage is about: it leads further than what is said in passing
+OBJECT_WEIGHT = 0.6  # of the mean weight of the two objects of a step
+WALK_WEIGHT = 0.5  # of the root of an object's share of the walk, beside its rarity
+COVER_WEIGHT = 2.0  # of the share of the question that a chain covers
+ENTRY_BONUS = 0.8  # of a step from a mention of an object to a passage about it
+MAX_ENDS_NAMED = 3  # of a chain that is shown
+
+
+class Statement(NamedTuple):
+    """The objects joined by a thesis: those its passage is `about` (its page or note), and those in its own text. Its
+    `id` is positive and no object's; `score` in [0, 1]."""
+
+    id: int
+    about: tuple[int, ...]
+    objects: tuple[int, ...]
+    score: float
+
+
+class Chain(NamedTuple):
+    """A sequence of statements (ids). `vertices` are the objects on the path from the root, without the last; `ends`
+    are the last ones: an object, or the statement itself if it has a single object. `score` is the mean score of the
+    steps to the best end."""
+
+    vertices: tuple[int, ...]
+    facts: tuple[int, ...]
+    ends: tuple[int, ...]
+    score: float
+
+
+def find_chains(
+    statements: Iterable[Statement], weights: Mapping[int, float], roots: Collection[int], length: int
+) -> list[Chain]:
+    """The chains of at most `length` statements from the question's objects, the `roots`, with no object twice: those
+    through most roots first, then by score. Of chains with the same statements only the first. `weights`: of objects, 0
+    by default."""
+    onward = _join_objects(statements, weights)
+    best: dict[tuple[int, tuple[int, ...], int], Chain] = {}
+    queue = deque(Chain((), (), (root,), 0.0) for root in sorted(roots))  # growing: one end, and a sum as score
+    n_steps = 0
+    while queue and n_steps < MAX_STEPS:
+        chain = queue.popleft()
+        if len(chain.facts) == length:
+            continue
+        vertices = (*chain.vertices, *chain.ends)
+        for fact, end, score in onward.get(vertices[-1], ()):
+            n_steps += 1
+            if end in vertices or fact in chain.facts:
+                continue
+            longer = Chain(vertices, (*chain.facts, fact), (end,), chain.score + score)
+            key = (vertices[0], longer.facts, end)
+            if key not in best or longer.score > best[key].score:
+                best[key] = longer
+                queue.append(longer)
+    beginnings = {(path.vertices[: n + 1], path.facts[:n]) for path in best.values() for n in range(1, len(path.facts))}
+    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Chain]] = defaultdict(list)
+    for path in best.values():
+        if ((*path.vertices, *path.ends), path.facts) not in beginnings:
+            alike[path.vertices, path.facts].append(path)
+    merged = [
+        Chain(
+            *same, tuple(sorted(path.ends[0] for path in ends)), max(path.score for path in ends) / len(ends[0].facts)
+        )
+        for same, ends in alike.items()
+    ]
+    root_counts = {path: len({*path.vertices, *path.ends} & set(roots)) for path in merged}
+    merged.sort(key=lambda path: (-root_counts[path], -path.score, path.vertices, path.facts))
+    of_facts = {frozenset(path.facts): path for path in reversed(merged)}  # of equals the first
+    return [path for path in merged if of_facts[frozenset(path.facts)] is path]
+
+
+def _join_objects(
+    statements: Iterable[Statement], weights: Mapping[int, float]
+) -> dict[int, list[tuple[int, int, float]]]:
+    """Object -> its steps: statement, target object, and score. A statement joins every two of its objects; a statement
+    with a single object joins it with itself.
+
+    A step's score: `statement's + ABOUT_WEIGHT if the passage is about one of the two + OBJECT_WEIGHT * mean weight of
+    the two`.
+    """
+    steps_of: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
+    for statement in statements:
+        joined = sorted({*statement.about, *statement.objects})
+        pairs = list(combinations(joined, 2)) or [(only, statement.id) for only in joined]
+        for a, b in pairs:
+            score = statement.score + ABOUT_WEIGHT * (a in statement.about or b in statement.about)
+            score += OBJECT_WEIGHT * (weights.get(a, 0.0) + weights.get(b, 0.0)) / 2
+            steps_of[a].append((statement.id, b, score))
+            steps_of[b].append((statement.id, a, score))
+    return {object: sorted(steps) for object, steps in steps_of.items()}
+
+
+# Of an answer --------------------------------------------------------------------------------------
+
+
+class ChainEvidence(NamedTuple):
+    """The `candidates` to show with the best one, in the order of the chains; these `chains`, the best first; how many
+    were `followed`."""
+
+    candidates: Sequence[AnswerCandidate] = ()
+    chains: Sequence[ShownChain] = ()
+    followed: int = 0
+
+
+NO_CHAINS = ChainEvidence()
+
+
+def note_selection(shown: Sequence[AnswerCandidate], considered: int, evidence: ChainEvidence) -> AnswerNote:
+    """For the trace: the number of lines shown, of `considered` candidates and of chains; the shown lines that come
+    from a chain, by number and episode; each chain that is shown whole."""
+    number = {line.thesis_id: place for place, line in enumerate(shown, 1)}
+    complete = (one for one in evidence.chains if all(line.thesis_id in number for line in one.lines))
+    whole = tuple(one.write(number) for one in complete)
+    joining = [line for line in evidence.candidates if line.thesis_id in number]
+    lines = tuple(sorted(number[line.thesis_id] for line in joining))
+    episodes = tuple(sorted({line.episode.id for line in joining}))
+    return AnswerNote(len(shown), considered, evidence.followed, lines, episodes, whole)
+
+
+def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
+    """At most `most` candidates to show with the first of `candidates`, which are sorted, the best first.
+
+    For each rare object of the question: the candidates of its best chain, the more of the question it covers the
+    better; its best candidate if it leads to no other passage, unless the first candidate mentions it. A last hop that
+    covers no more of the question is left out of a longest chain. None if the first candidate covers the whole
+    question.
+    """
+    top = candidates[0]
+    if _covers_all(top, state):
+        return NO_CHAINS
+    best = _choose_per_episode(candidates)
+    labels, weights, statements, roots = _read_statements(state, best)
+    if not roots:
+        return NO_CHAINS
+    stating = dict(enumerate(best, len(labels)))
+    followed = find_chains(statements, weights, roots, MAX_HOPS)
+
+    def coverage(facts: Sequence[int]) -> float:
+        return round(state.features.coverage(*(stating[number].claim for number in facts)), SCORE_DIGITS)
+
+    followed = [one for one in followed if len(one.facts) < MAX_HOPS or coverage(one.facts) > coverage(one.facts[:-1])]
+    followed += [one for one in find_chains(statements, weights, roots, MAX_HOPS - 1) if one not in followed]
+    about = {each.id: each.about for each in statements}
+    of_top = {node for each in statements if stating[each.id] is top for node in (*each.about, *each.objects)}
+    shown: dict[int, ShownChain] = {}
+    joined: dict[int, AnswerCandidate] = {}
+
+    def worth(chain: Chain) -> float:
+        return round(_score(chain, about) + COVER_WEIGHT * coverage(chain.facts), SCORE_DIGITS)
+
+    for chain in sorted(followed, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
+        path = tuple(stating[number] for number in chain.facts)
+        root = chain.vertices[0]
+        if root in shown or len({line.episode.id for line in path}) < len(path):
+            continue
+        if any(set(path) <= set(other.lines) for other in shown.values()):  # the same, from its other end
+            continue
+        if len(path) > 1 or root not in of_top:
+            shown[root] = ShownChain(path, _list_names(chain, labels))
+            joined |= {line.thesis_id: line for line in path if line is not top}
+        if len(joined) >= most:
+            break
+    return ChainEvidence([*joined.values()][:most], [*shown.values()], len(followed))
+
+
+def _covers_all(line: AnswerCandidate, state: AnswerState) -> bool:
+    """Whether every word of the question is in a line, its title or its speaker's name."""
+    title = stems(f"{line.episode.title} {line.episode.speaker or ''}", state.question.language)
+    return {*state.features.stems} <= {*line.words, *title}
+
+
+def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
+    steps = zip(chain.vertices[1:], chain.facts, chain.facts[1:], strict=False)
+    return chain.score + ENTRY_BONUS * sum(by in about[to] and by not in about[came] for by, came, to in steps)
+
+
+def _list_names(chain: Chain, labels: Sequence[str]) -> tuple[str, ...]:
+    ends = [labels[end] for end in chain.ends if end < len(labels)]  # a candidate may mention nothing else
+    return (*(labels[vertex] for vertex in chain.vertices), "; ".join(ends[:MAX_ENDS_NAMED]))
+
+
+def _choose_per_episode(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    taken: Counter[int] = Counter()
+    kept = []
+    for line in sorted(candidates, key=lambda line: (-round(line.score, SCORE_DIGITS), line.episode.title, line.shown)):
+        if taken[line.episode.id] < MAX_CANDIDATES_PER_EPISODE:
+            taken[line.episode.id] += 1
+            kept.append(line)
+    return kept
+
+
+def _read_statements(
+    state: AnswerState, candidates: Sequence[AnswerCandidate]
+) -> tuple[list[str], dict[int, float], list[Statement], set[int]]:
+    """The labels and weights of objects by number; the statements of candidates, which are numbered after the objects;
+    the objects at which chains begin. Numbers are by label and rank, independent of ids."""
+    graph = state.found.graph
+    subjects = {id: titling_objects(state.found, id) for id in {line.episode.id for line in candidates}}
+    members: dict[int, list[int]] = defaultdict(list)
+    for edge in stored.edges_from(state.conn, [line.thesis_id for line in candidates], "member"):
+        members[edge.src].append(edge.dst)
+    groups = (*subjects.values(), *members.values())
+    nodes = np.unique(np.array([node for group in groups for node in group], np.int64))
+    columns = graph.column_of.find(nodes)  # -1 for objects newer than the graph
+    nodes, columns = nodes[columns >= 0], columns[columns >= 0]
+    labels = stored.object_labels(state.conn, nodes.tolist())
+    named = sorted(labels, key=lambda node: (labels[node], node))
+    number = {node: place for place, node in enumerate(named)}
+    rarity = graph.rarity(columns) / math.log(max(2, graph.n_alive))
+    weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.found.walked[columns])
+    weight_of = dict(zip(nodes.tolist(), weight.tolist(), strict=True))
+    weights = {number[node]: weight_of[node] for node in named}
+    undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in labels}
+    rare = {number[node] for node in nodes[rarity >= LEAST_ROOT_RARITY].tolist() if node in labels}
+    roots = {number[node] for node in state.found.named_objects if node in number} & undated & rare
+    scores = [round(line.score, SCORE_DIGITS) for line in candidates]
+    low, width = min(scores), (max(scores) - min(scores)) or 1.0
+    statements = []
+    for place, (line, score) in enumerate(zip(candidates, scores, strict=True), len(named)):
+        about = tuple(number[node] for node in subjects[line.episode.id] if number.get(node) in undated)
+        objects = {number[node] for node in members[line.thesis_id] if node in number} & undated
+        rarest = sorted(objects, key=lambda object: (object not in roots, -weights[object], object))
+        statements.append(Statement(place, about, tuple(rarest[:MAX_OBJECTS_PER_CANDIDATE]), (score - low) / width))
+    return [labels[node] for node in named], weights, statements, roots
