@@ -1,9 +1,8 @@
 """The parts of the documentation that are made by the program.
 
-Settings tables, help pages, the keys and commands of the chat, and the calls of the API stand between
-`<!-- settings -->`, `<!-- pal ask --help -->`, `<!-- chat -->` or `<!-- calls -->` and `<!-- end -->`; the tour is the
-block of README that begins with "```console". `python -m tests.docs.generated` rewrites them; a test fails while they
-differ.
+Settings tables, the keys and commands of the chat, and the calls of the API are between `<!-- settings -->`,
+`<!-- chat -->` or `<!-- calls -->` and `<!-- end -->`; the tour is the block of README that begins with "```console".
+`python -m tests.docs.generated` rewrites them; a test fails while they differ.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ import re
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import click
-from click.testing import CliRunner
 
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import list_calls
@@ -28,8 +26,8 @@ from tui.actions import commands as chat_commands
 from tui.keys import key_names
 
 README = ROOT / "README.md"
-PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("api", "chat", "configuration", "guide"))
-PART = re.compile(r"<!-- (settings|chat|calls|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("api", "chat", "configuration"))
+PART = re.compile(r"<!-- (settings|chat|calls) -->\n.*?<!-- end -->", re.DOTALL)
 TOUR = re.compile(r"(?<=```console\n).*?(?=\n```)", re.DOTALL)
 LONG = 80  # characters of a default that still fits into a table
 
@@ -68,21 +66,7 @@ def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str
 
 
 def _part(what: str) -> str:
-    if what == "settings":
-        return _settings()
-    if what == "chat":
-        return _chat()
-    if what == "calls":
-        return _calls()
-    command: click.Command = main
-    for word in what.split()[1:]:
-        command._help_option = None  # click keeps it from the first call in this process, perhaps without -h
-        if not word.startswith("-"):
-            inner = cast("click.Group", command).get_command(click.Context(command), word)
-            assert inner is not None
-            command = inner
-    page = CliRunner().invoke(main, what.split()[1:], prog_name="pal", terminal_width=88)
-    return f"\n```text\n{page.stdout.rstrip()}\n```\n"
+    return {"settings": _settings, "chat": _chat, "calls": _calls}[what]()
 
 
 def _chat() -> str:
