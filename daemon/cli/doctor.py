@@ -12,13 +12,13 @@ from textwrap import indent, wrap
 
 import click
 
-from daemon import examination, wire
+from daemon import health, wire
 from daemon.cli import output
 from daemon.cli.options import json_option
 from daemon.cli.session import WITHOUT_OFFLINE, Session, pass_session
 from daemon.cli.show import describe_upkeep, night, print_suspects
 from daemon.client import DaemonDownError, DaemonError
-from daemon.examination import MENDS, Look, look_at
+from daemon.health import FIXES, HealthCheck, check_place
 from daemon.starting import explain_failure
 from daemon.terminal import count
 
@@ -41,7 +41,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) 
 
     Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
     and what is done at night. Exits with 1 if something is wrong. With --memory: how well the graph of names served
-    the questions that were asked, whether what is learnt from them helps, and what mends
+    the questions that were asked, whether what is learnt from them helps, and what fixes
     those that failed; exits with 0. With --secrets: file, line and kind of each secret that
     was masked when it was read, and of those that the memory holds unmasked, with what masks
     these; exits with 1 if there are any.
@@ -53,21 +53,20 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) 
         diagnosis = session.client.diagnosis(last)
         session.show(diagnosis, _print_diagnosis)
         return
-    found = list(examine(session))
-    if fix:
-        mended = list(_mend(session, found))
-        found = list(examine(session)) if mended else found
-    problems = [one.problem for one in found if one.problem]
-    if not session.shows_json({"problems": problems, "looks": found}):
+    checks = list(examine(session))
+    if fix and list(_run_fixes(session, checks)):
+        checks = list(examine(session))
+    problems = [check.problem for check in checks if check.problem]
+    if not session.shows_json({"problems": problems, "checks": checks}):
         for problem in problems:
             output.print_text(f"Problem: {problem}")
         if not problems:
-            looked = ", ".join(dict.fromkeys(one.at for one in found))
-            output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
+            places = ", ".join(dict.fromkeys(check.place for check in checks))
+            output.print_text(f"All is well. Checked: {places}. How well questions are served: pal doctor --memory")
         with suppress(DaemonError, DaemonDownError):  # which was already reported
             _print_upkeep(session)
-    if not fix and not session.as_json and any(one.mend for one in found):
-        output.say("Some of it can be mended without asking you more: pal doctor --fix")
+    if not fix and not session.as_json and any(check.fix for check in checks):
+        output.say("Some of it can be fixed now: pal doctor --fix")
     if problems:
         sys.exit(1)
 
@@ -80,13 +79,13 @@ def _print_upkeep(session: Session) -> None:
         output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
 
 
-def _mend(session: Session, found: list[Look]) -> Iterator[str]:
+def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:
     """Runs the repairs that need no confirmation, and prints them: they remove nothing and can be repeated."""
-    for mend in dict.fromkeys(one.mend for one in found if one.mend):
-        MENDS[mend](session.client)
+    for fix in dict.fromkeys(check.fix for check in checks if check.fix):
+        FIXES[fix](session.client)
         if not session.as_json:
-            output.say(f"Done: {mend}")
-        yield mend
+            output.say(f"Done: {fix}")
+        yield fix
 
 
 def _print_diagnosis(found: wire.Diagnosis) -> None:
@@ -202,22 +201,22 @@ STANDING: Words = {
 }
 
 
-def examine(session: Session) -> Iterator[Look]:
+def examine(session: Session) -> Iterator[HealthCheck]:
     """Every look; where the daemon cannot start, or has lost its file, those that can be made without."""
     try:
         client = session.client
         client.status()
     except DaemonError as error:
-        yield Look("file", str(error))
+        yield HealthCheck("file", str(error))
         return
     except DaemonDownError as error:
         if error.code is None:
             raise
-        yield Look("daemon", f"The daemon cannot start: {explain_failure(error)}")
+        yield HealthCheck("daemon", f"The daemon cannot start: {explain_failure(error)}")
         if error.code not in WITHOUT_OFFLINE:
-            yield from look_at("file", _check_offline(session))
+            yield from check_place("file", _check_offline(session))
         return
-    yield from examination.examine(client, session.paths)
+    yield from health.examine(client, session.paths)
 
 
 def _check_offline(session: Session) -> Iterator[str]:

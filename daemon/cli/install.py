@@ -77,7 +77,7 @@ def _put_hook(file: Path, snippet: Snippet) -> str:
 
     def join(event: str, hooks: list[Any], known: Any) -> list[Any]:
         if not isinstance(known or [], list):
-            raise click.ClickException(f'"{event}" in {file} is no list: mend it first, nothing was changed.')
+            raise click.ClickException(f'"{event}" in {file} is not a list. Correct it; nothing was changed.')
         return [*(one for one in known or [] if MARK not in json.dumps(one)), *hooks]
 
     return _put_json(file, {"hooks": {event: [] for event in EVENTS} | snippet["hooks"]}, join)
@@ -87,13 +87,13 @@ def _put_json(file: Path, snippet: Snippet, join: Callable[[str, Any, Any], Any]
     try:
         kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{file} is no JSON ({error}): mend it first, nothing was changed.") from error
+        raise click.ClickException(f"{file} is not valid JSON ({error}). Correct it; nothing was changed.") from error
     if not isinstance(kept, dict):
-        raise click.ClickException(f"{file} holds no JSON object: mend it first, nothing was changed.")
+        raise click.ClickException(f"{file} does not contain a JSON object. Correct it; nothing was changed.")
     for section, entries in snippet.items():
         inner = kept.setdefault(section, {})
         if not isinstance(inner, dict):
-            raise click.ClickException(f'"{section}" in {file} is no object: mend it first, nothing was changed.')
+            raise click.ClickException(f'"{section}" in {file} is not an object. Correct it; nothing was changed.')
         joined = {key: join(key, value, inner.get(key)) for key, value in entries.items()}
         kept[section] = {key: value for key, value in (inner | joined).items() if value or key not in joined}
     return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
@@ -106,7 +106,7 @@ def _put_toml(file: Path, snippet: Snippet) -> str:
         text = file.read_text("utf-8") if file.exists() else ""
         kept: Any = tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{file} is no TOML ({error}): mend it first, nothing was changed.") from error
+        raise click.ClickException(f"{file} is not valid TOML ({error}). Correct it; nothing was changed.") from error
     [(key, value)] = snippet.items()
     known = kept.get(key)
     if not isinstance(value, dict):

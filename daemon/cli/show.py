@@ -256,7 +256,7 @@ def print_copies(gone: wire.Forgotten) -> None:
     if gone.pending:
         click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
     elif gone != wire.Forgotten(also_in=gone.also_in, copies=gone.copies):
-        output.say("It is not found any more. Unused parts of the file are cleared tonight, or with pal consolidate.")
+        output.say("It is not found any more. Unused parts of the file are cleared tonight, or by pal tidy.")
     if gone.copies:
         output.print_text("Still in these copies of the memory, which are yours to delete:")
         output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)

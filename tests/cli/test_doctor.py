@@ -129,17 +129,17 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
         file.execute("DELETE FROM vec WHERE id = 2")
         file.execute("UPDATE vec SET data = x'0102' WHERE id = 3")
     said = shell.pal("doctor")
-    assert said.code == 1 and said.err == "Some of it can be mended without asking you more: pal doctor --fix\n"
+    assert said.code == 1 and said.err == "Some of it can be fixed now: pal doctor --fix\n"
     problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
     assert problems.pop(0).startswith("Problem: Row 2 of sentence_vec belongs to a row of vec that is not there.")
     assert len(problems) == 3 and all(line.endswith("pal rebuild --vectors.") for line in problems[:2])
     assert "The vectors cannot be read" in problems[2]
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
-    looked_at = "daemon, places, reading, file, disk, backups, folders, readers, plug-ins, embedder, night"
-    assert mended.out.startswith(f"All is well. Looked at: {looked_at}.")
-    looks = shell.pal("doctor", "--json").json["looks"]
-    assert looks[0] == {"at": "daemon", "problem": "", "mend": ""}
+    places = "daemon, places, reading, file, disk, backups, folders, readers, plug-ins, embedder, night"
+    assert mended.out.startswith(f"All is well. Checked: {places}.")
+    checks = shell.pal("doctor", "--json").json["checks"]
+    assert checks[0] == {"place": "daemon", "problem": "", "fix": ""}
     assert shell.pal("recall", "crate 2").out
 
 

@@ -73,7 +73,7 @@ def test_a_file_that_is_something_else_is_left_alone(shell: Shell, tmp_path: Pat
     file = tmp_path / ".claude.json"
     file.write_text(text, "utf-8")
     said = shell.pal("mcp", "install", "claude-code", "--yes", "--all")
-    assert said.code == 1 and "mend it first" in said.err
+    assert said.code == 1 and "Correct it" in said.err
     assert file.read_text("utf-8") == text and not (tmp_path / "memory").exists()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import Client
-from daemon.examination import examine
+from daemon.health import examine
 from daemon.jobs.embedder import LOOK_SECONDS
 from daemon.settings import EmbedderSettings, Settings, load, render
 from daemon.testing import RunningDaemon, run_daemon

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from daemon.client import DaemonDownError, DaemonError
-from daemon.examination import examine
+from daemon.health import examine
 from daemon.terminal import display_safe, size
 from tui.chat.topic import Topic, background
 from tui.widgets.note import Note
@@ -50,10 +50,10 @@ class UpkeepTopic(Topic):
             looks = await self.link.call(lambda client: list(examine(client, client.paths)))
             problems = [look.problem for look in looks if look.problem]
             if not problems:
-                names = ", ".join(dict.fromkeys(look.at for look in looks))
+                names = ", ".join(dict.fromkeys(look.place for look in looks))
                 note.say(f"No problems. Checked: {names}.")
                 return
-            if any(look.mend for look in looks):
+            if any(look.fix for look in looks):
                 problems.append("Some of it can be fixed on the page Folders, in the tab Health.")
             note.say("\n".join(problems), "warning")
 

@@ -9,7 +9,7 @@ from textual import work
 from textual.content import Content
 
 from daemon.client import Client
-from daemon.examination import MENDS, Look, examine
+from daemon.health import FIXES, HealthCheck, examine
 from daemon.terminal import count
 from tui.actions import Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
@@ -31,17 +31,17 @@ class HealthList(TabList):
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "health")
-        self._looks: list[Look] | None = None
+        self._looks: list[HealthCheck] | None = None
 
     @property
-    def problems(self) -> list[Look]:
+    def problems(self) -> list[HealthCheck]:
         return [look for look in self._looks or () if look.problem]
 
     @property
     def summary(self) -> str:
         if self._looks is None:
             return "Looking…"
-        fixable = sum(bool(look.mend) for look in self.problems)
+        fixable = sum(bool(look.fix) for look in self.problems)
         if not self.problems:
             return "No problems."
         can = f"; {fixable:,} can be fixed here: Enter, or F for all" if fixable else ""
@@ -55,7 +55,7 @@ class HealthList(TabList):
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:
         for place, look in enumerate(self._looks or ()):
-            name = NAMES.get(look.at, look.at)
+            name = NAMES.get(look.place, look.place)
             if look.problem:
                 yield str(place), two_lines(f"! {name}", look.problem, "$text-warning")
             else:
@@ -63,28 +63,28 @@ class HealthList(TabList):
 
     def describe(self, key: str) -> Content:
         look = (self._looks or [])[int(key)]
-        name = NAMES.get(look.at, look.at)
+        name = NAMES.get(look.place, look.place)
         if not look.problem:
             return paragraphs(name, "No problem here.")
         how = (
-            f"Enter fixes it: {look.mend}"
-            if look.mend
+            f"Enter fixes it: {look.fix}"
+            if look.fix
             else "You have to run this yourself: the command is above. y copies all."
         )
         return paragraphs(name, look.problem, how)
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> HealthCheck | None:
         return self._looks[int(self.key)] if self._looks and self.key is not None else None
 
     def action_fix(self) -> None:
-        if self.look is not None and self.look.mend:
-            self._fix([self.look.mend])
+        if self.look is not None and self.look.fix:
+            self._fix([self.look.fix])
         elif self.look is not None and self.look.problem:
             self.say("Run it yourself; the command is on the right.")
 
     def action_fix_all(self) -> None:
-        fixes = list(dict.fromkeys(look.mend for look in self.problems if look.mend))
+        fixes = list(dict.fromkeys(look.fix for look in self.problems if look.fix))
         if fixes:
             self._fix(fixes)
         else:
@@ -94,7 +94,7 @@ class HealthList(TabList):
     async def _fix(self, fixes: list[str]) -> None:
         def run(client: Client) -> str:
             for fix in fixes:
-                MENDS[fix](client)
+                FIXES[fix](client)
             return ", ".join(fixes)
 
         self.say(f"Fixing: {', '.join(fixes)}")

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A check of `at`. `problem` is a sentence with the command that repairs it, "" if all is well; the last field
+class HealthCheck:
+    """A check of `place`. `problem` is a sentence with the command that repairs it, "" if all is well; the last field
     names an automatic repair, "" if it takes a person."""
 
-    at: str
+    place: str
     problem: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
 def _rebuild(what: str) -> Callable[[Client], object]:
     return lambda client: list(client.rebuild((what,)))
 
 
-# What takes nothing away and can be done again, by the command of the same name.
-MENDS: Mapping[str, Callable[[Client], object]] = {
+# Repairs that remove nothing and can be repeated, by their commands.
+FIXES: Mapping[str, Callable[[Client], object]] = {
     "pal rebuild --text": _rebuild("text"),
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
@@ -49,38 +49,38 @@ DAMAGED = {  # a damaged part, which questions do without -> the command that re
 }
 
 
-def examine(client: Client, paths: Paths) -> Iterator[Look]:
-    """Every look at a daemon that answers. DaemonDownError, DaemonError."""
+def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
+    """Check a daemon that answers. DaemonDownError, DaemonError."""
     now = client.status()
-    yield Look("daemon")
+    yield HealthCheck("daemon")
     if exposed := describe_exposure(paths.config):
-        yield Look("config.toml", exposed)
-    yield from look_at("places", _places(paths))
-    yield from look_at("reading", _reading(client, now))
-    yield from look_at("file", [*client.check().problems, *_damage(now)])
-    yield from look_at("disk", _disk(now))
-    yield from look_at("backups", now.upkeep.warnings if now.upkeep else ())
-    yield from look_at("folders", _folders(client.folders()))
-    yield from look_at("readers", _readers(client))
-    yield from look_at("plug-ins", _plugins(client.plugins()))
-    yield from look_at("embedder", _embedder(client.embedder()))
-    yield from look_at("night", _night(now))
+        yield HealthCheck("config.toml", exposed)
+    yield from check_place("places", _places(paths))
+    yield from check_place("reading", _reading(client, now))
+    yield from check_place("file", [*client.check().problems, *_damage(now)])
+    yield from check_place("disk", _disk(now))
+    yield from check_place("backups", now.upkeep.warnings if now.upkeep else ())
+    yield from check_place("folders", _folders(client.folders()))
+    yield from check_place("readers", _readers(client))
+    yield from check_place("plug-ins", _plugins(client.plugins()))
+    yield from check_place("embedder", _embedder(client.embedder()))
+    yield from check_place("night", _night(now))
 
 
-def look_at(at: str, problems: Iterable[str]) -> Iterator[Look]:
-    """A look for each problem, or one that says that all is well."""
+def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
+    """A check for each problem, or one without a problem."""
     told = False
     for problem in problems:
         told = True
-        yield Look(at, problem, next((mend for mend in MENDS if mend in problem), ""))
+        yield HealthCheck(place, problem, next((fix for fix in FIXES if fix in problem), ""))
     if not told:
-        yield Look(at)
+        yield HealthCheck(place)
 
 
 def _damage(now: wire.Status) -> Iterator[str]:
     for what, why in now.damage:
-        mend = DAMAGED.get(what, "pal check")
-        yield f"The {what} cannot be read ({why}), so questions are answered without. To mend that: {mend}"
+        fix = DAMAGED.get(what, "pal check")
+        yield f"The {what} cannot be read ({why}), so questions are answered without. To fix that: {fix}"
 
 
 def _places(paths: Paths) -> Iterator[str]:
