@@ -74,8 +74,8 @@ def of_traces(
 
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     """The number of questions with a vector, counted up to `most`."""
-    some = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
-    return int(conn.execute(f"SELECT count(*) FROM ({some})", (embedder_id, most)).fetchone()[0])
+    subquery = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
+    return int(conn.execute(f"SELECT count(*) FROM ({subquery})", (embedder_id, most)).fetchone()[0])
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:

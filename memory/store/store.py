@@ -66,7 +66,7 @@ class Store:
         self._make_room: Callable[[], None] = lambda: None
         self._room_maker = threading.local()
         self._folder = folder
-        self._unit = threading.RLock()  # held while the writing connection is in use
+        self._unit = threading.RLock()  # locked while the writing connection is in use
         self._idle: list[Connection] = []
         self._pool = threading.Lock()
         self._held = threading.local()  # the read connection of this thread
