@@ -99,9 +99,7 @@ def facts(
     covered = {fact.id for fact in sentences if _is_covered(fact, relations[fact.episode_id], holding)}
     listed = sorted((fact for fact in listed if fact.id not in covered), key=lambda fact: fact.kind != "relation")
     shown = {fact.id for fact in listed}
-    disputes = [
-        change for change in open_ones if change.relation == "contradicts" and {change.old.id, change.new.id} <= shown
-    ]
+    disputes = [pair for pair in open_ones if pair.relation == "contradicts" and {pair.old.id, pair.new.id} <= shown]
     return wire.FactsReply(about, tuple(listed), tuple(disputes))
 
 
@@ -132,19 +130,19 @@ def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Str
     Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name; so are
     sentences that were edited one into the other, under the name of their note.
     """
-    ended = {change.old.id: change for change in sorted(known, key=lambda change: change.id) if _is_ending(change)}
+    ended = {pair.old.id: pair for pair in sorted(known, key=lambda pair: pair.id) if _is_ending(pair)}
     relations = {fact.id: fact for fact in listed if fact.kind == "relation" and fact.predicate}
     relations |= {
-        fact.id: fact for change in ended.values() for fact in (change.old, change.new) if fact.origin == "sentence"
+        fact.id: fact for pair in ended.values() for fact in (pair.old, pair.new) if fact.origin == "sentence"
     }
     for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
         del relations[id]  # a duplicate, or never true: it has no time
     of: dict[int, object] = {
         id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
     }
-    for change in ended.values():
-        if change.old.id in of and change.new.id in of and of[change.old.id] != of[change.new.id]:
-            old, new = of[change.old.id], of[change.new.id]
+    for pair in ended.values():
+        if pair.old.id in of and pair.new.id in of and of[pair.old.id] != of[pair.new.id]:
+            old, new = of[pair.old.id], of[pair.new.id]
             of = {id: new if strand == old else strand for id, strand in of.items()}
     woven: dict[object, list[Fact]] = {}
     for id, fact in relations.items():

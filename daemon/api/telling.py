@@ -104,11 +104,7 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
     [receipt] = memory.remember_many(
         [Document(uri, turns=(turn,), title=title, kind="chat", reader=TOLD, at=now, conversation=title)]
     )
-    made = [
-        change
-        for change in memory.revisions("all", NEWEST)
-        if change.new.uri == uri and change.relation != "duplicates"
-    ]
+    made = [pair for pair in memory.revisions("all", NEWEST) if pair.new.uri == uri and pair.relation != "duplicates"]
     return wire.Told(text, uri, receipt.episode_ids[0], changes=tuple(made))
 
 

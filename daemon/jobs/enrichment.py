@@ -151,9 +151,7 @@ class Enrichment:
             read=read,
             total=total,
             jobs=counts.get("queued", 0) + counts.get("leased", 0),
-            failed=tuple(
-                wire.FailedJob(job.id, job.kind, _name_job(job, titles), job.last_error or "") for job in dead
-            ),
+            failed=tuple(wire.FailedJob(job.id, job.kind, _name(job, titles), job.last_error or "") for job in dead),
             failed_total=counts.get("dead", 0),
             tokens=tokens,
             daily_tokens=self._settings.daily_tokens,
@@ -327,7 +325,7 @@ class Enrichment:
         self._reading.write(partial(self._memory.jobs.release, job.id, seconds))
 
 
-def _name_job(job: Job, titles: dict[int, Episode]) -> str:
+def _name(job: Job, titles: dict[int, Episode]) -> str:
     if job.kind == DECIDE:
         return f"what {len(job.payload['pairs'])} new facts do to old ones"
     episode = titles.get(job.payload["episodes"][0])

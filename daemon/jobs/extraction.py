@@ -123,10 +123,8 @@ class Reading:
         alive = {id: extractions[id] for id in extractions if id in there}
         undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         unfinished = self._memory.jobs.list_unfinished((DECIDE,)) if undecided else []
-        waiting = [
-            other for other in unfinished if other.state == "queued" and not other.attempts and not _is_full(other)
-        ]
-        pairs = [*(pair for other in waiting for pair in other.payload["pairs"]), *map(list, undecided)]
+        waiting = [row for row in unfinished if row.state == "queued" and not row.attempts and not _is_full(row)]
+        pairs = [*(pair for row in waiting for pair in row.payload["pairs"]), *map(list, undecided)]
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
         then = [_make_job(DECIDE, part, AFTER_READING) for part in parts]
         if extractions:
@@ -136,8 +134,8 @@ class Reading:
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
             self._memory.jobs.finish(job.id, then + [_make_job(EXTRACT, [id], job.priority) for id in bad])
-        for other in waiting:  # the new jobs have its pairs
-            self._memory.jobs.finish(other.id)
+        for row in waiting:  # the new jobs have its pairs
+            self._memory.jobs.finish(row.id)
 
     def _decide(self, job: Job) -> None:
         pairs = self._memory.knowledge.pairs(job.payload["pairs"])
@@ -164,9 +162,8 @@ class Reading:
     def _find_known_words(self, episodes: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
         """The names and predicates of a model's facts nearest to these episodes, those only that may go where they go.
         Those of rules are headings, tasks, rows and keys."""
-        near = [
-            fact for fact in self._memory.knowledge.facts_near([episode.text for episode in episodes]) if fact.predicate
-        ]
+        texts = [episode.text for episode in episodes]
+        near = [fact for fact in self._memory.knowledge.facts_near(texts) if fact.predicate]
         near = [fact for fact in near if fact.origin == "model" and len(fact.objects[0].split()) <= MAX_NAME_WORDS]
         if may_leave:
             free = self._select_free_facts(near)

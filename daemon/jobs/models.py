@@ -342,9 +342,7 @@ class Models:
                 for name, grade in grades.items()
                 if name in there and there[name].is_local and not why_outdated(grade, there[name]) and grade.fits(role)
             ]
-            yield from (
-                grade.name for grade in sorted(able, key=lambda grade: (-grade.score, -grade.tokens_per_s, grade.name))
-            )
+            yield from (row.name for row in sorted(able, key=lambda row: (-row.score, -row.tokens_per_s, row.name)))
 
     def _list_near_or_named(self) -> list[str]:
         """The families that run on this machine, and those with a model in a role."""

@@ -90,9 +90,7 @@ class AgentServer(MCPServer[Any]):
             ("Remember this session", prompts.remember_session),
         ):
             writes = write.__name__ in WRITING_PROMPTS
-            self.prompt(title=title)(
-                self._agent.guard(write, f"prompt {write.__name__}", _refuse_prompt, writes=writes)
-            )
+            self.prompt(title=title)(self._agent.guard(write, f"prompt {write.__name__}", _refuse, writes=writes))
 
     def _add_completion(self, completions: Completions) -> None:
         guarded = self._agent.guard(completions.complete, "completion", LookupError)
@@ -106,6 +104,6 @@ class AgentServer(MCPServer[Any]):
         self.completion()(complete)  # type: ignore[no-untyped-call]
 
 
-def _refuse_prompt(reason: str) -> MCPError:
+def _refuse(reason: str) -> MCPError:
     """Of a prompt only these come to the program with their words."""
     return MCPError(INVALID_PARAMS, reason)
