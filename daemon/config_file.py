@@ -18,13 +18,13 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     matter: the same call can correct them."""
     _, default, _ = entries_for(key)[key]
     section, _, name = key.rpartition(".")
-    toml = _toml(value, default)
+    toml = _make_toml(value, default)
     try:
         settings = parse(f"[{section}]\n{name} = {toml}", file)
     except SettingsError as error:  # its line number is not of the file
         what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
         raise SettingsError(f"{what} {file} stays as it was.") from error
-    text = _replaced(read_or_make(file), section, name, toml)
+    text = _replace(read_or_make(file), section, name, toml)
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -45,7 +45,7 @@ def read_or_make(file: Path) -> str:
     return file.read_text("utf-8")
 
 
-def _toml(value: str, default: Any) -> str:
+def _make_toml(value: str, default: Any) -> str:
     """What the user typed -> TOML: a text needs no quotes, a list may be given as words between commas."""
     if isinstance(default, str):
         return json.dumps(value.strip("\"'"))
@@ -54,7 +54,7 @@ def _toml(value: str, default: Any) -> str:
     return value
 
 
-def _replaced(text: str, section: str, name: str, value: str) -> str:
+def _replace(text: str, section: str, name: str, value: str) -> str:
     """The text with `name = value` in [section], in the place of an older value or at the section's end."""
     lines = text.splitlines()
     header = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]")

@@ -51,7 +51,7 @@ class ConnectError(ValueError):
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     """What is wrong with config.toml, or with the disk, as a ConnectError."""
     from daemon.settings import SettingsError
 
@@ -63,7 +63,7 @@ def _said() -> Iterator[None]:
         raise ConnectError(f"It cannot be written down: {error.strerror or error}.") from error
 
 
-@_said()
+@_explain_errors()
 def read_address(config: Path, service: str) -> str:
     """Where config.toml says that the service is; "" for where it usually is. ConnectError."""
     from daemon.settings import entries, load
@@ -71,23 +71,23 @@ def read_address(config: Path, service: str) -> str:
     return str(entries(load(config))[f"{service}.{SERVICES[service].setting}"][0])
 
 
-@_said()
+@_explain_errors()
 def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
     """Stores the address of a service, with its key if there is one, and tries one of its models. If none answers,
     everything is restored. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config_file import read_or_make, write_setting
 
     before, former_key = read_or_make(config), _read_key(config, service) if key else ""
-    kept = False
+    is_answered = False
     try:
         if key:
             write_setting(config, f"{service}.{KEY_SETTING}", keep_key(config, service, key))
         write_setting(config, f"{service}.{SERVICES[service].setting}", address)
         tried = client.try_model(service)
-        kept = not tried.problem
+        is_answered = not tried.problem
         return tried
     finally:
-        if not kept:
+        if not is_answered:
             write_private(config, before)
             if key:
                 _put_back_key(config, service, former_key)
@@ -97,11 +97,11 @@ def connect(client: Client, config: Path, service: str, address: str = "", key: 
 
 def describe_tried(tried: wire.Tried) -> str:
     """What came back, in a sentence."""
-    said = display_safe(" ".join(tried.said.split()), line=True)
+    reply = display_safe(" ".join(tried.said.split()), line=True)
     others = len(tried.models) - 1
     more = f" Its server has {count(others, 'other model')}." if others > 0 else ""
-    end = "" if said.endswith((".", "!", "?")) else "."
-    return f"{tried.name} answered after {tried.ms / 1000:.1f} s: “{said}”{end}{more}"
+    end = "" if reply.endswith((".", "!", "?")) else "."
+    return f"{tried.name} answered after {tried.ms / 1000:.1f} s: “{reply}”{end}{more}"
 
 
 def keep_key(config: Path, service: str, key: str) -> str:
@@ -111,12 +111,12 @@ def keep_key(config: Path, service: str, key: str) -> str:
         raise ConnectError("That is no API key: it is one word, without spaces.")
     if _keep_in_keyring(service, key):
         return f"{KEYRING}{service}"
-    place = _key_file(config, service)
+    place = _find_key_file(config, service)
     write_private(place, f"{key}\n")
     return str(place)
 
 
-@_said()
+@_explain_errors()
 def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
     """Says which models do what, from now on and after the next start. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config_file import write_setting
@@ -126,7 +126,7 @@ def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) 
     return reply
 
 
-@_said()
+@_explain_errors()
 def keep_policy(client: Client, config: Path, policy: str) -> None:
     """Whether text may go to models elsewhere, `local` or `any`: of the folders that are watched, and of those to come.
     ConnectError; DaemonError, DaemonDownError."""
@@ -138,7 +138,7 @@ def keep_policy(client: Client, config: Path, policy: str) -> None:
     write_setting(config, "models.policy", policy)
 
 
-@_said()
+@_explain_errors()
 def asks_policy(config: Path) -> bool:
     """Whether nobody has said yet if text may go to models elsewhere. ConnectError."""
     from daemon.settings import load
@@ -163,10 +163,10 @@ def _read_key(config: Path, service: str) -> str:
     with suppress(Exception):
         import keyring
 
-        if kept := keyring.get_password(KEYRING_SERVICE, service):
-            return str(kept)
+        if key := keyring.get_password(KEYRING_SERVICE, service):
+            return str(key)
     with suppress(OSError):
-        return _key_file(config, service).read_text("utf-8").strip()
+        return _find_key_file(config, service).read_text("utf-8").strip()
     return ""
 
 
@@ -174,12 +174,12 @@ def _put_back_key(config: Path, service: str, key: str) -> None:
     if key:
         keep_key(config, service, key)
         return
-    _key_file(config, service).unlink(missing_ok=True)
+    _find_key_file(config, service).unlink(missing_ok=True)
     with suppress(Exception):
         import keyring
 
         keyring.delete_password(KEYRING_SERVICE, service)
 
 
-def _key_file(config: Path, service: str) -> Path:
+def _find_key_file(config: Path, service: str) -> Path:
     return config.with_name(f"{service}.key")

@@ -60,7 +60,7 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, tim
         time.sleep(min(response.retry_after, LONGEST_WAIT) * random.uniform(0.5, 1.0))  # not all of them at once
     if response.status >= 400:
         with response:
-            raise DaemonError(_failed(response))
+            raise DaemonError(_read_failure(response))
     return response
 
 
@@ -160,7 +160,7 @@ class Stream:
     def __next__(self) -> wire.Event:
         if self._closed:
             raise StopIteration
-        line, reason = self._readline()
+        line, reason = self._read_line()
         if not line:
             if self._closed or self._ends is None:
                 self.close()
@@ -175,7 +175,7 @@ class Stream:
             self.close()
         return event
 
-    def _readline(self) -> tuple[bytes, str]:
+    def _read_line(self) -> tuple[bytes, str]:
         """The next line, or nothing and the reason."""
         with self._reading:
             try:
@@ -264,7 +264,7 @@ def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, dict[str,
     return sock, {"Host": "localhost"}
 
 
-def _failed(response: Response) -> wire.Failed:
+def _read_failure(response: Response) -> wire.Failed:
     import json
 
     try:

@@ -22,11 +22,11 @@ def describe_exposure(config: Path) -> str:
 
     usual = {*render(Settings()).splitlines()}  # names of files that hold passwords are among the defaults
     text = "\n".join("" if line in usual else line for line in text.splitlines())
-    found = find_secrets(text)
-    if not found:
+    secrets = find_secrets(text)
+    if not secrets:
         return ""
-    line = text.count("\n", 0, found[0].start) + 1
-    kind = found[0].kind.replace("-", " ")
+    line = text.count("\n", 0, secrets[0].start) + 1
+    kind = secrets[0].kind.replace("-", " ")
     return (
         f"Others can read {config}, and line {line} looks like it holds your {kind}. Mend that:"
         f" chmod 600 {shlex.quote(str(config))}"

@@ -50,27 +50,27 @@ def failure(error: BaseException) -> wire.Failed:
         case CancelledError():
             return wire.Failed("stopping", "The daemon is stopping.", "Try again in a moment.")
         case NotFoundError():
-            return wire.Failed("not_found", _text(error))
+            return wire.Failed("not_found", _describe_error(error))
         case InvalidInputError():
-            return wire.Failed("bad_input", _text(error))
+            return wire.Failed("bad_input", _describe_error(error))
         case OverflowError():
             return wire.Failed("bad_input", "A number in the request is too large.")
         case NotAvailableError() | ModelError():
-            return wire.Failed("not_available", _text(error))
+            return wire.Failed("not_available", _describe_error(error))
         case ConflictError():
-            return wire.Failed("conflict", _text(error))
+            return wire.Failed("conflict", _describe_error(error))
         case StoreBusyError():
-            return wire.Failed("busy", _text(error))
+            return wire.Failed("busy", _describe_error(error))
         case StoreMovedError():
-            return wire.Failed("moved", _text(error))
+            return wire.Failed("moved", _describe_error(error))
         case StoreDamagedError():
-            return wire.Failed("damaged", _text(error))
+            return wire.Failed("damaged", _describe_error(error))
         case StoreFullError():
-            return wire.Failed("full", _text(error))
+            return wire.Failed("full", _describe_error(error))
         case StoreError():
-            return wire.Failed("store", _text(error))
+            return wire.Failed("store", _describe_error(error))
         case PalimpsestError():
-            return wire.Failed("internal", _text(error))
+            return wire.Failed("internal", _describe_error(error))
         case OSError(filename=str(place)):
             return wire.Failed("store", f"{place} cannot be used: {error.strerror or error}.")
         case _:
@@ -79,6 +79,6 @@ def failure(error: BaseException) -> wire.Failed:
             )
 
 
-def _text(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     # A LookupError shows its message in quotes.
     return str(error.args[0]) if error.args else str(error)

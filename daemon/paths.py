@@ -180,4 +180,4 @@ def name_backup(folder: Path) -> Path:
 def find_examples() -> Path | None:
     """The example notes: inside the installed package, else in the source tree; None if neither has them."""
     here = Path(__file__).parent
-    return next((one for one in (here / "examples", here.parent / "examples" / "notes") if one.is_dir()), None)
+    return next((folder for folder in (here / "examples", here.parent / "examples" / "notes") if folder.is_dir()), None)

@@ -54,8 +54,8 @@ def build_section(
     data = {name: value for name, value in data.items() if f"{section}.{name}" not in REMOVED}
     for name in data:
         if name not in types:
-            raise error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
-    values = {name: _value(types[name], value, section, name, error) for name, value in data.items()}
+            raise error(section, name, f"is not a setting.{_find_nearest(name, types)} Correct or remove it.")
+    values = {name: _convert(types[name], value, section, name, error) for name, value in data.items()}
     for item in fields(kind):
         value = values.get(item.name)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -65,13 +65,13 @@ def build_section(
     return kind(**values)
 
 
-def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str, str, str], SettingsError]) -> Any:
+def _convert(kind: Any, value: Any, section: str, name: str, error: Callable[[str, str, str], SettingsError]) -> Any:
     if is_dataclass(kind):
         if not isinstance(value, dict):
             raise error(section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings.")
         return build_section(kind, value, f"{section}.{name}".lstrip("."), error)
     if get_origin(kind) is Mapping:
-        return _table(kind, value, f"{section}.{name}".lstrip("."), error)
+        return _build(kind, value, f"{section}.{name}".lstrip("."), error)
     if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
         return value
     if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
@@ -80,18 +80,18 @@ def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str,
         number, words = get_args(kind)
         if isinstance(value, str) and value not in get_args(words):
             raise error(section, name, f"must be a number or {', '.join(get_args(words))}, not {value!r}.")
-        return value if isinstance(value, str) else _value(number, value, section, name, error)
+        return value if isinstance(value, str) else _convert(number, value, section, name, error)
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")
         return value
     if kind == tuple[str, ...] and isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
-    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
-    raise error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
+    descriptions = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
+    raise error(section, name, f"must be {descriptions.get(kind, 'a list of texts in quotes')}, not {value!r}.")
 
 
-def _table(kind: Any, value: Any, section: str, error: Callable[[str, str, str], SettingsError]) -> dict[str, Any]:
+def _build(kind: Any, value: Any, section: str, error: Callable[[str, str, str], SettingsError]) -> dict[str, Any]:
     """Sections by names of the user's."""
     outer, _, last = section.rpartition(".")
     if not isinstance(value, dict):
@@ -106,7 +106,7 @@ def _table(kind: Any, value: Any, section: str, error: Callable[[str, str, str],
     }
 
 
-def _nearest(name: str, names: dict[str, Any]) -> str:
+def _find_nearest(name: str, names: dict[str, Any]) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, names, 1)
@@ -122,7 +122,7 @@ def list_sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             if not any(is_dataclass(getattr(inner, leaf.name)) for leaf in fields(inner)):
                 yield name, inner
                 tables = [(leaf.name, getattr(inner, leaf.name)) for leaf in fields(inner) if is_table(leaf)]
-                yield from ((f"{name}.{table}.{key}", one) for table, of in tables for key, one in sorted(of.items()))
+                yield from ((f"{name}.{table}.{key}", row) for table, of in tables for key, row in sorted(of.items()))
             else:
                 yield from list_sections(inner, name)
 
@@ -137,8 +137,8 @@ def show_example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
     kind = get_args(get_type_hints(type(values))[item.name])[1]
     yield f"# {item.metadata['help']}"
     yield f"# [{section}.{item.name}.NAME]"
-    for one in fields(kind):
-        yield f"# {one.name} = {to_toml(one.default)}  # {describe_setting(one)}"
+    for setting in fields(kind):
+        yield f"# {setting.name} = {to_toml(setting.default)}  # {describe_setting(setting)}"
 
 
 def describe_setting(item: Field[Any]) -> str:
@@ -158,13 +158,13 @@ def to_toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return '"' + "".join(_escaped(char) for char in value) + '"'
+        return '"' + "".join(_escape(char) for char in value) + '"'
     if isinstance(value, tuple):
         return "[" + "".join(f"\n  {to_toml(item)}," for item in value) + ("\n]" if value else "]")
     return repr(value)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in '"\\':
         return "\\" + char
     return char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

@@ -53,13 +53,13 @@ def find_installed(paths: Paths) -> Service | None:
     if service is None:
         return None
     try:
-        is_ours = _environment(service.file.read_text("utf-8")) == _environment(service.text)
+        is_ours = _read_environment(service.file.read_text("utf-8")) == _read_environment(service.text)
     except Exception:  # there is no service, or it is not ours
         return None
     return service if is_ours else None
 
 
-def _environment(text: str) -> object:
+def _read_environment(text: str) -> object:
     """The environment in a service's file."""
     if text.startswith("<?xml"):
         import plistlib
@@ -81,8 +81,8 @@ def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
         "",
         "[Service]",
         "Type=exec",
-        f"ExecStart={_quoted(sys.executable.replace('$', '$$'))} -P -m daemon run",
-        *(f"Environment={_quoted(f'{name}={value}')}" for name, value in paths.environment().items()),
+        f"ExecStart={_quote(sys.executable.replace('$', '$$'))} -P -m daemon run",
+        *(f"Environment={_quote(f'{name}={value}')}" for name, value in paths.environment().items()),
         "Restart=on-failure",
         "RestartSec=5",
         f"RestartPreventExitStatus={' '.join(map(str, HOPELESS))}",
@@ -91,7 +91,7 @@ def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
         "NoNewPrivileges=yes",
         "ProtectSystem=strict",
         "ProtectHome=read-only",
-        f"ReadWritePaths={' '.join(map(_quoted, own))}",
+        f"ReadWritePaths={' '.join(map(_quote, own))}",
         "ReadWritePaths=/tmp /var/tmp -%h/.cache/huggingface",
         "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
         "RestrictRealtime=yes",
@@ -152,9 +152,9 @@ def describe_agent(paths: Paths) -> Service:
 def run_calls(calls: Sequence[tuple[str, ...]]) -> str:
     """The first of these commands that fails, with what it said; nothing if none does."""
     for call in calls:
-        code, said = _run(call)
+        code, output = _run(call)
         if code:
-            return f"{' '.join(call)}: {said}"
+            return f"{' '.join(call)}: {output}"
     return ""
 
 
@@ -182,7 +182,7 @@ def _run(call: Sequence[str]) -> tuple[int, str]:
     return done.returncode, done.stdout.strip() or done.stderr.strip()
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """As systemd reads it back: a percent sign begins a specifier."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'

@@ -45,20 +45,20 @@ def read_session(data: bytes) -> Session:
     text = _decode(data).strip()
     if not text:
         raise InvalidInputError("There was no text on standard input.")
-    if text[0] in "{[" and (found := _read_json(text, data)) is not None:
-        return found
+    if text[0] in "{[" and (session := _read_json(text, data)) is not None:
+        return session
     return Session(tuple(_split(text)))
 
 
 def read_notification(text: str) -> Session:
     """The session of a notification of Codex, which it gives as an argument. InvalidInputError."""
     try:
-        said = json.loads(text)
+        notification = json.loads(text)
     except ValueError as error:
         raise InvalidInputError("The notification is no JSON.") from error
-    if not isinstance(said, dict) or said.get("type") != "agent-turn-complete":
+    if not isinstance(notification, dict) or notification.get("type") != "agent-turn-complete":
         raise InvalidInputError("That is no notification of Codex that a turn is complete.")
-    return _of_notification(said)
+    return _read_agent_notification(notification)
 
 
 def batches(turns: Sequence[wire.Turn]) -> Iterator[Sequence[wire.Turn]]:
@@ -86,9 +86,9 @@ def _read_json(text: str, data: bytes) -> Session | None:
         return _read_lines(text, data)
     if isinstance(whole, dict):
         if "hook_event_name" in whole or "transcript_path" in whole:
-            return _of_hook(whole)
+            return _read_hook(whole)
         if whole.get("type") == "agent-turn-complete":
-            return _of_notification(whole)
+            return _read_agent_notification(whole)
         if "\n" not in text:  # a log of one line, perhaps
             return _read_log(data) or _read_chat(data) or _refuse()
     return _read_chat(data) or _refuse()
@@ -102,8 +102,8 @@ def _read_lines(text: str, data: bytes) -> Session | None:
             return None
     except (ValueError, RecursionError):
         return None
-    messages = [one for one in map(_object, lines) if one is not None]
-    if all({"role", "content"} <= one.keys() for one in messages):
+    messages = [message for message in map(_parse_object, lines) if message is not None]
+    if all({"role", "content"} <= message.keys() for message in messages):
         return _read_chat(json.dumps(messages).encode("utf-8", "surrogatepass")) or _refuse()
     return _read_log(data) or _refuse()
 
@@ -112,44 +112,46 @@ def _read_log(data: bytes) -> Session | None:
     from plugins.readers import Unreadable, registry
 
     try:
-        [found] = registry.stream_logs(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
+        [document] = registry.stream_logs(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
     except (Unreadable, ValueError):
         return None
-    turns = getattr(found, "turns", ())
-    return Session(turns, found.title, _session_id(data)) if turns else None  # type: ignore[union-attr]
+    turns = getattr(document, "turns", ())
+    return Session(turns, document.title, _find_session_id(data)) if turns else None  # type: ignore[union-attr]
 
 
 def _read_chat(data: bytes) -> Session | None:
     from plugins.readers import Unreadable, registry
 
     try:
-        found = [one for one in registry.stream_chats(Path("session.json"), BytesIO(data)) if getattr(one, "turns", ())]
+        chats = [
+            chat for chat in registry.stream_chats(Path("session.json"), BytesIO(data)) if getattr(chat, "turns", ())
+        ]
     except Unreadable as error:
         raise InvalidInputError(f"The JSON holds no session: {error.reason}.") from error
-    if len(found) > 1:
+    if len(chats) > 1:
         raise InvalidInputError("That is an export of several chats. Read it as a file: pal add FILE")
-    return Session(found[0].turns, found[0].title, found[0].uri) if found else None  # type: ignore[union-attr]
+    return Session(chats[0].turns, chats[0].title, chats[0].uri) if chats else None  # type: ignore[union-attr]
 
 
-def _of_hook(said: dict[str, Any]) -> Session:
-    path = said.get("transcript_path")
+def _read_hook(hook: dict[str, Any]) -> Session:
+    path = hook.get("transcript_path")
     if not isinstance(path, str) or not path.endswith(LOG_SUFFIX):
         raise InvalidInputError(f'The hook names no log: "transcript_path" must be a file {LOG_SUFFIX}.')
     log = Path(path).expanduser()
     if not log.is_file():
         raise InvalidInputError(f"There is no {log} yet: nothing was said in that session.")
-    return Session(name=_string(said.get("session_id")), log=log)
+    return Session(name=_to_str(hook.get("session_id")), log=log)
 
 
-def _of_notification(said: dict[str, Any]) -> Session:
+def _read_agent_notification(notification: dict[str, Any]) -> Session:
     """Its log, if Codex keeps one where it does by itself; else what the notification tells."""
-    thread = _string(said.get("thread-id"))
+    thread = _to_str(notification.get("thread-id"))
     if log := _find_log(thread):
         return Session(name=thread, log=log)
-    asked = said.get("input-messages")
-    turns = [wire.Turn(USER, one) for one in asked if isinstance(one, str)] if isinstance(asked, list) else []
-    if isinstance(said.get("last-assistant-message"), str):
-        turns.append(wire.Turn(AGENT, said["last-assistant-message"]))
+    asked = notification.get("input-messages")
+    turns = [wire.Turn(USER, text) for text in asked if isinstance(text, str)] if isinstance(asked, list) else []
+    if isinstance(notification.get("last-assistant-message"), str):
+        turns.append(wire.Turn(AGENT, notification["last-assistant-message"]))
     return Session(tuple(turns), name=thread)
 
 
@@ -160,13 +162,13 @@ def _find_log(thread: str) -> Path | None:
     return max(folder.glob(f"**/rollout-*{thread}{LOG_SUFFIX}"), default=None)
 
 
-def _session_id(data: bytes) -> str:
+def _find_session_id(data: bytes) -> str:
     """The id that the lines of a log give their session."""
     for line in data.splitlines()[:20]:
-        said = _object(line.decode("utf-8", "replace")) or {}
-        inner = said.get("payload")
-        if found := _string(said.get("sessionId")) or (_string(inner.get("id")) if isinstance(inner, dict) else ""):
-            return found
+        entry = _parse_object(line.decode("utf-8", "replace")) or {}
+        inner = entry.get("payload")
+        if name := _to_str(entry.get("sessionId")) or (_to_str(inner.get("id")) if isinstance(inner, dict) else ""):
+            return name
     return ""
 
 
@@ -178,8 +180,8 @@ def _split(text: str) -> Iterator[wire.Turn]:
         return
     ends = [label.start() for label in labels[1:]] + [len(text)]
     for label, end in zip(labels, ends, strict=True):
-        if said := text[label.end() : end].strip():
-            yield wire.Turn(USER if label[1].lower() in _PERSON else AGENT, said)
+        if words := text[label.end() : end].strip():
+            yield wire.Turn(USER if label[1].lower() in _PERSON else AGENT, words)
 
 
 def _decode(data: bytes) -> str:
@@ -189,7 +191,7 @@ def _decode(data: bytes) -> str:
         raise InvalidInputError("Standard input is not UTF-8 text.") from error
 
 
-def _object(line: str) -> dict[str, Any] | None:
+def _parse_object(line: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -197,7 +199,7 @@ def _object(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _string(value: Any) -> str:
+def _to_str(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

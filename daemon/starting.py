@@ -65,7 +65,7 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
     if _start_service(client, wait, say):
         return
-    said = _said_bytes(client.paths)
+    output_bytes = _measure_output(client.paths)
     process = _spawn(client.paths)
     deadline = time.monotonic() + wait
     while time.monotonic() < deadline:
@@ -77,10 +77,10 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
         if code == ALREADY_RUNNING and not is_held(client.paths.lock):
             process = _spawn(client.paths)  # the other one was just about to end
         elif code not in (None, ALREADY_RUNNING):
-            why = _tail(client.paths, said)
+            why = _read_tail(client.paths, output_bytes)
             raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{why}", code)
         time.sleep(0.02)
-    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths, said)}")
+    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_read_tail(client.paths, output_bytes)}")
 
 
 def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
@@ -91,12 +91,12 @@ def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> b
     if service is None:
         return False
     deadline, problem = time.monotonic() + wait, "it does not answer"
-    for found in start_service(service):
+    for failure in start_service(service):
         with contextlib.suppress(DaemonDownError):
             client.hello()
             return True
-        if found or time.monotonic() > deadline:
-            problem = found or problem
+        if failure or time.monotonic() > deadline:
+            problem = failure or problem
             break
         time.sleep(0.1)
     say(f"The installed service does not start, so the daemon runs without it ({problem}).")
@@ -138,7 +138,7 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
         os.close(output)
 
 
-def _said_bytes(paths: Paths) -> int:
+def _measure_output(paths: Paths) -> int:
     """How much earlier daemons have said."""
     try:
         return paths.output.stat().st_size
@@ -146,12 +146,12 @@ def _said_bytes(paths: Paths) -> int:
         return 0
 
 
-def _tail(paths: Paths, since: int, lines: int = 12) -> str:
+def _read_tail(paths: Paths, since: int, lines: int = 12) -> str:
     """The end of the daemon's latest output, without earlier output."""
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()
             fresh = whole[begin:] if len(whole) >= begin else whole  # the log restarts when it has grown long
-            if said := fresh.decode("utf-8", "replace").strip():
-                return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
+            if output := fresh.decode("utf-8", "replace").strip():
+                return "\n".join([f"The end of {path}:", *output.splitlines()[-lines:]])
     return f"It left no word in {paths.log}."

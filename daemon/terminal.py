@@ -49,7 +49,7 @@ def display_safe(text: str, *, line: bool = False) -> str:
 
 def escape_unsafe(text: str) -> str:
     """Replaces unsafe characters by `\\uXXXX`: for an encoded JSON document, which must lose nothing."""
-    return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
+    return _UNSAFE.sub(lambda match: _escape_json(ord(match[0])), text)
 
 
 def file_link(path: str) -> str | None:
@@ -74,11 +74,11 @@ def is_file_link(link: str) -> bool:
     return _FILE_LINK.fullmatch(link) is not None
 
 
-def describe_told(told: wire.Told) -> str:
+def describe_told(note: wire.Told) -> str:
     """`Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: you live in Oslo.`"""
-    text = " ".join(told.text.split())
+    text = " ".join(note.text.split())
     end = "" if text.endswith((".", "!", "…")) else "."
-    changes = [f" From now on: {statement(one.new)}; before: {statement(one.old)}." for one in told.changes]
+    changes = [f" From now on: {statement(change.new)}; before: {statement(change.old)}." for change in note.changes]
     return display_safe("".join([f"Kept in your own words: “{text}”{end}", *changes]))
 
 
@@ -150,22 +150,22 @@ def modality(fact: wire.Fact) -> str:
     return f" ({word})" if word else ""
 
 
-def describe_outcome(one: wire.Revision) -> str:
+def describe_outcome(revision: wire.Revision) -> str:
     """What became of a revision, in a sentence."""
-    match one.state:
+    match revision.state:
         case "undone":
             return "undone; both facts are as they were before."
         case "settled":
             return "both are true."
-        case "kept" if one.new.retired and one.relation != "duplicates":
+        case "kept" if revision.new.retired and revision.relation != "duplicates":
             return "the old one is right; the new one was never true."
         case "kept":
-            return "the new one stands." if one.relation != "duplicates" else "one fact, told twice."
+            return "the new one stands." if revision.relation != "duplicates" else "one fact, told twice."
         case _:
             return "nobody has looked at it yet."
 
 
-def _json_escape(code: int) -> str:
+def _escape_json(code: int) -> str:
     if code < 0x10000:
         return f"\\u{code:04x}"
     code -= 0x10000

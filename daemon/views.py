@@ -59,19 +59,19 @@ def passage(episode: Episode) -> wire.Passage:
 
 
 def surroundings(before: Episode | None, after: Episode | None, properties: Mapping[str, Any]) -> wire.Surroundings:
-    told = {str(key): _property_words(value) for key, value in properties.items() if key != ENTRY_VERSIONS}
-    return wire.Surroundings(passage(before) if before else None, passage(after) if after else None, told)
+    texts = {str(key): _describe_property(value) for key, value in properties.items() if key != ENTRY_VERSIONS}
+    return wire.Surroundings(passage(before) if before else None, passage(after) if after else None, texts)
 
 
-def _property_words(value: object) -> str:
+def _describe_property(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
-    return wire.RecallReply(tuple(map(_found, found.hits)), ms, found.trace.steps)
+def recall_reply(recall: Recall, ms: float) -> wire.RecallReply:
+    return wire.RecallReply(tuple(map(_make_found, recall.hits)), ms, recall.trace.steps)
 
 
-def _found(hit: Hit) -> wire.Found:
+def _make_found(hit: Hit) -> wire.Found:
     return wire.Found(
         passage(hit.episode), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
     )

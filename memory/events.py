@@ -180,7 +180,7 @@ def name_position(uri: str, line: int, end_line: int | None = None) -> str:
     noun = counted_in(uri)
     last = line if end_line is None else end_line
     if noun == "second":
-        span = dict.fromkeys(f"{one // 3600:02}:{one // 60 % 60:02}:{one % 60:02}" for one in (line, last))
+        span = dict.fromkeys(f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}" for at in (line, last))
         return " to ".join(span)
     if noun == "picture":
         return ""
@@ -204,7 +204,7 @@ _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>
 
 def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine]:
     """The lines of an answer's text that are not empty, with their kinds and values from its citations."""
-    known = {one.n: one for one in citations}
+    known = {citation.n: citation for citation in citations}
     for written in filter(str.strip, text.splitlines()):
         match = _LINE.fullmatch(written)
         assert match is not None
@@ -215,7 +215,7 @@ def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine
         elif proofs and proofs[0].folded:
             yield AnswerLine(f"{match['earlier'] or ''}{match['said']}", "folded", numbers)
         else:
-            value = next((one.value for one in proofs if one.value in match["said"]), "")
+            value = next((proof.value for proof in proofs if proof.value in match["said"]), "")
             yield AnswerLine(match["said"], "earlier" if match["earlier"] else "answer", numbers, value)
 
 

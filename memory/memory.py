@@ -171,7 +171,7 @@ class Memory:
         except BaseException:
             store.close()
             raise
-        return cls(state, _chooses(llm), _chooses(driver))
+        return cls(state, _make_chooser(llm), _make_chooser(driver))
 
     @staticmethod
     def embedder_of(path: Path | str, read_only: bool = False) -> str | None:
@@ -384,22 +384,22 @@ class Memory:
     checksum_path = staticmethod(restore.checksum_path)
 
     @staticmethod
-    def restore(backup: Path, path: Path, kept: Path) -> None:
-        """Puts a backup, once it is verified, in the place of the memory at `path`, which is kept as `kept`. Nobody may
-        have that open. InvalidInputError, StoreDamagedError: then nothing has changed."""
-        restore.restore(backup, path, kept)
+    def restore(backup: Path, path: Path, former_path: Path) -> None:
+        """Replaces the memory at `path` by a verified backup; the old one moves to `former_path`. Nobody may have that
+        open. InvalidInputError, StoreDamagedError: then nothing has changed."""
+        restore.restore(backup, path, former_path)
 
     @staticmethod
     def load(
-        export: BinaryIO, path: Path, kept: Path, progress: Callable[[int, int], None] = lambda done, total: None
+        export: BinaryIO, path: Path, former_path: Path, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> dict[str, int]:
-        """Replaces the memory at `path` by that of an export, an open file of lines; the old one is kept as `kept`.
-        Returns the number of lines of each kind. Its vectors are missing: `maintenance.switch_embedder`. Nobody may
-        have that memory open. `progress` hears (done, total) lines. InvalidInputError with the number of the line,
-        StoreNewerError, StoreDamagedError: then nothing has changed."""
+        """Replaces the memory at `path` by that of an export, an open file of lines; the old one moves to
+        `former_path`. Returns the number of lines of each kind. Its vectors are missing: `maintenance.switch_embedder`.
+        Nobody may have that memory open. `progress` gets (done, total) lines. InvalidInputError with the number of the
+        line, StoreNewerError, StoreDamagedError: then nothing has changed."""
         from memory.store.load import load
 
-        return load(export, path, kept, progress).counts
+        return load(export, path, former_path, progress).counts
 
     def rehearse(self, backup: Path) -> None:
         """Restores a backup into a folder next to the memory, asks it something, and removes it again. StoreError and
@@ -446,6 +446,6 @@ class Memory:
         self.close()
 
 
-def _chooses(llm: LLM | None) -> ChooseLLM | None:
-    """Chooses that one, whatever is asked."""
+def _make_chooser(llm: LLM | None) -> ChooseLLM | None:
+    """A function that chooses that model for every question."""
     return None if llm is None else lambda local_only: llm if llm.is_local or not local_only else None

@@ -36,7 +36,7 @@ class Note:
     def to_detail(self) -> dict[str, Any]:
         """As `Step.detail` has it."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
-        return {name: _plain(value) for name, value in values.items() if value is not None}
+        return {name: _to_plain(value) for name, value in values.items() if value is not None}
 
     @classmethod
     def from_detail(cls, detail: Mapping[str, Any]) -> Self:
@@ -60,7 +60,7 @@ def step(note: Note, ms: float) -> Step:
 
 def notes(kind: type[N], steps: Iterable[Step]) -> Iterator[N]:
     """What a stage noted, each time it was run."""
-    return (note for one in steps if (note := kind.from_step(one)) is not None)
+    return (note for step in steps if (note := kind.from_step(step)) is not None)
 
 
 def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
@@ -68,10 +68,10 @@ def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
     return next(iter([*notes(kind, steps)][::-1]), None)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Note):
         return value.to_detail()
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    return [_to_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)

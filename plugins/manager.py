@@ -73,8 +73,8 @@ class Plugins:
         """`readers` is called when a file is first read. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
-        self._make = _makers(registered["register_embedders"], settings)
-        self._make_reranker = _makers(registered["register_rerankers"], settings)
+        self._make = _make_factories(registered["register_embedders"], settings)
+        self._make_reranker = _make_factories(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Registered] = {entry.name: entry for entry in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
@@ -258,7 +258,7 @@ def find_names() -> list[str]:
 def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
     """The built-in plugins, then every entry point of the group "palimpsest" that is neither in `left_out` nor turned
     off. `settings` has the sections of config.toml as its attributes."""
-    manager = _new_manager()
+    manager = _make_manager()
     off = {*getattr(settings, "plugins", PluginSettings()).disabled, *left_out}
     everything: Registrations = {hook: [] for hook in HOOKS}
     others: list[PluginInfo] = []
@@ -288,11 +288,11 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
     return Plugins(everything, readers, others, settings)
 
 
-def _new_manager() -> pluggy.PluginManager:
+def _make_manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
-        manager.add_hookcall_monitoring(_before, _after)
+        manager.add_hookcall_monitoring(_trace_begin, _trace_end)
     return manager
 
 
@@ -302,7 +302,7 @@ def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest
     return make(*args, getattr(settings, section, None)) if section else make(*args)
 
 
-def _makers(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
+def _make_factories(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
     """The factory of each registered name."""
     return {name: partial(_make, make, settings, *section) for name, make, *section in registered}
 
@@ -334,11 +334,11 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
     return registrations
 
 
-def _before(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
+def _trace_begin(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
     names = ", ".join(implementation.plugin_name for implementation in implementations)
     print(f"plugins: {hook}({', '.join(arguments)}) -> {names or 'nobody'}", file=sys.stderr)
 
 
-def _after(outcome: Any, hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
+def _trace_end(outcome: Any, hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
     if outcome.exception is not None:
         print(f"plugins: {hook} raised {outcome.exception!r}", file=sys.stderr)

@@ -49,13 +49,13 @@ class OnnxModel:
         (b, numbers), and which of the tokens are theirs, (b, tokens) of 0 and 1. NotAvailableError."""
         tokenizer, session = self._load()
         encodings = tokenizer.encode_batch(list(texts))
-        inputs = {one.name for one in session.get_inputs()}
-        outputs = [one.name for one in session.get_outputs()]
-        wanted = next((name for name in OUTPUTS if name in outputs), outputs[0])
-        for rows in _batches([len(one.ids) for one in encodings]):
-            feed = _feed([encodings[row] for row in rows])
-            [found] = session.run([wanted], {name: feed[name] for name in feed if name in inputs})
-            yield rows, found, feed["attention_mask"].astype(np.float32)
+        inputs = {tensor.name for tensor in session.get_inputs()}
+        outputs = [tensor.name for tensor in session.get_outputs()]
+        output = next((name for name in OUTPUTS if name in outputs), outputs[0])
+        for rows in _make_batches([len(encoding.ids) for encoding in encodings]):
+            feed = _make_feed([encodings[row] for row in rows])
+            [states] = session.run([output], {name: feed[name] for name in feed if name in inputs})
+            yield rows, states, feed["attention_mask"].astype(np.float32)
 
     def _load(self) -> tuple[Tokenizer, InferenceSession]:
         with self._loading:
@@ -90,7 +90,7 @@ class OnnxModel:
         return onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def _make_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Rows of texts with these numbers of tokens, the shortest first, as many in a batch as TOKENS_AT_ONCE allows."""
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
@@ -102,9 +102,9 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield rows
 
 
-def _feed(encodings: Sequence[Encoding]) -> dict[str, NDArray[Any]]:
+def _make_feed(encodings: Sequence[Encoding]) -> dict[str, NDArray[Any]]:
     """The inputs (b, tokens) int64 of a batch, padded at the end."""
-    shape = (len(encodings), max(len(one.ids) for one in encodings))
+    shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
     names = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
     feed = {name: np.zeros(shape, np.int64) for name in names}
     for row, encoding in enumerate(encodings):

@@ -20,19 +20,19 @@ def _is_named(name: Any, make: Any, section: Any = "") -> bool:
 
 
 HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and whether that was given
-    "register_readers": ("a plugins.readers.Reader", lambda one: isinstance(one, Reader)),
+    "register_readers": ("a plugins.readers.Reader", lambda item: isinstance(item, Reader)),
     "register_embedders": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
     "register_llms": (
         "a plugins.llms.Family with a plain prefix",
-        lambda one: isinstance(one, Family) and one.prefix.isidentifier(),
+        lambda item: isinstance(item, Family) and item.prefix.isidentifier(),
     ),
     "register_traversers": (
         "what plugins.traversers.contract declares",
-        lambda one: isinstance(one, Registered) and bool(one.name) and not {*"+@"} & {*one.name},
+        lambda item: isinstance(item, Registered) and bool(item.name) and not {*"+@"} & {*item.name},
     ),
     "register_rankers": ("a name and a function that makes it", _is_named),
     "register_rerankers": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
-    "register_exporters": ("a plugins.exporters.contract.Exporter", lambda one: isinstance(one, Exporter)),
+    "register_exporters": ("a plugins.exporters.contract.Exporter", lambda item: isinstance(item, Exporter)),
 }
 
 
@@ -60,7 +60,7 @@ class PluginInfo:
     is_off: bool = False
 
 
-def name_all(found: Registrations) -> dict[str, tuple[str, ...]]:
+def name_all(registrations: Registrations) -> dict[str, tuple[str, ...]]:
     """All registered names: kind -> names."""
-    named = {kind: tuple(map(name, found[hook])) for hook, (kind, name) in NAMES.items()}
+    named = {kind: tuple(map(name, registrations[hook])) for hook, (kind, name) in NAMES.items()}
     return {kind: names for kind, names in named.items() if names}

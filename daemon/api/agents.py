@@ -76,14 +76,14 @@ def write_note(memory: Memory, limiter: WriteLimiter, agent: str, text: str, tit
     source, now = f"{_prefix(agent)}{digest[:16]}", datetime.now(UTC)
     if memory.sources.get(source) is not None:
         return wire.KeptNote(source, known=True)
-    limiter.take(agent, len(_notes(memory, agent, now - DAY)))
+    limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
     memory.remember(text, title or None, source, now, speaker=speaker_of(agent))
     return wire.KeptNote(source)
 
 
 def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> wire.AgentUndone:
     """The writer's unit."""
-    uris = [source.uri for source in _notes(memory, agent, since)]
+    uris = [source.uri for source in _list_notes(memory, agent, since)]
     verdicts = memory.questions.take_back_verdicts(agent, since)
     if not uris:
         return wire.AgentUndone(Forgotten(), 0, verdicts)
@@ -97,10 +97,10 @@ def speaker_of(agent: str) -> str:
     return f"{agent} (agent)"
 
 
-def _notes(memory: Memory, agent: str, since: datetime | None) -> list[Source]:
+def _list_notes(memory: Memory, agent: str, since: datetime | None) -> list[Source]:
     """Its notes, or those since a time."""
     notes = memory.sources.list_under(_prefix(agent))
-    return [one for one in notes if since is None or (one.at is not None and one.at >= since)]
+    return [note for note in notes if since is None or (note.at is not None and note.at >= since)]
 
 
 def _prefix(agent: str) -> str:
@@ -123,42 +123,42 @@ def keep_session(
     """Within a unit of the writer. InvalidInputError."""
     if not SESSION_NAME.fullmatch(session):
         raise InvalidInputError("A session's name has letters, digits, dots and dashes, 100 at most.")
-    spoken = {turn.ref: turn for turn in _with_refs(memory, [turn for turn in turns if _has_words(turn)])}
+    spoken = {turn.ref: turn for turn in _add_refs(memory, [turn for turn in turns if _has_words(turn)])}
     if not spoken:
         raise InvalidInputError("Nobody says anything in that session.")
     name = f"{SESSIONS}{client}/{session}"
-    parts = {part: _refs(memory, part) for part in _parts(memory, name)}
+    parts = {part: _list_refs(memory, part) for part in _list_parts(memory, name)}
     known = set[str | None]().union(*parts.values())
     new = [ref for ref in spoken if ref not in known]
     grown = max(
-        (part for part, refs in parts.items() if refs <= spoken.keys()), key=lambda one: len(parts[one]), default=None
+        (part for part, refs in parts.items() if refs <= spoken.keys()), key=lambda part: len(parts[part]), default=None
     )
     if not new:
         return wire.Captured(grown.uri if grown else name, len(spoken), 0)
     if grown is not None:  # what another part has already is not said twice
         elsewhere = known - parts[grown]
-        said = [turn for ref, turn in spoken.items() if ref not in elsewhere]
+        new_turns = [turn for ref, turn in spoken.items() if ref not in elsewhere]
         uri, at = grown.uri, grown.at
     else:
-        said, at = [spoken[ref] for ref in new], None
+        new_turns, at = [spoken[ref] for ref in new], None
         uri = name if not parts else f"{name}/{len(parts) + 1}"
-    at = at or next((turn.at for turn in said if turn.at is not None), None) or datetime.now(UTC)
+    at = at or next((turn.at for turn in new_turns if turn.at is not None), None) or datetime.now(UTC)
     memory.remember_many(
-        [Document(uri, turns=tuple(said), title=title or None, kind="chat", at=at, conversation=title or session)]
+        [Document(uri, turns=tuple(new_turns), title=title or None, kind="chat", at=at, conversation=title or session)]
     )
     return wire.Captured(uri, len(spoken), len(new))
 
 
-def _parts(memory: Memory, name: str) -> list[Source]:
-    return [one for one in memory.sources.list_under(name) if one.uri == name or one.uri.startswith(f"{name}/")]
+def _list_parts(memory: Memory, name: str) -> list[Source]:
+    return [part for part in memory.sources.list_under(name) if part.uri == name or part.uri.startswith(f"{name}/")]
 
 
-def _refs(memory: Memory, part: Source) -> set[str | None]:
-    found = memory.browsing.read_source(part.uri)
-    return {ref for episode in memory.sources.episodes(found.passages) for ref in episode.refs}
+def _list_refs(memory: Memory, part: Source) -> set[str | None]:
+    view = memory.browsing.read_source(part.uri)
+    return {ref for episode in memory.sources.episodes(view.passages) for ref in episode.refs}
 
 
-def _with_refs(memory: Memory, turns: Sequence[Turn]) -> Iterator[Turn]:
+def _add_refs(memory: Memory, turns: Sequence[Turn]) -> Iterator[Turn]:
     """The turns, each with who it is of and what it is known by: the second "yes" of somebody is another one."""
     times = Counter[str]()
     for turn in turns:

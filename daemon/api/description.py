@@ -23,16 +23,17 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     """An OpenAPI document as JSON. Each stream is described as what it is, lines of JSON of no one type."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    failed = {"description": "It could not be done.", "content": _json(wire.Failed, schemas)}
+    failed = {"description": "It could not be done.", "content": _describe_json(wire.Failed, schemas)}
     for endpoint in endpoints:
         call = endpoint.call
+        done = {"description": "It is done.", "content": _make_reply(call, schemas)}
         operation: dict[str, Any] = {
             "operationId": call.name,
             "description": cleandoc(call.stub.__doc__ or ""),
-            "responses": {"200": {"description": "It is done.", "content": _reply(call, schemas)}, "default": failed},
+            "responses": {"200": done, "default": failed},
         }
         if endpoint.body:
-            body = _object(endpoint.body, endpoint.required, schemas)
+            body = _make_object(endpoint.body, endpoint.required, schemas)
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
         for name, kind in endpoint.url.items():
             operation.setdefault("parameters", []).append(
@@ -40,7 +41,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
                     "name": name,
                     "in": "path" if call.in_path(name) else "query",
                     "required": name in endpoint.required,
-                    "schema": _schema(kind, schemas),
+                    "schema": _make_schema(kind, schemas),
                 }
             )
         paths.setdefault(call.path, {})[call.method.lower()] = operation
@@ -48,26 +49,26 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
 
 
-def _reply(call: Call, schemas: dict[str, Any]) -> dict[str, Any]:
+def _make_reply(call: Call, schemas: dict[str, Any]) -> dict[str, Any]:
     returned = call.types["return"]
     if call.is_stream:
         return {"application/x-ndjson": {}}
     if call.field:
-        return {"application/json": {"schema": _object({call.field: returned}, [call.field], schemas)}}
-    return _json(dict if returned is NoneType else returned, schemas)  # nothing: an empty object
+        return {"application/json": {"schema": _make_object({call.field: returned}, [call.field], schemas)}}
+    return _describe_json(dict if returned is NoneType else returned, schemas)  # nothing: an empty object
 
 
-def _json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    return {"application/json": {"schema": _schema(kind, schemas)}}
+def _describe_json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": _make_schema(kind, schemas)}}
 
 
-def _object(kinds: Mapping[str, Any], required: Collection[str], schemas: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: _schema(kind, schemas) for name, kind in kinds.items()}
+def _make_object(kinds: Mapping[str, Any], required: Collection[str], schemas: dict[str, Any]) -> dict[str, Any]:
+    properties = {name: _make_schema(kind, schemas) for name, kind in kinds.items()}
     needed = [name for name in kinds if name in required]
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
-def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+def _make_schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of a type; a dataclass is described once, in `schemas`."""
     if is_dataclass(kind):
         name = kind.__name__  # type: ignore[union-attr]
@@ -77,10 +78,10 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
             required = [
                 item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING
             ]
-            schemas[name] = _object(get_type_hints(kind) | sent, required, schemas) | {"description": kind.__doc__}
+            schemas[name] = _make_object(get_type_hints(kind) | sent, required, schemas) | {"description": kind.__doc__}
         return {"$ref": f"#/components/schemas/{name}"}
     if get_origin(kind) in (tuple, Sequence):
-        return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
+        return {"type": "array", "items": _make_schema(get_args(kind)[0], schemas)}
     if kind in PLAIN:
         return {"type": PLAIN[kind]}
     if kind is Path:
@@ -91,4 +92,4 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", "enum": [*get_args(kind)]}
     if get_origin(kind) in (dict, Mapping) or kind in (dict, Any):
         return {} if kind is Any else {"type": "object"}
-    return {"anyOf": [_schema(one, schemas) for one in get_args(kind)]}
+    return {"anyOf": [_make_schema(option, schemas) for option in get_args(kind)]}

@@ -32,10 +32,10 @@ def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths
     number = size = 0
     deadline = time.monotonic() + COUNT_SECONDS
     own = tuple(own)
-    for found, _ in _walk(paths, settings, own):
-        if found.unread is None and found.size and plugins.reads(found.path):
+    for entry, _ in _walk(paths, settings, own):
+        if entry.unread is None and entry.size and plugins.reads(entry.path):
             number += 1
-            size += found.size
+            size += entry.size
         if time.monotonic() > deadline:
             return wire.Counted(number, size, complete=False)
     return wire.Counted(number, size, complete=True)
@@ -45,8 +45,8 @@ def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> I
     """All files below the paths, each with the folder below which no link is followed."""
     for path in paths:
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
-        for found in walk(path, ignore):
-            yield found, ignore.root
+        for entry in walk(path, ignore):
+            yield entry, ignore.root
 
 
 def estimate_files(
@@ -61,25 +61,25 @@ def estimate_files(
     """Looks into some of the files."""
     readable: list[tuple[Found, Path]] = []
     skipped = 0
-    for found, root in _walk(paths, settings, tuple(own)):
-        if found.unread is None:
-            readable.append((found, root))
+    for entry, root in _walk(paths, settings, tuple(own)):
+        if entry.unread is None:
+            readable.append((entry, root))
         else:
             skipped += 1
     sample = readable[:: math.ceil(len(readable) / SAMPLE)] if readable else []
     bytes = words = episodes = unreadable = 0
-    for found, root in sample:
-        bytes += found.size
+    for entry, root in sample:
+        bytes += entry.size
         try:
-            reader = plugins.reader_for(found.path, found.size)
-            with files.open_whole(found.path, reader.max_bytes, root) as (file, status):
-                amount = readers.count(OpenFile(file, found.path, status.st_size, reader))
+            reader = plugins.reader_for(entry.path, entry.size)
+            with files.open_whole(entry.path, reader.max_bytes, root) as (file, status):
+                amount = readers.count(OpenFile(file, entry.path, status.st_size, reader))
         except (Unreadable, files.Unread, ReaderDiedError):
             unreadable += 1
             continue
         episodes += amount.episodes
         words += amount.words
-    total = sum(found.size for found, _ in readable)
+    total = sum(entry.size for entry, _ in readable)
     more = total / bytes if bytes else 1.0
     return _read_by_model(
         models,

@@ -38,14 +38,14 @@ def revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.one_moment():
-        found = _with_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
+        listed = _quote_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
         told_as_one = memory.knowledge.names_told_as_one()
-        return wire.RevisionsReply(tuple(found), memory.knowledge.count_open_revisions(), told_as_one)
+        return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), told_as_one)
 
 
 def revision(memory: Memory, id: int) -> wire.Revision:
     with memory.one_moment():
-        return _with_sentences(memory, [memory.knowledge.revision(id)])[0]
+        return _quote_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
 def names(memory: Memory, one: str, other: str, same: bool) -> wire.Names:
@@ -64,9 +64,9 @@ def tags(memory: Memory) -> tuple[wire.Tag, ...]:
     return tuple(wire.Tag(*row) for row in memory.sources.count_tags(MOST_TAGS))
 
 
-def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]:
+def _quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:
     """The revisions with the whole sentences of their quotes: a person is to judge them."""
-    ids = {fact.episode_id for each in found for fact in (each.old, each.new)}
+    ids = {fact.episode_id for each in listed for fact in (each.old, each.new)}
     passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
 
     def whole(fact: Fact) -> Fact:
@@ -78,7 +78,7 @@ def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]
                 return replace(fact, quote=passage.text[start : end.start() if end else None].strip())
         return fact
 
-    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in found]
+    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in listed]
 
 
 def facts(
@@ -89,24 +89,25 @@ def facts(
     Sentences that say hardly more than their relations, or state a relation that no longer holds, are left out.
     """
     with memory.one_moment():
-        found = memory.facts(about, as_of=as_of, history=history, known_on=known_on)
-        ever = found if history else memory.facts(about, history=True)
+        listed = memory.facts(about, as_of=as_of, history=history, known_on=known_on)
+        ever = listed if history else memory.facts(about, history=True)
         open_ones = memory.revisions("open", MOST, about)
-        sentences = [fact for fact in found if fact.origin == "sentence"]
-        told = _told(memory, sentences, [fact for fact in ever if known_on is None or fact.recorded <= known_on])
-    holding = {fact.id for fact in found}
-    covered = {one.id for one in sentences if _covered(one, told[one.episode_id], holding)}
-    found = sorted((fact for fact in found if fact.id not in covered), key=lambda fact: fact.kind != "relation")
-    shown = {fact.id for fact in found}
-    disputes = [one for one in open_ones if one.relation == "contradicts" and {one.old.id, one.new.id} <= shown]
-    return wire.FactsReply(about, tuple(found), tuple(disputes))
+        sentences = [fact for fact in listed if fact.origin == "sentence"]
+        known = [fact for fact in ever if known_on is None or fact.recorded <= known_on]
+        relations = _list_relations(memory, sentences, known)
+    holding = {fact.id for fact in listed}
+    covered = {fact.id for fact in sentences if _is_covered(fact, relations[fact.episode_id], holding)}
+    listed = sorted((fact for fact in listed if fact.id not in covered), key=lambda fact: fact.kind != "relation")
+    shown = {fact.id for fact in listed}
+    disputes = [pair for pair in open_ones if pair.relation == "contradicts" and {pair.old.id, pair.new.id} <= shown]
+    return wire.FactsReply(about, tuple(listed), tuple(disputes))
 
 
 def history(memory: Memory, about: str) -> wire.HistoryReply:
     with memory.one_moment():
-        found = memory.facts(about, history=True)
+        listed = memory.facts(about, history=True)
         known = memory.revisions("all", MOST, about)
-    return wire.HistoryReply(about, strands(found, known))
+    return wire.HistoryReply(about, strands(listed, known))
 
 
 def settle(services: Services, id: int, verdict: str) -> wire.Revision:
@@ -123,29 +124,31 @@ def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: i
     return seen
 
 
-def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
+def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
     """Relations of one subject and predicate, each strand in order of time, what changed last first.
 
     Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name; so are
     sentences that were edited one into the other, under the name of their note.
     """
-    ended = {one.old.id: one for one in sorted(known, key=lambda one: one.id) if _ends(one)}
-    relations = {fact.id: fact for fact in found if fact.kind == "relation" and fact.predicate}
-    relations |= {fact.id: fact for one in ended.values() for fact in (one.old, one.new) if fact.origin == "sentence"}
+    ended = {pair.old.id: pair for pair in sorted(known, key=lambda pair: pair.id) if _is_ending(pair)}
+    relations = {fact.id: fact for fact in listed if fact.kind == "relation" and fact.predicate}
+    relations |= {
+        fact.id: fact for pair in ended.values() for fact in (pair.old, pair.new) if fact.origin == "sentence"
+    }
     for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
         del relations[id]  # a duplicate, or never true: it has no time
     of: dict[int, object] = {
         id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
     }
-    for one in ended.values():
-        if one.old.id in of and one.new.id in of and of[one.old.id] != of[one.new.id]:
-            old, new = of[one.old.id], of[one.new.id]
+    for pair in ended.values():
+        if pair.old.id in of and pair.new.id in of and of[pair.old.id] != of[pair.new.id]:
+            old, new = of[pair.old.id], of[pair.new.id]
             of = {id: new if strand == old else strand for id, strand in of.items()}
     woven: dict[object, list[Fact]] = {}
     for id, fact in relations.items():
         woven.setdefault(of[id], []).append(fact)
-    rows = [sorted(row, key=_began) for row in woven.values()]
-    rows.sort(key=lambda row: _began(row[-1]), reverse=True)
+    rows = [sorted(row, key=_find_begin) for row in woven.values()]
+    rows.sort(key=lambda row: _find_begin(row[-1]), reverse=True)
     return tuple(
         wire.Strand(
             row[-1].objects[0] if row[-1].predicate else row[-1].uri.rpartition("/")[2],
@@ -156,39 +159,41 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     )
 
 
-def _told(memory: Memory, sentences: Iterable[Fact], known: Iterable[Fact]) -> dict[int, list[tuple[str, Fact]]]:
+def _list_relations(
+    memory: Memory, sentences: Iterable[Fact], known: Iterable[Fact]
+) -> dict[int, list[tuple[str, Fact]]]:
     """By the episodes of these sentences: the relations that each tells, with the words that do."""
     relations = {fact.id: fact for fact in known if fact.kind == "relation"}
     ids = sorted({fact.episode_id for fact in sentences})
-    told: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
+    by_episode: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
     texts = {episode.id: episode.text for episode in memory.sources.episodes(ids)}
     for id, episode, start, end in memory.knowledge.quotes_in(ids):
         if id in relations and episode in texts:
-            told[episode].append((texts[episode][start:end], relations[id]))
+            by_episode[episode].append((texts[episode][start:end], relations[id]))
     for fact in relations.values():  # retired ones are not among those
-        if fact.episode_id in told:
-            told[fact.episode_id].append((fact.quote, fact))
-    return told
+        if fact.episode_id in by_episode:
+            by_episode[fact.episode_id].append((fact.quote, fact))
+    return by_episode
 
 
-def _covered(sentence: Fact, told: Iterable[tuple[str, Fact]], holding: Set[int]) -> bool:
+def _is_covered(sentence: Fact, relations: Iterable[tuple[str, Fact]], holding: Set[int]) -> bool:
     """Whether a sentence says hardly more than the relations read out of it, or says one that holds no longer."""
-    read = [(quote, one) for quote, one in told if quote.strip() and quote.strip() in sentence.text]
-    if any(one.id not in holding and (one.valid_to or one.retired or one.superseded_by) for _, one in read):
+    read = [(quote, fact) for quote, fact in relations if quote.strip() and quote.strip() in sentence.text]
+    if any(fact.id not in holding and (fact.valid_to or fact.retired or fact.superseded_by) for _, fact in read):
         return True
-    shown = [(quote, one) for quote, one in read if one.id in holding]
-    said = WORD.findall(sentence.text.lower())
-    words = {word for quote, one in shown for word in WORD.findall(f"{one.text} {quote}".lower())}
-    return bool(shown) and sum(word in words for word in said) >= SAME_WORDS * len(said)
+    shown = [(quote, fact) for quote, fact in read if fact.id in holding]
+    sentence_words = WORD.findall(sentence.text.lower())
+    words = {word for quote, fact in shown for word in WORD.findall(f"{fact.text} {quote}".lower())}
+    return bool(shown) and sum(word in words for word in sentence_words) >= SAME_WORDS * len(sentence_words)
 
 
-def _ends(revision: Revision) -> bool:
+def _is_ending(revision: Revision) -> bool:
     """Whether the old fact has ended by it; it has not if a person said that the new one was never true."""
     stands = revision.state == "open" or (revision.state == "kept" and revision.new.retired is None)
     return stands and revision.relation in ("supersedes", "negates")
 
 
-def _began(fact: Fact) -> tuple[object, int]:
+def _find_begin(fact: Fact) -> tuple[object, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
@@ -201,28 +206,28 @@ def profile(memory: Memory) -> wire.ProfileReply:
 
 
 def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
-    key, value = _checked(key), " ".join(value.split())
+    key, value = _check_key(key), " ".join(value.split())
     if not 0 < len(value) <= MOST_VALUE:
         raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
     uri, now = PROFILE + key, datetime.now().astimezone()
     note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
     memory.remember_many([note])
-    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
-    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has no value
-    return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
+    made = [change for change in memory.revisions("all", NEWEST) if change.new.uri == uri and change.state == "open"]
+    changes = [change for change in made if change.new.objects[-1:] == (value,)]  # a sentence of the note has no value
+    return wire.ProfileReply(memory.knowledge.profile(), tuple(changes))
 
 
 def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
-    uri = PROFILE + _checked(key)
+    uri = PROFILE + _check_key(key)
     if memory.sources.get(uri) is None:
-        told = next((one.facts for one in memory.knowledge.profile().entries if one.key == _checked(key)), ())
-        remedy = f" It stands in {told[0].uri}; edit it there." if told else ""
+        facts = next((entry.facts for entry in memory.knowledge.profile().entries if entry.key == _check_key(key)), ())
+        remedy = f" It stands in {facts[0].uri}; edit it there." if facts else ""
         raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
     memory.ingest.retire(uri)
     return profile(memory)
 
 
-def _checked(key: str) -> str:
+def _check_key(key: str) -> str:
     key = " ".join(key.casefold().split())
     if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
         raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
@@ -236,7 +241,7 @@ class News:
         self._memory = memory
         self._publish = publish
         self._generation = memory.generation
-        self._newest = self._last()
+        self._newest = self._find_last()
 
     def look(self) -> None:
         """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
@@ -244,11 +249,11 @@ class News:
         if generation == self._generation:
             return
         self._generation = generation
-        if (newest := self._last()) > self._newest:
+        if (newest := self._find_last()) > self._newest:
             fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
             for id in sorted(id for id in fresh if id > self._newest):
                 self._publish(wire.FactChanged(revision(self._memory, id)))
             self._newest = newest
 
-    def _last(self) -> int:
-        return max((one.id for one in self._memory.revisions("all", 1)), default=0)
+    def _find_last(self) -> int:
+        return max((revision.id for revision in self._memory.revisions("all", 1)), default=0)

@@ -55,21 +55,21 @@ class Gate:
         self.stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if problem := self._unwanted(scope):
+        if problem := self._check_head(scope):
             await fail(problem)(scope, receive, send)
             return
         body = await _read(receive)
         if body is None:
             return  # its client has gone
         kind = "listeners" if scope["path"] == "/activity" else "requests"
-        if problem := _unfit(body, scope) or self._full(kind, scope["path"]):
+        if problem := _check_body(body, scope) or self._check_limit(kind, scope["path"]):
             await fail(problem)(scope, receive, send)
             return
-        brought: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         started = False
 
         async def bring() -> Message:
-            return brought.pop() if brought else await receive()
+            return messages.pop() if messages else await receive()
 
         async def note(message: Message) -> None:
             nonlocal started
@@ -89,8 +89,8 @@ class Gate:
         finally:
             self._open[kind] -= counted
 
-    def _unwanted(self, scope: Scope) -> wire.Failed | None:
-        if self._token is not None and not self._known(scope["headers"]):
+    def _check_head(self, scope: Scope) -> wire.Failed | None:
+        if self._token is not None and not self._is_allowed(scope["headers"]):
             return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
         if scope["path"].startswith(SECRETS) and scope.get("client") is not None:  # a socket has no address
             return wire.Failed("forbidden", "Secrets are shown on this machine's own socket only, never over TCP.")
@@ -99,14 +99,14 @@ class Gate:
         declared = dict(scope["headers"]).get(b"content-length", b"0")  # a number: the server has looked
         return TOO_LARGE if int(declared) > BODY_BYTES else None
 
-    def _full(self, kind: str, path: str) -> wire.Failed | None:
+    def _check_limit(self, kind: str, path: str) -> wire.Failed | None:
         if self.stopping:
             return failure(CancelledError())
         if path in ALWAYS or self._open[kind] < self._most[kind]:
             return None
         return TOO_MANY_LISTENERS if kind == "listeners" else BUSY
 
-    def _known(self, headers: list[tuple[bytes, bytes]]) -> bool:
+    def _is_allowed(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """A browser can reach a TCP port in another page's name: the exact host, nothing that only a browser sends for
         a page, and the token, each of them once."""
         given = dict(headers)
@@ -119,7 +119,7 @@ class Gate:
         )
 
 
-def _unfit(body: bytes, scope: Scope) -> wire.Failed | None:
+def _check_body(body: bytes, scope: Scope) -> wire.Failed | None:
     """A page may send a form or plain text to any address without being asked whether it may; JSON it may not."""
     if len(body) > BODY_BYTES:
         return TOO_LARGE

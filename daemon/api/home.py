@@ -77,7 +77,7 @@ def _parse_day(day: str) -> date:
 
 def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:
     """Questions that have an answer, the first of them about what changed last; and what was read lately."""
-    changed = [one.new for one in memory.revisions("all", SHOWN) if one.relation == "supersedes"]
+    changed = [revision.new for revision in memory.revisions("all", SHOWN) if revision.relation == "supersedes"]
     questions = memory.questions.suggest(changed, has_plans, SUGGESTED)
     lately = memory.browsing.list_recent(SHOWN)
     return wire.SuggestionsReply(tuple(questions), tuple(lately.notes), tuple(lately.names))

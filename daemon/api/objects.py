@@ -23,19 +23,19 @@ MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
 
 
 def search_objects(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundObjects:
-    rows, total = memory.browsing.find_objects(words, *_page(limit, offset))
+    rows, total = memory.browsing.find_objects(words, *_limit_page(limit, offset))
     return wire.FoundObjects(
         tuple(wire.FoundObject(row.name, name_kind(row.type), row.facts, row.notes) for row in rows), total
     )
 
 
 def search_facts(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundFacts:
-    facts, total = memory.browsing.find_facts(words, *_page(limit, offset))
+    facts, total = memory.browsing.find_facts(words, *_limit_page(limit, offset))
     return wire.FoundFacts(tuple(facts), total)
 
 
 def search_notes(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundNotes:
-    notes, total = memory.browsing.find_sources(words, *_page(limit, offset))
+    notes, total = memory.browsing.find_sources(words, *_limit_page(limit, offset))
     return wire.FoundNotes(tuple(notes), total)
 
 
@@ -49,34 +49,34 @@ def plans(memory: Memory, days: int) -> wire.PlansReply:
 def object(memory: Memory, name: str) -> wire.ObjectReply:
     """What is known of an object. NotFoundError."""
     with memory.one_moment():
-        found = memory.browsing.object(name)
-        episodes = {one.id: one for one in memory.sources.episodes([note.episode for note in found.notes])}
-    called = {one.casefold() for one in found.names}
-    shown = next((one for one in found.names if one.casefold() == name.casefold()), name)
+        view = memory.browsing.object(name)
+        episodes = {episode.id: episode for episode in memory.sources.episodes([note.episode for note in view.notes])}
+    called = {known.casefold() for known in view.names}
+    shown = next((known for known in view.names if known.casefold() == name.casefold()), name)
     mentioned = []
-    for note in found.notes:
+    for note in view.notes:
         episode = episodes[note.episode]
-        start = _first_place(episode.text, called)
-        line, quote = episode.line_at(start), _line_around(episode.text, start)
+        start = _find_first_place(episode.text, called)
+        line, quote = episode.line_at(start), _quote_line(episode.text, start)
         mentioned.append(wire.MentionedIn(note.uri, note.title, line, quote, note.passages, from_wall(note.at)))
     return wire.ObjectReply(
         shown,
-        found.names,
-        tuple(one for one in found.told if _holds(one)),
-        strands(found.told, found.revisions),
+        view.names,
+        tuple(fact for fact in view.told if _holds(fact)),
+        strands(view.told, view.revisions),
         tuple(mentioned),
-        found.notes_total,
-        tuple(wire.Neighbour(*one) for one in found.neighbours),
+        view.notes_total,
+        tuple(wire.Neighbour(*neighbour) for neighbour in view.neighbours),
     )
 
 
 def note(memory: Memory, uri: str) -> wire.NoteReply:
     with memory.one_moment():
-        found = memory.browsing.read_source(uri)
-        shown = found.passages[:MOST_PASSAGES]
+        view = memory.browsing.read_source(uri)
+        shown = view.passages[:MOST_PASSAGES]
         passages = tuple(map(views.passage, memory.sources.episodes(shown)))
         facts = tuple(memory.browsing.facts_of(shown))
-    return wire.NoteReply(found.source, from_ms(found.read), found.tags, found.readers, passages, facts)
+    return wire.NoteReply(view.source, from_ms(view.read), view.tags, view.readers, passages, facts)
 
 
 def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
@@ -108,22 +108,24 @@ def neighbourhood(memory: Memory, about: str, depth: int, limit: int, as_of: dat
         raise InvalidInputError(f"depth is {depth}; ask for 1 to {MOST_STEPS} steps.")
     if not 1 <= limit <= MOST_NEAR:
         raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_NEAR} objects.")
-    found = memory.browsing.explore(about, depth, limit, as_of)
-    shown = next((name for name in found.names if name.casefold() == about.casefold()), about)
-    called = {id: one.label for id, one in found.vertices.items()} | {next(iter(found.steps)): shown}
+    view = memory.browsing.explore(about, depth, limit, as_of)
+    shown = next((name for name in view.names if name.casefold() == about.casefold()), about)
+    called = {id: vertex.label for id, vertex in view.vertices.items()} | {next(iter(view.steps)): shown}
     return wire.Neighbourhood(
         shown,
-        tuple(found.names),
+        tuple(view.names),
         tuple(
-            wire.NearNode(id, called[id], name_kind(found.vertices[id].type), steps)
-            for id, steps in found.steps.items()
-            if id in called and id in found.vertices
+            wire.NearNode(id, called[id], name_kind(view.vertices[id].type), steps)
+            for id, steps in view.steps.items()
+            if id in called and id in view.vertices
         ),
         tuple(
-            wire.NearEdge(one.one, one.other, (one.fact.predicate or "") if one.fact else "", one.fact, one.passages)
-            for one in found.joined
+            wire.NearEdge(
+                pair.one, pair.other, (pair.fact.predicate or "") if pair.fact else "", pair.fact, pair.passages
+            )
+            for pair in view.joined
         ),
-        found.left_out,
+        view.left_out,
         as_of,
     )
 
@@ -131,21 +133,23 @@ def neighbourhood(memory: Memory, about: str, depth: int, limit: int, as_of: dat
 def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
     if not 1 <= limit <= MOST_VERTICES:
         raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_VERTICES} vertices.")
-    found = memory.browsing.graph(about, limit)
+    view = memory.browsing.graph(about, limit)
     return wire.GraphReply(
-        found.center,
+        view.center,
         tuple(
-            wire.GraphNode(one.id, one.label, name_kind(one.type), one.uri, from_wall(one.at), one.degree)
-            for one in found.vertices
+            wire.GraphNode(node.id, node.label, name_kind(node.type), node.uri, from_wall(node.at), node.degree)
+            for node in view.vertices
         ),
         tuple(
-            wire.GraphEdge(one.id, one.src, one.dst, one.predicate, from_wall(one.valid_from), from_wall(one.valid_to))
-            for one in found.edges
+            wire.GraphEdge(
+                edge.id, edge.src, edge.dst, edge.predicate, from_wall(edge.valid_from), from_wall(edge.valid_to)
+            )
+            for edge in view.edges
         ),
     )
 
 
-def _page(limit: int, offset: int) -> tuple[int, int]:
+def _limit_page(limit: int, offset: int) -> tuple[int, int]:
     if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
         raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
     return limit, offset
@@ -162,7 +166,7 @@ def _holds(fact: Fact) -> bool:
     return fact.superseded_by is None and fact.retired is None and not ended
 
 
-def _first_place(text: str, called: Iterable[str]) -> int:
+def _find_first_place(text: str, called: Iterable[str]) -> int:
     """Where a text first has one of the names; its beginning if they are written otherwise there."""
     folded = text.casefold()
     places = [folded.find(name) for name in called]
@@ -170,7 +174,7 @@ def _first_place(text: str, called: Iterable[str]) -> int:
     return first if len(folded) == len(text) else 0
 
 
-def _line_around(text: str, place: int) -> str:
+def _quote_line(text: str, place: int) -> str:
     """The line of a text in which a place is; if that is empty, the first that is not."""
     start = text.rfind("\n", 0, place) + 1
     line = text[start:].partition("\n")[0].strip()

@@ -65,15 +65,15 @@ def begin(
     began = time.monotonic()
     within = checked_scope(memory, within)
     heard = telling.hear(question) if telling is not None else None
-    told = heard.told if heard is not None and heard.is_wanted else None
-    if told is not None and telling is not None and not told.besides:
-        kept = telling.keep(told.text, conversation)
-        channel.put(kept)
+    statement = heard.told if heard is not None and heard.is_wanted else None
+    if statement is not None and telling is not None and not statement.besides:
+        note = telling.keep(statement.text, conversation)
+        channel.put(note)
         _note_question(memory, writer, conversation, question)
-        return partial(_work, memory, writer, answer_told(memory, kept), channel, conversation, began)
+        return partial(_work, memory, writer, answer_told(memory, note), channel, conversation, began)
     events = memory.ask(
-        question if told is None else told.besides,
-        told="" if told is None else told.text,
+        question if statement is None else statement.besides,
+        told="" if statement is None else statement.text,
         as_of=as_of,
         conversation=conversation,
         within=within,
@@ -85,8 +85,8 @@ def begin(
         strategy=strategy,
         agent=agent,
     )
-    if told is not None and telling is not None:  # before anything is looked up: it begins with the first event
-        channel.put(replace(telling.keep(told.text, conversation), besides=told.besides))
+    if statement is not None and telling is not None:  # before anything is looked up: it begins with the first event
+        channel.put(replace(telling.keep(statement.text, conversation), besides=statement.besides))
     elif heard is not None:
         channel.put(heard.told)
     _note_question(memory, writer, conversation, question)
@@ -132,7 +132,7 @@ def _work(
     is_loading: Callable[[str], bool] = lambda name: False,
 ) -> None:
     """Fills the channel with the events, and keeps the answer in its chat session."""
-    said: list[str] = []
+    pieces: list[str] = []
     cited: list[Citation] = []
     preview = Preview("")
     answer: Answer | None = None
@@ -148,7 +148,7 @@ def _work(
                 channel.put(wire.Answered(**values, conversation=chat, ms=ms))
                 continue
             if isinstance(event, Token):
-                said.append(event.text)
+                pieces.append(event.text)
             if isinstance(event, Citation):
                 cited.append(event)
             if isinstance(event, Preview):
@@ -161,7 +161,7 @@ def _work(
         channel.put(failure(error))
     finally:
         if answer is None:
-            seen = Answer("".join(said), tuple(cited)) if said else Answer(preview.text, preview.citations)
+            seen = Answer("".join(pieces), tuple(cited)) if pieces else Answer(preview.text, preview.citations)
             _save(memory, writer, chat, seen, state="partial")
         channel.end()
 
@@ -171,17 +171,17 @@ def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:
     if within is not None and within.conversation is not None:
         with memory.one_moment():
             if not memory.sources.has_chat(within.conversation):
-                raise NotFoundError(_no_chat(within.conversation, memory.sources.chat_names()))
+                raise NotFoundError(_describe_missing_chat(within.conversation, memory.sources.chat_names()))
     return within if within != Scope() else None
 
 
-def _no_chat(name: str, names: list[str]) -> str:
+def _describe_missing_chat(name: str, names: list[str]) -> str:
     shown = f"There is no chat {name[:NAME_CHARS]!r}."
     if not names:
         return f"{shown} No chat has been read yet. Read one: pal add chat.json"
-    wanted = fold_name(name)
+    folded = fold_name(name)
     by_form = {fold_name(known): known for known in names}
-    alike = [form for form in by_form if wanted and wanted in form] + get_close_matches(wanted, by_form)
+    alike = [form for form in by_form if folded and folded in form] + get_close_matches(folded, by_form)
     first = list(dict.fromkeys([*alike, *by_form]))[:NAMES]
     more = f" and {len(by_form) - len(first):,} more" if len(by_form) > len(first) else ""
     return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."

@@ -179,12 +179,12 @@ class QuestionPool(ThreadPoolExecutor):
         try:
             future = super().submit(call, *args, **kwargs)
         except RuntimeError:  # it is closed
-            self._ended()
+            self._finish()
             raise
-        future.add_done_callback(self._ended)
+        future.add_done_callback(self._finish)
         return future
 
-    def _ended(self, future: object = None) -> None:
+    def _finish(self, future: object = None) -> None:
         with self._counting:
             self._open -= 1
             self._last = time.monotonic()

@@ -142,7 +142,7 @@ def _forget_one(
         return replace(memory.forget(None, object, fact, episode), copies=date_copies(copies))
     if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
-    uris = _named(memory, source)
+    uris = _list_named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
     equal = tuple(memory.sources.list_equal(uris))
     try:
@@ -165,13 +165,13 @@ def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
     uri = uri_of(watcher.stored_path(folder))
     uris = memory.sources.list_uris(uri + "/")
     copies = memory.maintenance.copies_with(services.backups, uris) if uris else []
-    wanted = erasing.job(uri, watcher.covers(folder))
+    job = erasing.job(uri, watcher.covers(folder))
     try:
-        watcher.remove(folder, wanted)
+        watcher.remove(folder, job)
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    return replace(erasing.forget(wanted).result(), copies=date_copies(copies))
+    return replace(erasing.forget(job).result(), copies=date_copies(copies))
 
 
 def _forget_retired(services: Services, under: str) -> wire.Forgotten:
@@ -205,7 +205,7 @@ def find_existing(paths: Iterable[Path]) -> list[Path]:
     return existing
 
 
-def _named(memory: Memory, name: str) -> list[str]:
+def _list_named(memory: Memory, name: str) -> list[str]:
     """The uris of the source of that name, which may be a path; of all sources in it, if the file holds several."""
     for uri in dict.fromkeys([name, Path(name).as_posix()]):
         if memory.sources.get(uri):

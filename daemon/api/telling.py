@@ -51,17 +51,17 @@ class Telling:
         """The statement in a person's text; None without one, or if statements are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
-        found = find_statement(text)
-        wanted = self._wanted() if found is not None else "no"
-        if found is None or wanted == "no":
+        utterance = find_statement(text)
+        choice = self._read_choice() if utterance is not None else "no"
+        if utterance is None or choice == "no":
             return None
-        return Heard(wire.Told(found.told, besides=found.asked), wanted == "yes")
+        return Heard(wire.Told(utterance.told, besides=utterance.asked), choice == "yes")
 
     def keep(self, text: str, conversation: int | None) -> wire.Told:
         """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
         if not text.strip():
             raise InvalidInputError("There is nothing to keep. Send the words that were told.")
-        if (last := self._last()) is not None and last.text == text.strip():
+        if (last := self._find_last()) is not None and last.text == text.strip():
             return last  # sent twice
         title = self._memory.conversations.get(conversation)[0].title if conversation is not None else ""
         return self._writer.write(partial(_keep, self._memory, text.strip(), title or title_of(text)))
@@ -75,21 +75,21 @@ class Telling:
 
     def find_last(self, source: str = "") -> wire.Told:
         """What was kept last. NotFoundError if nothing is, or if that is not this `source`."""
-        if (last := self._last()) is None:
+        if (last := self._find_last()) is None:
             raise NotFoundError("Nothing is kept of what you told. To take back a replaced fact: pal review")
         if source not in ("", last.source):
             raise NotFoundError("That is not what you told last: it was taken back, or you told more since.")
         return last
 
-    def _last(self) -> wire.Told | None:
-        kept = self._memory.sources.list_under(PREFIX)
-        if not kept:
+    def _find_last(self) -> wire.Told | None:
+        notes = self._memory.sources.list_under(PREFIX)
+        if not notes:
             return None
-        uri = max(kept, key=lambda source: source.id).uri  # local time goes back in autumn and on journeys
+        uri = max(notes, key=lambda source: source.id).uri  # local time goes back in autumn and on journeys
         ids = self._memory.browsing.read_source(uri).passages
         return wire.Told("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
 
-    def _wanted(self) -> str:
+    def _read_choice(self) -> str:
         try:
             return load(self._config).chat.remember
         except SettingsError:
@@ -101,11 +101,11 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
     now = datetime.now().astimezone()
     uri = f"{PREFIX}{now:%Y%m%d-%H%M%S-%f}"
     turn = Turn(SPEAKER, text, now)
-    [kept] = memory.remember_many(
+    [receipt] = memory.remember_many(
         [Document(uri, turns=(turn,), title=title, kind="chat", reader=TOLD, at=now, conversation=title)]
     )
-    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.relation != "duplicates"]
-    return wire.Told(text, uri, kept.episode_ids[0], changes=tuple(made))
+    made = [pair for pair in memory.revisions("all", NEWEST) if pair.new.uri == uri and pair.relation != "duplicates"]
+    return wire.Told(text, uri, receipt.episode_ids[0], changes=tuple(made))
 
 
 def _read_words(episode: Episode) -> str:
@@ -113,19 +113,19 @@ def _read_words(episode: Episode) -> str:
     return episode.text.removeprefix(f"{SPEAKER}: ")
 
 
-def answer_told(memory: Memory, told: wire.Told) -> Iterator[AskEvent]:
+def answer_told(memory: Memory, note: wire.Told) -> Iterator[AskEvent]:
     """The events of an answer where nothing is asked: what was kept, and what it replaced."""
-    assert told.episode_id is not None
-    [episode] = memory.sources.episodes([told.episode_id])
+    assert note.episode_id is not None
+    [episode] = memory.sources.episodes([note.episode_id])
     words = _read_words(episode)
     cited = [
         Citation(
-            1, episode.id, told.source, episode.title, words, at=episode.at, speaker=SPEAKER, passage=episode.text,
+            1, episode.id, note.source, episode.title, words, at=episode.at, speaker=SPEAKER, passage=episode.text,
             message=1,
         )
     ]  # fmt: skip
-    lines = [f"{KEPT}\n"] if told.changes else [f"{KEPT}\n", f"- {words} [1]\n"]
-    for change in told.changes:
+    lines = [f"{KEPT}\n"] if note.changes else [f"{KEPT}\n", f"- {words} [1]\n"]
+    for change in note.changes:
         cited.append(_cite(len(cited) + 1, change.old))
         lines.append(f"- From now on: {statement(change.new)} [1]\n")
         lines.append(f"- earlier: {statement(change.old)} [{len(cited)}]\n")

@@ -67,10 +67,10 @@ def why(memory: Memory, id: int) -> wire.Why:
 
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
     reasons = memory.questions.why_not(id, words)
-    return wire.WhyNotReply(reasons.asked, reasons.words, tuple(map(_lost, reasons.lost)), reasons.missing)
+    return wire.WhyNotReply(reasons.asked, reasons.words, tuple(map(_make_lost, reasons.lost)), reasons.missing)
 
 
-def _lost(of: Lost) -> wire.LostPassage:
+def _make_lost(of: Lost) -> wire.LostPassage:
     return wire.LostPassage(
         passage=views.passage(of.episode),
         quote=of.quote,

@@ -74,7 +74,7 @@ class Call:
         return f"{{{name}}}" in self.path
 
     def name_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What is given of the parameters; None is as if it were not given."""
+        """The arguments by name, without None."""
         given = dict(zip(self.parameters[: len(args)], args, strict=True)) | kwargs
         return {name: value for name, value in given.items() if value is not None}
 
@@ -88,7 +88,7 @@ class Call:
             return path, None
         from urllib.parse import urlencode
 
-        query = {name: _query_text(value) for name, value in rest.items()}
+        query = {name: _to_query_text(value) for name, value in rest.items()}
         return f"{path}?{urlencode(query, errors='replace')}", None  # what a shell hands over need not be text
 
     def read_reply(self, data: Any) -> Any:
@@ -127,9 +127,9 @@ def list_calls(kind: type[Calls]) -> Iterator[Call]:
     """The calls that a class declares, with those of its bases, base after base."""
     for base in kind.__mro__:
         for value in vars(base).values():
-            if isinstance(found := getattr(value, "call", None), Call):
-                yield found
+            if isinstance(declaration := getattr(value, "call", None), Call):
+                yield declaration
 
 
-def _query_text(value: Any) -> Any:
+def _to_query_text(value: Any) -> Any:
     return ",".join(value) if isinstance(value, (tuple, list)) else wire.encode(value)

@@ -32,15 +32,15 @@ class Canvas:
         begin, end = line.span
         top, bottom = line.left.y * 4 + MIDDLE, line.right.y * 4 + MIDDLE
         if line.left.column == line.right.column:
-            self._arc(line, begin, end, top, bottom)
+            self._draw_arc(line, begin, end, top, bottom)
             return
-        self._level(line.left.x + line.left.width, begin, top, line.on_path)
-        self._level(end, line.right.x, bottom, line.on_path)
+        self._draw_level(line.left.x + line.left.width, begin, top, line.on_path)
+        self._draw_level(end, line.right.x, bottom, line.on_path)
         before, across = top, 2 * (end - begin)
         for step in range(across):
             t = (step + 1) / across
             y = round(top + (bottom - top) * t * t * (3 - 2 * t))
-            self._column(2 * begin + step, before, y, line.on_path)
+            self._draw_column(2 * begin + step, before, y, line.on_path)
             before = y
 
     @property
@@ -55,11 +55,11 @@ class Canvas:
     def is_strong(self, x: int, y: int) -> bool:
         return (x, y) in self._strong
 
-    def _level(self, begin: int, end: int, y: int, strong: bool) -> None:
+    def _draw_level(self, begin: int, end: int, y: int, strong: bool) -> None:
         for x in range(2 * begin + 1, 2 * end):
-            self._column(x, y, y, strong)
+            self._draw_column(x, y, y, strong)
 
-    def _arc(self, line: Line, begin: int, end: int, top: int, bottom: int) -> None:
+    def _draw_arc(self, line: Line, begin: int, end: int, top: int, bottom: int) -> None:
         """Between two labels of one column, out into the space next to it and back."""
         to_right = begin >= line.left.x + line.left.width
         reach = min(3, end - begin - 1) * 2
@@ -67,10 +67,10 @@ class Canvas:
         for box, y in ((line.left, top), (line.right, bottom)):
             edge = 2 * (box.x + box.width) + 1 if to_right else 2 * box.x - 2
             for x in range(min(edge, turn), max(edge, turn) + 1):
-                self._column(x, y, y, line.on_path)
-        self._column(turn, top, bottom, line.on_path)
+                self._draw_column(x, y, y, line.on_path)
+        self._draw_column(turn, top, bottom, line.on_path)
 
-    def _column(self, x: int, first: int, second: int, strong: bool) -> None:
+    def _draw_column(self, x: int, first: int, second: int, strong: bool) -> None:
         """Dots from row to row; a winning line is two dots thick, so that it can be recognised without colour."""
         low, high = min(first, second), max(first, second) + strong
         for y in range(low, high + 1):

@@ -29,19 +29,19 @@ def draw_figure(graph: Graph, title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:.1f} {-MARGIN:.1f} {width:.1f} {height:.1f}"'
         f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label={_quote(title)}>'
     )
-    nodes = (_node(box, graph) for box in layout.boxes)
-    return "\n".join([head, f"<title>{_text(title)}</title>", *_lines(layout), *nodes, "</svg>"])
+    nodes = (_draw_node(box, graph) for box in layout.boxes)
+    return "\n".join([head, f"<title>{_escape(title)}</title>", *_draw_lines(layout), *nodes, "</svg>"])
 
 
-def _lines(layout: Layout) -> Iterator[str]:
+def _draw_lines(layout: Layout) -> Iterator[str]:
     for line in layout.lines:
         ends = " ".join(str(box.node.id) for box in (line.left, line.right) if box.node)
-        yield f'<path class="line" data-ends={_quote(ends)} d="{_curve(line)}"/>'
+        yield f'<path class="line" data-ends={_quote(ends)} d="{_draw_curve(line)}"/>'
 
 
-def _curve(line: Line) -> str:
+def _draw_curve(line: Line) -> str:
     begin, end = (place * CELL_WIDTH for place in line.span)
-    top, bottom = (_middle(box) for box in (line.left, line.right))
+    top, bottom = (_find_middle(box) for box in (line.left, line.right))
     if line.left.column != line.right.column:
         start, stop = (line.left.x + line.left.width) * CELL_WIDTH + 4, line.right.x * CELL_WIDTH - 4
         middle = (begin + end) / 2
@@ -57,11 +57,11 @@ def _curve(line: Line) -> str:
     return f"M{edges[0]:.1f} {top:.1f}C{turn:.1f} {top:.1f} {turn:.1f} {bottom:.1f} {edges[1]:.1f} {bottom:.1f}"
 
 
-def _node(box: Box, graph: Graph) -> str:
+def _draw_node(box: Box, graph: Graph) -> str:
     """A label with its dot, and the relation on the side of its line."""
-    y, node = _middle(box), box.node
+    y, node = _find_middle(box), box.node
     if node is None:
-        return f'<text class="more" x="{box.x * CELL_WIDTH:.1f}" y="{y:.1f}">{_text(box.label)}</text>'
+        return f'<text class="more" x="{box.x * CELL_WIDTH:.1f}" y="{y:.1f}">{_escape(box.label)}</text>'
     name = box.label.removeprefix(f"{node.mark} ")
     begin, end = box.x * CELL_WIDTH, (box.x + box.width) * CELL_WIDTH
     cells = cell_len(box.label) * CELL_WIDTH
@@ -77,23 +77,23 @@ def _node(box: Box, graph: Graph) -> str:
         relation_x, relation_anchor = begin, "start"
     kind = "root" if node.id in graph.roots else "node" if node.weight >= 0.5 else "node faint"
     relation = (
-        f'<text class="relation" x="{relation_x:.1f}" y="{y:.1f}" text-anchor="{relation_anchor}">{_text(box.relation)}'
-        "</text>"
+        f'<text class="relation" x="{relation_x:.1f}" y="{y:.1f}" text-anchor="{relation_anchor}">'
+        f"{_escape(box.relation)}</text>"
         if box.relation
         else ""
     )
     return (
-        f'<g class="{kind}" data-id={_quote(str(node.id))}><title>{_text(node.label)}</title>{relation}'
+        f'<g class="{kind}" data-id={_quote(str(node.id))}><title>{_escape(node.label)}</title>{relation}'
         f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="{DOT}"/>'
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(name)}</text></g>'
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escape(name)}</text></g>'
     )
 
 
-def _middle(box: Box) -> float:
+def _find_middle(box: Box) -> float:
     return (box.y + 0.5) * CELL_HEIGHT
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(_NO_XML.sub(" ", text), quote=False)
 
 

@@ -26,7 +26,7 @@ WORTHWHILE = 5  # cells of a relation, with fewer it says nothing
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A vertex: `id` is its key, `weight` decides what is dropped without space and what is bright, `mark` comes before
+    """A vertex: `id` is its key, `weight` decides whether it is drawn without space and is bright, `mark` comes before
     the label."""
 
     id: Hashable
@@ -118,25 +118,25 @@ _Neighbours: TypeAlias = dict[Hashable, list[tuple[Hashable, str, bool]]]
 
 def needed_rows(graph: Graph, width: int, centred: bool = False) -> int:
     """The rows for the whole graph."""
-    return max(map(len, _columns(_reach(graph), width, centred)[0]), default=0)
+    return max(map(len, _make_columns(_reach(graph), width, centred)[0]), default=0)
 
 
 def lay_out(graph: Graph, width: int, height: int, centred: bool = False) -> Layout:
     """Places as much of `graph` as fits; deterministic for the same graph and size."""
     if width < 1 or height < 1 or not graph.nodes:
         return Layout()
-    columns, root = _columns(_reach(graph), width, centred)
-    near = _neighbours(graph)
+    columns, root = _make_columns(_reach(graph), width, centred)
+    near = _list_neighbours(graph)
     left_out = [_limit(column, height) for column in columns]
     rows: dict[Hashable, int] = {}
     for n in (*range(root, len(columns)), *range(root - 1, -1, -1)):
         _arrange(columns[n], near, rows, height - bool(left_out[n]))
         rows |= {placed_node.node.id: placed_node.row for placed_node in columns[n]}
-    boxes, spans = _boxes(columns, left_out, root, width, height)
-    return Layout(tuple(boxes), tuple(_lines(graph, boxes, spans)), len(columns))
+    boxes, spans = _make_boxes(columns, left_out, root, width, height)
+    return Layout(tuple(boxes), tuple(_make_lines(graph, boxes, spans)), len(columns))
 
 
-def _neighbours(graph: Graph) -> _Neighbours:
+def _list_neighbours(graph: Graph) -> _Neighbours:
     """For each node its neighbours, their relations, and whether the edge leads from it or to it."""
     neighbours: _Neighbours = {node.id: [] for node in graph.nodes}
     for edge in graph.edges:
@@ -148,7 +148,7 @@ def _neighbours(graph: Graph) -> _Neighbours:
 
 def _reach(graph: Graph) -> list[_Placed]:
     """Breadth first from the roots, along the paths that won before others. In the order of the nodes."""
-    near, steps = _neighbours(graph), path_steps(graph)
+    near, steps = _list_neighbours(graph), path_steps(graph)
     on_path = {id for path in graph.paths for id in path}
     nodes = {node.id: node for node in graph.nodes}
     order = {id: n for n, id in enumerate(nodes)}
@@ -178,10 +178,10 @@ def _reach(graph: Graph) -> list[_Placed]:
     return sorted(placed.values(), key=lambda item: item.order)
 
 
-def _columns(placed: list[_Placed], width: int, centred: bool) -> tuple[list[list[_Placed]], int]:
+def _make_columns(placed: list[_Placed], width: int, centred: bool) -> tuple[list[list[_Placed]], int]:
     """The columns from left to right, and the index of the one with the roots."""
     most = max(1, (width + MIN_GAP) // (MIN_COLUMN + MIN_GAP))
-    left = _left_branches(placed) if centred and most >= 3 else frozenset()
+    left = _choose_left_branches(placed) if centred and most >= 3 else frozenset()
     deepest = (most - 1) // 2 if left else most - 1
     sides: dict[int, list[_Placed]] = {}
     for node in placed:
@@ -190,7 +190,7 @@ def _columns(placed: list[_Placed], width: int, centred: bool) -> tuple[list[lis
     return [sides[side] for side in sorted(sides)], sum(side < 0 for side in sides)
 
 
-def _left_branches(placed: list[_Placed]) -> frozenset[Hashable]:
+def _choose_left_branches(placed: list[_Placed]) -> frozenset[Hashable]:
     """The nodes that grow to the left: whole branches, so that each side has about half of the nodes."""
     by_depth = sorted(placed, key=lambda entry: entry.depth)
     branch: dict[Hashable, Hashable] = {}
@@ -244,11 +244,11 @@ def _arrange(column: list[_Placed], near: _Neighbours, rows: dict[Hashable, int]
         item.row = space * n + min(max(round(first), 0), last)
 
 
-def _boxes(
+def _make_boxes(
     columns: list[list[_Placed]], left_out: list[int], root: int, width: int, height: int
 ) -> tuple[list[Box], list[tuple[int, int]]]:
     """The labels, cut to the widths of their columns; and where each column begins and ends."""
-    widths = _widths(columns, left_out, width)
+    widths = _share_widths(columns, left_out, width)
     gaps = len(columns) - 1
     gap = min(MAX_GAP, (width - sum(widths)) // gaps) if gaps else 0
     x = max(0, (width - sum(widths) - gap * gaps) // 2) if root else 0
@@ -268,10 +268,10 @@ def _boxes(
     return boxes, spans
 
 
-def _widths(columns: list[list[_Placed]], left_out: list[int], width: int) -> list[int]:
+def _share_widths(columns: list[list[_Placed]], left_out: list[int], width: int) -> list[int]:
     """As wide as the longest label of each, the widest made narrower until all have room."""
     widths = [
-        min(MAX_COLUMN, width, max([len("+99 more") if more else 1, *map(_natural, column)]))
+        min(MAX_COLUMN, width, max([len("+99 more") if more else 1, *map(_measure_label, column)]))
         for column, more in zip(columns, left_out, strict=True)
     ]
     room = width - MIN_GAP * (len(columns) - 1)
@@ -280,17 +280,17 @@ def _widths(columns: list[list[_Placed]], left_out: list[int], width: int) -> li
     return widths
 
 
-def _label(entry: _Placed) -> str:
+def _make_label(entry: _Placed) -> str:
     return f"{entry.node.mark} {entry.node.label}"
 
 
-def _natural(entry: _Placed) -> int:
-    return cell_len(_label(entry)) + (min(MAX_RELATION, cell_len(entry.relation) + 2) + 1 if entry.relation else 0)
+def _measure_label(entry: _Placed) -> int:
+    return cell_len(_make_label(entry)) + (min(MAX_RELATION, cell_len(entry.relation) + 2) + 1 if entry.relation else 0)
 
 
 def _cut(entry: _Placed, width: int, mirrored: bool) -> tuple[str, str]:
     """A label and its relation with the direction, cut to `width` cells. The label has priority."""
-    label = _label(entry)
+    label = _make_label(entry)
     room = min(MAX_RELATION, max(width - cell_len(label) - 1, width * 2 // 5 - 1))
     if not entry.relation or room < WORTHWHILE:
         return _shorten(label, width), ""
@@ -305,7 +305,7 @@ def _shorten(text: str, width: int) -> str:
     return set_cell_size(text, width - 1).rstrip() + "…" if width > 1 else "…"[:width]
 
 
-def _lines(graph: Graph, boxes: list[Box], spans: list[tuple[int, int]]) -> list[Line]:
+def _make_lines(graph: Graph, boxes: list[Box], spans: list[tuple[int, int]]) -> list[Line]:
     """A line for each pair of joined and drawn nodes; the winning ones last, so that they are on top."""
     drawn = {box.node.id: box for box in boxes if box.node is not None}
     steps = path_steps(graph)

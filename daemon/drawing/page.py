@@ -34,13 +34,13 @@ class Saying(NamedTuple):
     to: str
 
 
-def draw_page(graph: Graph, title: str, subtitle: str, said: Mapping[str, Sequence[Saying]]) -> str:
-    """The page. `said`: the id of a node -> its statements."""
+def draw_page(graph: Graph, title: str, subtitle: str, statements: Mapping[str, Sequence[Saying]]) -> str:
+    """The page. `statements`: the id of a node -> its statements."""
     script, style = ((HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
     names = {str(node.id): node.label for node in graph.nodes}
-    articles = "\n".join(_article(id, name, said.get(id, ()), names) for id, name in names.items())
+    articles = "\n".join(_write_article(id, name, statements.get(id, ()), names) for id, name in names.items())
     keys = " · ".join(f"<kbd>{escape(key)}</kbd> {escape(what)}" for key, what in KEYS)
-    policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -66,13 +66,13 @@ def draw_page(graph: Graph, title: str, subtitle: str, said: Mapping[str, Sequen
 """
 
 
-def _article(id: str, name: str, statements: Sequence[Saying], names: Mapping[str, str]) -> str:
-    items = "\n".join(_item(statement, names) for statement in statements)
+def _write_article(id: str, name: str, statements: Sequence[Saying], names: Mapping[str, str]) -> str:
+    items = "\n".join(_write_item(statement, names) for statement in statements)
     body = f"<ul>{items}</ul>" if items else '<p class="muted">Nothing more is drawn of it.</p>'
     return f'<article data-of="{escape(id)}" hidden><h2>{escape(name)}</h2>{body}</article>'
 
 
-def _item(item: Saying, names: Mapping[str, str]) -> str:
+def _write_item(item: Saying, names: Mapping[str, str]) -> str:
     other = f' <a href="#" data-to="{escape(item.to)}">{escape(names[item.to])}</a>' if item.to in names else ""
     when = f' <span class="muted">{escape(item.when)}</span>' if item.when else ""
     quote = f"<blockquote>{escape(item.quote)}</blockquote>" if item.quote else ""
@@ -81,5 +81,5 @@ def _item(item: Saying, names: Mapping[str, str]) -> str:
     return f"<li>{escape(item.words)}{other}{when}{quote}{source}</li>"
 
 
-def _digest(text: str) -> str:
+def _hash(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -28,14 +28,14 @@ def draw_lines(graph: Graph, width: int) -> Iterator[list[Piece]]:
     for box in sorted(layout.boxes, key=lambda box: box.x):
         rows.setdefault(box.y, []).append(box)
     for y in range(height):
-        yield list(_line(canvas, y, rows.get(y, []), graph))
+        yield list(_draw_line(canvas, y, rows.get(y, []), graph))
 
 
-def _line(canvas: Canvas, y: int, boxes: list[Box], graph: Graph) -> Iterator[Piece]:
+def _draw_line(canvas: Canvas, y: int, boxes: list[Box], graph: Graph) -> Iterator[Piece]:
     x = 0
     for box in boxes:
         yield Piece("".join(canvas.cell(column, y) for column in range(x, box.x)), "line")
-        label, relation = Piece(box.label, _role(box, graph)), Piece(box.relation, "relation")
+        label, relation = Piece(box.label, _find_role(box, graph)), Piece(box.relation, "relation")
         if not box.relation:
             yield label
         else:
@@ -44,7 +44,7 @@ def _line(canvas: Canvas, y: int, boxes: list[Box], graph: Graph) -> Iterator[Pi
     yield Piece("".join(canvas.cell(column, y) for column in range(x, canvas.width)).rstrip(), "line")
 
 
-def _role(box: Box, graph: Graph) -> Role:
+def _find_role(box: Box, graph: Graph) -> Role:
     if box.node is not None and box.node.id in graph.roots:
         return "root"
     return "label" if box.node is not None and box.node.weight >= BRIGHT else "faint"

@@ -45,7 +45,7 @@ def write_folder(folder: Path, exporter: str, parts: Iterable[Part]) -> Report:
     try:
         _put(folder / IGNORED, b"# written by pal export, so that the memory does not read itself\n*\n")
         obsolete = dict.fromkeys(before)
-        for path, pieces in _files(parts):
+        for path, pieces in _list_files(parts):
             obsolete.pop(path, None)
             _write(folder, path, pieces, written, report)
         for path in obsolete:
@@ -70,7 +70,7 @@ def _read_list(folder: Path, exporter: str) -> dict[str, str]:
         raise ForeignFolderError(f"{WRITTEN} in it cannot be read.") from error
 
 
-def _files(parts: Iterable[Part]) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _list_files(parts: Iterable[Part]) -> Iterator[tuple[str, Iterator[bytes]]]:
     for path, pieces in groupby(parts, lambda part: part.path):
         pure = PurePosixPath(path)
         if pure.is_absolute() or not pure.parts or ".." in pure.parts or "\\" in path or "\0" in path:
@@ -80,7 +80,7 @@ def _files(parts: Iterable[Part]) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 def _write(folder: Path, path: str, pieces: Iterator[bytes], written: dict[str, str], report: Report) -> None:
     place, digest = folder / path, hashlib.sha256()
-    on_disk = _digest(place)
+    on_disk = _compute_digest(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     with suppress(_LeftError), NewFile(place, durable=False) as file:
         for piece in pieces:
@@ -103,7 +103,7 @@ class _LeftError(Exception):
 
 def _remove(folder: Path, path: str, written: dict[str, str], report: Report) -> None:
     place = folder / path
-    on_disk = _digest(place)
+    on_disk = _compute_digest(place)
     if on_disk == written.pop(path) and on_disk is not None:
         place.unlink()
         report.removed.append(path)
@@ -111,7 +111,7 @@ def _remove(folder: Path, path: str, written: dict[str, str], report: Report) ->
         report.kept.append(path)
 
 
-def _digest(path: Path) -> str | None:
+def _compute_digest(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

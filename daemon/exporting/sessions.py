@@ -21,12 +21,12 @@ BROKEN_OFF = "The answer was interrupted here."
 def render_markdown(session: wire.MessagesReply) -> str:
     """The session as Markdown: each question a heading, each answer with its sources, and the changes since."""
     title = " ".join(session.conversation.title.split()) or "Untitled"
-    lines = [f"# {title}", "", f"Asked on {_day(session.conversation.created)}."]
+    lines = [f"# {title}", "", f"Asked on {_format_day(session.conversation.created)}."]
     for message in session.messages:
         if message.role == "user":
             lines += ["", f"## {' '.join(message.text.split())}", ""]
         else:
-            lines += [message.text.strip(), *_below(message)]
+            lines += [message.text.strip(), *_list_below(message)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -53,37 +53,37 @@ def describe_change(change: wire.AnswerChange) -> str:
     """What changed in the evidence of an answer."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))
     became = f"now: “{new}”" if new else "its source no longer says so"
-    return f"[{change.n}] changed on {_day(change.at)}: “{old}”; {became}"
+    return f"[{change.n}] changed on {_format_day(change.at)}: “{old}”; {became}"
 
 
-def _below(message: wire.ChatMessage) -> Iterator[str]:
+def _list_below(message: wire.ChatMessage) -> Iterator[str]:
     if message.state != "complete":
         yield from ("", f"*{BROKEN_OFF}*")
     if message.model and not message.no_answer:
         yield from ("", f"*{IN_THE_WORDS_OF.format(' '.join(message.model.split()))}*")
-    if limits := ", ".join(_limits(message)):
+    if limits := ", ".join(_describe_limits(message)):
         yield from ("", f"*Asked {limits}.*")
     if message.citations:
         yield ""
-        yield from (f"- [{cited.n}] {_source(cited)}" for cited in message.citations)
+        yield from (f"- [{cited.n}] {_describe_source(cited)}" for cited in message.citations)
     if message.changes:
         yield ""
         yield from (f"> {describe_change(change)}" for change in message.changes)
 
 
-def _limits(message: wire.ChatMessage) -> Iterator[str]:
+def _describe_limits(message: wire.ChatMessage) -> Iterator[str]:
     within = message.within or wire.Scope()
     if places := [" ".join(place.split()) for place in (*within.sources, *within.folders) if not place.endswith("#")]:
         yield f"within {', '.join(places)}"
     if within.tags:
         yield f"with the tag {', '.join(within.tags)}"
     if message.as_of is not None:
-        yield f"as of {_day(message.as_of)}"
+        yield f"as of {_format_day(message.as_of)}"
 
 
-def _source(cited: wire.Citation) -> str:
+def _describe_source(cited: wire.Citation) -> str:
     return " ".join(f"{describe_source(cited)}{' (earlier)' * cited.earlier}".split())
 
 
-def _day(time: datetime) -> str:
+def _format_day(time: datetime) -> str:
     return time.astimezone().date().isoformat()

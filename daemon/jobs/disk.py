@@ -73,7 +73,7 @@ class Disk:
         self._room = room
         self._is_moved = False
         self._state = OK
-        self._held_log = 0  # bytes of a log that somebody keeps from being emptied
+        self._held_log = 0  # bytes of a log that another program keeps open
         self._is_first = True
 
     def look(self) -> None:
@@ -90,7 +90,7 @@ class Disk:
     def state(self) -> wire.Disk:
         """Free space and its level."""
         free = self._room(self._paths.data)
-        return wire.Disk(self._state, free, self._sentence(self._state, free))
+        return wire.Disk(self._state, free, self._describe_state(self._state, free))
 
     # The room -------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ class Disk:
         free, before, was_held = self._room(self._paths.data), self._state, bool(self._held_log)
         self._held_log = self._measure_log()
         self._state = self._judge(free)
-        sentence = self._sentence(self._state, free)
+        sentence = self._describe_state(self._state, free)
         if self._state == OK and not self._is_first:  # who only asks one question need not have one
             self._take_ballast(free)
         self._is_first = False
@@ -118,8 +118,8 @@ class Disk:
         """The level of free space. A full disk stays full until a tenth more is free, so that the level does not
         flap."""
         for state, limit in ((FULL, self._settings.full_mb), (LOW, self._settings.pause_mb)):
-            held = self._state == state or (state == LOW and self._state == FULL)
-            if free < limit * MB * (1.1 if held else 1.0):
+            is_current = self._state == state or (state == LOW and self._state == FULL)
+            if free < limit * MB * (1.1 if is_current else 1.0):
                 return state
         return LOW if self._held_log else OK
 
@@ -135,12 +135,12 @@ class Disk:
             log.warning("the log could not be emptied: %s", type(error).__name__)
         return 0
 
-    def _sentence(self, state: str, free: int) -> str:
-        left = f"{free // MB:,} MB are free on the disk of {self._paths.data}"
+    def _describe_state(self, state: str, free: int) -> str:
+        space = f"{free // MB:,} MB are free on the disk of {self._paths.data}"
         match state:
             case "full":
                 return (
-                    f"The disk is full: {left}. Nothing is written until {self._settings.full_mb:,} MB are free; "
+                    f"The disk is full: {space}. Nothing is written until {self._settings.full_mb:,} MB are free; "
                     "questions and pal forget work. Free some space."
                 )
             case "low" if self._held_log:
@@ -149,7 +149,7 @@ class Disk:
                     f" {self._held_log // MB:,} MB. Reading continues when it is closed (lsof names it)."
                 )
             case "low":
-                return f"The disk is nearly full: {left}. Reading continues at {self._settings.pause_mb:,} MB."
+                return f"The disk is nearly full: {space}. Reading continues at {self._settings.pause_mb:,} MB."
             case _:
                 return ""
 

@@ -91,9 +91,9 @@ class Embedding:
         self._tasks = tasks
         self._keep = settings.keep_old
         self._publish = publish
-        self._wanted = settings.name
+        self._choice = settings.name
         # done and total, in episodes; None where it has the one that is wanted
-        self._progress: tuple[int, int] | None = None if self._whole(memory.embedder) else (0, 0)
+        self._progress: tuple[int, int] | None = None if self._is_whole(memory.embedder) else (0, 0)
         self._problem = ""
         self._is_broken_off = False  # by a server that may come back
         self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
@@ -103,13 +103,13 @@ class Embedding:
 
     def resume(self) -> None:
         """Begins or continues the change to the wanted embedder."""
-        if self._wanted == AUTO and self._is_new():
+        if self._choice == AUTO and self._is_new():
             self._progress = None
             if not self._is_waiting:
                 self._is_waiting = True
                 self.run_later(LOOK_SECONDS, self._look_again)
             return
-        self._begin(self._wanted)
+        self._begin(self._choice)
 
     def _look_again(self) -> None:
         self._is_waiting = False
@@ -117,7 +117,7 @@ class Embedding:
 
     def _is_new(self) -> bool:
         """Whether the first folder has probably not been read yet, and all vectors are static."""
-        if not self._whole(self._plugins.embedder(OWN)):
+        if not self._is_whole(self._plugins.embedder(OWN)):
             return False
         first = self._memory.maintenance.first_read()
         is_young = first is None or now_ms() - first < NEW_MS
@@ -127,7 +127,7 @@ class Embedding:
         """Sets another wanted embedder and loads its model; NotFoundError, NotAvailableError and InvalidInputError if
         that fails, and then nothing changes."""
         self._plugins.embedder(name).embed_documents(["ready"])
-        if name != self._wanted or self._problem:
+        if name != self._choice or self._problem:
             self._begin(name)
         return self.state()
 
@@ -135,26 +135,26 @@ class Embedding:
         progress = self._progress
         n_done, total = progress or (0, 0)
         return wire.EmbedderReply(
-            name=self._wanted,
+            name=self._choice,
             used=self._memory.embedder.name,
             building=progress is not None,
             done=n_done,
             total=total,
             problem=self._problem or getattr(self._memory.embedder, "problem", ""),
             known=(AUTO, *self._plugins.embedders),
-            chosen=self._chosen() if self._wanted == AUTO else "",
+            chosen=self._read_choice() if self._choice == AUTO else "",
         )
 
     def describe(self) -> str:
         """A sentence on the progress of the embedder that "auto" prepares; "" if none."""
         n_done, total = self._progress or (0, 0)
-        if self._wanted != AUTO or n_done >= total or self._chosen() == OWN:
+        if self._choice != AUTO or n_done >= total or self._read_choice() == OWN:
             return ""
         is_own = self._memory.embedder.name == self._plugins.embedder(OWN).name
         now = "the static table" if is_own else "the previous embedder"
         return f"Better search is being prepared: {n_done:,} of {total:,} passages. Until then {now} answers."
 
-    def _chosen(self) -> str:
+    def _read_choice(self) -> str:
         """The name of the embedder that "auto" is."""
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
@@ -162,17 +162,17 @@ class Embedding:
         """After an outage of the embedder's server: resumes the interrupted change, and embeds the passages written
         meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
-            self._begin(self._wanted)
+            self._begin(self._choice)
 
     def _count_failures(self) -> int:
         """The failed embeddings of the embedder in use."""
         return int(getattr(self._memory.embedder, "failures", 0))
 
     def _begin(self, name: str) -> None:
-        self._wanted, self._progress, self._problem = name, (0, 0), ""
+        self._choice, self._progress, self._problem = name, (0, 0), ""
         self._is_broken_off = False
         task = Task(f"Embedding with {self._plugins.resolve_embedder(name)}", ended=partial(self._finish, name))
-        task.steps = self._steps(name, task)
+        task.steps = self._run_steps(name, task)
         self._tasks.submit(EMBED, task)
 
     def _load(self, name: str) -> Embedder:
@@ -191,11 +191,11 @@ class Embedding:
                 return self._plugins.embedder(OWN)
         return embedder
 
-    def _steps(self, name: str, task: Task) -> Iterator[None]:
+    def _run_steps(self, name: str, task: Task) -> Iterator[None]:
         """Embeds one batch at each `next`; stops when another embedder is wanted."""
         embedder = self._load(name)
-        label = self._chosen() if name == AUTO else name
-        if self._whole(embedder):
+        label = self._read_choice() if name == AUTO else name
+        if self._is_whole(embedder):
             failures = self._count_failures()
             while self._memory.maintenance.fill_vectors(self._write):
                 yield
@@ -203,11 +203,11 @@ class Embedding:
                 self._made_up_for = failures
             self._progress = None
             return
-        job = self._write(lambda: self._memory.jobs.begin_only(_job(name), self._boot))
+        job = self._write(lambda: self._memory.jobs.begin_only(_make_job(name), self._boot))
         yield
         published_at = 0.0
         for n_done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
-            if self._wanted != name:
+            if self._choice != name:
                 break
             self._progress = n_done, total
             task.name = f"Embedding with {label}, {n_done:,} of {total:,} episodes"
@@ -216,12 +216,12 @@ class Embedding:
                 self._publish(wire.Embedding(n_done, total, label))
             yield
         self._write(lambda: self._memory.jobs.finish(job))
-        if self._wanted == name:
+        if self._choice == name:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
             self._publish(wire.Notice("info", f"Questions now use the embedder {label}."))
 
-    def _whole(self, embedder: Embedder) -> bool:
+    def _is_whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""
         return self._memory.is_complete(embedder, self._keep)
 
@@ -230,14 +230,14 @@ class Embedding:
         return self._writer.submit(unit).result()
 
     def _finish(self, name: str, error: BaseException | None) -> None:
-        if error is None or isinstance(error, CancelledError) or self._wanted != name:
+        if error is None or isinstance(error, CancelledError) or self._choice != name:
             return
         self._progress = None
         self._is_broken_off = isinstance(error, ModelError)
         self._problem = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
 
         def note() -> None:
-            [job] = self._memory.jobs.enqueue([_job(name)])
+            [job] = self._memory.jobs.enqueue([_make_job(name)])
             self._memory.jobs.fail(job, type(error).__name__)
 
         try:
@@ -246,6 +246,6 @@ class Embedding:
             log.warning("the change to %s could not be marked: %s", name, type(trouble).__name__)
 
 
-def _job(name: str) -> NewJob:
+def _make_job(name: str) -> NewJob:
     """The change to that embedder."""
     return NewJob(KIND, name, {"embedder": name})

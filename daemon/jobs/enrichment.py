@@ -76,7 +76,7 @@ class Enrichment:
         self._memory = memory
         self._models = models
         self._writer = writer
-        self._reading = Reading(memory, models, writer, self._stopped, self._begun)
+        self._reading = Reading(memory, models, writer, self._is_stopped, self._note_begin)
         self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
         self._look, self._first_rest = look, rest
@@ -86,7 +86,7 @@ class Enrichment:
         self._thread = threading.Thread(target=self._run, name="enrichment", daemon=True)
         self._state = wire.Enrichment("idle" if self._enabled else "off")
         self._trouble = ""  # with the server
-        self._held = ""  # why a job could not be tried
+        self._obstacle = ""  # why a job could not be tried
         self._failures = 0  # in a row
         self._resting = self._planning = 0.0  # until then, on the clock of `time.monotonic`
         self._nothing_new: int | None = None  # the generation of the store in which all was read
@@ -151,7 +151,7 @@ class Enrichment:
             read=read,
             total=total,
             jobs=counts.get("queued", 0) + counts.get("leased", 0),
-            failed=tuple(wire.FailedJob(job.id, job.kind, _label(job, titles), job.last_error or "") for job in dead),
+            failed=tuple(wire.FailedJob(job.id, job.kind, _name(job, titles), job.last_error or "") for job in dead),
             failed_total=counts.get("dead", 0),
             tokens=tokens,
             daily_tokens=self._settings.daily_tokens,
@@ -184,14 +184,14 @@ class Enrichment:
         if problem := why_not_now(self._memory, self._settings, self._battery):
             self._say("waiting", problem)
             return AGAIN_SECONDS
-        left = self._resting - time.monotonic()
-        if left > 0:
+        seconds = self._resting - time.monotonic()
+        if seconds > 0:
             self._say("waiting", self._trouble)
-            return left
+            return seconds
         if not self._models.could("extract"):
             self._say("no_model")
             return AGAIN_SECONDS
-        job = self._claimed()
+        job = self._claim()
         if job is not None:
             self._attempt(job)
             return 0.0
@@ -200,19 +200,19 @@ class Enrichment:
     def _say(self, state: str, detail: str = "", model: str = "") -> None:
         self._state = wire.Enrichment(state, detail, model)
 
-    def _begun(self, model: str) -> None:
+    def _note_begin(self, model: str) -> None:
         self._say("reading", self._trouble, model)
 
-    def _stopped(self) -> bool:
+    def _is_stopped(self) -> bool:
         return not self._enabled or self._closing.is_set()
 
-    def _claimed(self) -> Job | None:
-        if not self._queued():  # looking costs no commit
+    def _claim(self) -> Job | None:
+        if not self._count_queued():  # looking costs no commit
             return None
 
         return self._reading.write(partial(self._memory.jobs.claim, KINDS, self._boot))
 
-    def _queued(self) -> int:
+    def _count_queued(self) -> int:
         return self._memory.jobs.count(KINDS).get("queued", 0)
 
     def _plan(self) -> bool:
@@ -224,8 +224,8 @@ class Enrichment:
         unread = self._memory.knowledge.unread_episodes(limit)
         if not unread:
             self._nothing_new = generation
-            if self._queued():
-                self._say("waiting", self._trouble or self._held)
+            if self._count_queued():
+                self._say("waiting", self._trouble or self._obstacle)
             else:
                 self._say("idle", self._trouble)
             return False
@@ -237,7 +237,7 @@ class Enrichment:
             self._say("waiting", why) if why else self._say("no_model")
             return False
         while True:
-            allowed = [one for one in unread if (here if one.source.policy == "local" else away)]
+            allowed = [episode for episode in unread if (here if episode.source.policy == "local" else away)]
             if allowed or len(unread) < limit or limit >= MOST_UNREAD:
                 break
             limit *= 8
@@ -246,11 +246,11 @@ class Enrichment:
             self._planning = time.monotonic() + AGAIN_SECONDS
             self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
             return False
-        batches = make_batches(allowed, self._batch(here), self._batch(away))[:WAVE]
+        batches = make_batches(allowed, self._choose_batch(here), self._choose_batch(away))[:WAVE]
         self._reading.write(partial(self._enqueue, batches))
         return True
 
-    def _batch(self, model: Guarded | None) -> int:
+    def _choose_batch(self, model: Guarded | None) -> int:
         """Episodes of a request."""
         return self._models.batch(model.name) if model else 1
 
@@ -268,17 +268,17 @@ class Enrichment:
             self._reading.do(job)
             self._trouble, self._failures = "", 0
         except WaitError as reason:
-            self._held = str(reason)
+            self._obstacle = str(reason)
             self._give_back(job, AGAIN_SECONDS)
         except ModelCancelledError:
             self._give_back(job, 0 if self._closing.is_set() else PERSON_SECONDS)
         except ModelUnavailableError as error:
-            self._server_failed(job, error, error.retry_after, lasting=error.lasting)
+            self._wait_for_server(job, error, error.retry_after, lasting=error.lasting)
         except ModelTimeoutError as error:
             if len(job.payload.get("episodes", ())) > 1:
                 self._answer_failed(job, error)  # it may be no more than slow
             else:
-                self._server_failed(job, error)
+                self._wait_for_server(job, error)
         except (LocalOnlyError, OverBudgetError) as error:
             if isinstance(error, OverBudgetError) and not self._models.day_is_spent:
                 self._answer_failed(job, error)  # it is too long for the model
@@ -297,14 +297,14 @@ class Enrichment:
 
     # What becomes of a job --------------------------------------------------------------------------------
 
-    def _server_failed(
-        self, job: Job, error: PalimpsestError, wanted: float | None = None, *, lasting: bool = False
+    def _wait_for_server(
+        self, job: Job, error: PalimpsestError, retry_after: float | None = None, *, lasting: bool = False
     ) -> None:
         """All jobs wait. Where somebody has to do something first, the try does not count."""
         rest = LONGEST_REST if lasting else min(self._first_rest * 2**self._failures, LONGEST_REST)
         self._failures += 1
         self._trouble = str(error)
-        self._resting = time.monotonic() + max(rest, wanted or 0.0)
+        self._resting = time.monotonic() + max(rest, retry_after or 0.0)
         if lasting:
             self._give_back(job, 0)
         else:
@@ -325,7 +325,7 @@ class Enrichment:
         self._reading.write(partial(self._memory.jobs.release, job.id, seconds))
 
 
-def _label(job: Job, titles: dict[int, Episode]) -> str:
+def _name(job: Job, titles: dict[int, Episode]) -> str:
     if job.kind == DECIDE:
         return f"what {len(job.payload['pairs'])} new facts do to old ones"
     episode = titles.get(job.payload["episodes"][0])

@@ -49,7 +49,7 @@ class Erasure:
         self._memory = memory
         self._writer = writer
         self._tasks = tasks
-        self._waiting = threading.Lock()  # held while a retry is planned
+        self._waiting = threading.Lock()  # locked while a retry is planned
         self._running: dict[str, Future[Forgotten]] = {}  # by the key of the job
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
@@ -96,8 +96,8 @@ class Erasure:
         since = self._memory.ingest.unwiped_since()
         if not jobs and since is None:
             return None
-        left = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
-        return wire.Erasing(tuple(folders), left, from_ms(since), self._memory.ingest.unwiped_because)
+        remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
+        return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.ingest.unwiped_because)
 
     def _begin(self, job: int, spec: NewJob) -> None:
         future: Future[Forgotten] = Future()
@@ -106,7 +106,7 @@ class Erasure:
         task = Task(f"Forgetting {spec.key.rpartition('/')[2]}")
         parts: list[Forgotten] = []
         task.steps = self._forget(job, spec.payload, task, parts)
-        task.ended = partial(self._ended, job, spec, future, parts)
+        task.ended = partial(self._report_end, job, spec, future, parts)
         self._tasks.submit(ADD, task)
 
     def _forget(self, job: int, what: Mapping[str, Any], task: Task, parts: list[Forgotten]) -> Iterator[None]:
@@ -147,7 +147,7 @@ class Erasure:
         self._memory.jobs.finish(job)
         self._memory.jobs.prune([KIND])  # it has the name of the folder
 
-    def _ended(
+    def _report_end(
         self, job: int, spec: NewJob, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
     ) -> None:
         del self._running[spec.key]
@@ -155,10 +155,10 @@ class Erasure:
             future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._again, job, spec)
+            self.run_later(RETRY_SECONDS, self._retry, job, spec)
         future.set_exception(error)
 
-    def _again(self, job: int, spec: NewJob) -> None:
+    def _retry(self, job: int, spec: NewJob) -> None:
         if spec.key not in self._running:
             self._begin(job, spec)
 

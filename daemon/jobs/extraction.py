@@ -82,64 +82,64 @@ class Reading:
         others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
         return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
-    def _learn_of(self, job: Job, found: Sequence[Episode], owner: Sequence[str], said: Any, model: str) -> None:
+    def _learn_of(self, job: Job, episodes: Sequence[Episode], owner: Sequence[str], reply: Any, model: str) -> None:
         """Learns from the model's reply about the episodes of the request."""
-        told, dropped = llm_requests.parse_extractions(said, found, owner)
+        extractions, dropped = llm_requests.parse_extractions(reply, episodes, owner)
         bad: dict[int, str] = {}
-        for one in found:
-            if one.id not in told:
-                bad[one.id] = "the answer leaves it out"
+        for episode in episodes:
+            if episode.id not in extractions:
+                bad[episode.id] = "the answer leaves it out"
             elif why := llm_requests.rejection_reason(
-                told[one.id], (item for item in dropped if item.episode_id == one.id)
+                extractions[episode.id], (item for item in dropped if item.episode_id == episode.id)
             ):
-                bad[one.id] = why
-        log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
+                bad[episode.id] = why
+        log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(episodes) - len(bad), len(episodes),
                  len(dropped))  # fmt: skip
-        self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model))
+        self.write(partial(self._learn, job, {id: extractions[id] for id in extractions if id not in bad}, bad, model))
 
-    def _episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
+    def _read_episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
         """Those of a job that are there, the ids of those whose text stays here, and what the owner is called."""
         with self._memory.one_moment():
-            found = self._memory.sources.episodes(job.payload["episodes"], live=True)
-            here = [one.id for one in found if one.source.policy == "local"]
+            episodes = self._memory.sources.episodes(job.payload["episodes"], live=True)
+            here = [episode.id for episode in episodes if episode.source.policy == "local"]
             # mails that tell the name may be local themselves
-            return found, here, self._memory.knowledge.owner_names(of_mails=len(here) == len(found))
+            return episodes, here, self._memory.knowledge.owner_names(of_mails=len(here) == len(episodes))
 
     def _extract(self, job: Job) -> None:
-        found, here, owner = self._episodes(job)
-        if not found:  # retired meanwhile
+        episodes, here, owner = self._read_episodes(job)
+        if not episodes:  # retired meanwhile
             self.write(partial(self._memory.jobs.finish, job.id))
-        elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
-            self.split(job, [here, [one.id for one in found if one.id not in here]])
+        elif 0 < len(here) < len(episodes):  # where text may go has changed since
+            self.split(job, [here, [episode.id for episode in episodes if episode.id not in here]])
         else:
-            known = self._known_words(found, may_leave=not here)
-            request = llm_requests.extraction_request(found, owner, known)
-            model = self._model(request)
-            self._learn_of(job, found, owner, self._asked(model, request), model.name)
+            known = self._find_known_words(episodes, may_leave=not here)
+            request = llm_requests.extraction_request(episodes, owner, known)
+            model = self._choose_model(request)
+            self._learn_of(job, episodes, owner, self._ask(model, request), model.name)
 
-    def _learn(self, job: Job, told: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
+    def _learn(self, job: Job, extractions: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
         """In the writer's thread. An episode that is gone by now tells nothing."""
-        there = {episode.id for episode in self._memory.sources.episodes([*told], live=True)}
-        alive = {id: told[id] for id in told if id in there}
+        there = {episode.id for episode in self._memory.sources.episodes([*extractions], live=True)}
+        alive = {id: extractions[id] for id in extractions if id in there}
         undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         unfinished = self._memory.jobs.list_unfinished((DECIDE,)) if undecided else []
-        waiting = [one for one in unfinished if one.state == "queued" and not one.attempts and not _is_full(one)]
-        pairs = [*(pair for one in waiting for pair in one.payload["pairs"]), *map(list, undecided)]
+        waiting = [row for row in unfinished if row.state == "queued" and not row.attempts and not _is_full(row)]
+        pairs = [*(pair for row in waiting for pair in row.payload["pairs"]), *map(list, undecided)]
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
-        then = [_job(DECIDE, part, AFTER_READING) for part in parts]
-        if told:
+        then = [_make_job(DECIDE, part, AFTER_READING) for part in parts]
+        if extractions:
             self._models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
             self.could_not_read(model)
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
-            self._memory.jobs.finish(job.id, then + [_job(EXTRACT, [id], job.priority) for id in bad])
-        for one in waiting:  # the new jobs have its pairs
-            self._memory.jobs.finish(one.id)
+            self._memory.jobs.finish(job.id, then + [_make_job(EXTRACT, [id], job.priority) for id in bad])
+        for row in waiting:  # the new jobs have its pairs
+            self._memory.jobs.finish(row.id)
 
     def _decide(self, job: Job) -> None:
         pairs = self._memory.knowledge.pairs(job.payload["pairs"])
-        free = self._free(pairs)
+        free = self._select_free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
             self.write(partial(self._memory.jobs.finish, job.id))
@@ -147,52 +147,53 @@ class Reading:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
             request = decisions.decision_request(pairs, local_only=bool(bound))
-            model = self._model(request)
-            said = self._asked(model, request)
-            found = decisions.parse_decisions(said, pairs)
-            if not found and not decisions.is_empty(said):
+            model = self._choose_model(request)
+            reply = self._ask(model, request)
+            verdicts = decisions.parse_decisions(reply, pairs)
+            if not verdicts and not decisions.is_empty(reply):
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
-            self.write(partial(self._decided, job, found, model.name))
+            self.write(partial(self._apply_verdicts, job, verdicts, model.name))
 
-    def _decided(self, job: Job, found: list[Decision], model: str) -> None:
-        revisions = self._memory.knowledge.apply_decisions(found, model)
-        log.info("job %d: %d decisions, %d revisions", job.id, len(found), len(revisions))
+    def _apply_verdicts(self, job: Job, verdicts: list[Decision], model: str) -> None:
+        revisions = self._memory.knowledge.apply_decisions(verdicts, model)
+        log.info("job %d: %d decisions, %d revisions", job.id, len(verdicts), len(revisions))
         self._memory.jobs.finish(job.id)
 
-    def _known_words(self, found: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
+    def _find_known_words(self, episodes: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
         """The names and predicates of a model's facts nearest to these episodes, those only that may go where they go.
         Those of rules are headings, tasks, rows and keys."""
-        near = [fact for fact in self._memory.knowledge.facts_near([one.text for one in found]) if fact.predicate]
+        texts = [episode.text for episode in episodes]
+        near = [fact for fact in self._memory.knowledge.facts_near(texts) if fact.predicate]
         near = [fact for fact in near if fact.origin == "model" and len(fact.objects[0].split()) <= MAX_NAME_WORDS]
         if may_leave:
-            free = self._free_facts(near)
+            free = self._select_free_facts(near)
             near = [fact for fact in near if fact.id in free]
         names = dict.fromkeys(fact.objects[0] for fact in near if fact.objects[0] != OWNER)
         predicates = dict.fromkeys(fact.predicate for fact in near if fact.predicate)
         return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
 
-    def _free(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def _select_free(self, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs that may leave this machine: neither fact, nor the day on which another fact replaced one, comes
         from a source whose text stays here."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
         with self._memory.one_moment():
             known = [*shown.values(), *self._memory.knowledge.facts_by_id(sorted(after))]
-            free = self._free_facts(known)
+            free = self._select_free_facts(known)
         return [
             pair
             for pair in pairs
             if all(fact.id in free and (fact.superseded_by is None or fact.superseded_by in free) for fact in pair)
         ]
 
-    def _free_facts(self, known: Sequence[Fact]) -> set[int]:
+    def _select_free_facts(self, known: Sequence[Fact]) -> set[int]:
         """The facts that may leave this machine: neither their text nor the name of an object comes from a source whose
         text stays here."""
         there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
         texts = {
-            one.id: Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}")
-            for one in there
-            if one.source.policy == "any"
+            episode.id: Quotable.from_text(f"{episode.title}\n{episode.text}\n{episode.speaker or ''}")
+            for episode in there
+            if episode.source.policy == "any"
         }
 
         def may_leave(fact: Fact) -> bool:
@@ -201,7 +202,7 @@ class Reading:
 
         return {fact.id for fact in known if may_leave(fact)}
 
-    def _model(self, request: LlmRequest) -> Guarded:
+    def _choose_model(self, request: LlmRequest) -> Guarded:
         model = self.choose_model(local_only=request.local_only)
         if model is None:
             if not request.local_only and (spent := self._models.day_is_spent):
@@ -212,7 +213,7 @@ class Reading:
             raise WaitError(f"No model {where}can read now: pal models")
         return model
 
-    def _asked(self, model: Guarded, request: LlmRequest) -> Any:
+    def _ask(self, model: Guarded, request: LlmRequest) -> Any:
         is_local = model.is_local
 
         def cancelled() -> bool:
@@ -224,7 +225,7 @@ class Reading:
 
     def split(self, job: Job, parts: Sequence[Sequence[Any]]) -> None:
         """Jobs for the parts, in place of one for all."""
-        then = [_job(job.kind, part, job.priority) for part in parts]
+        then = [_make_job(job.kind, part, job.priority) for part in parts]
         self.write(partial(self._memory.jobs.finish, job.id, then))
 
     def write(self, unit: Callable[[], T]) -> T:
@@ -236,7 +237,7 @@ def _is_full(job: Job) -> bool:
     return len(job.payload["pairs"]) == decisions.MAX_PAIRS
 
 
-def _job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
+def _make_job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
     """A job for these episodes, or pairs of facts."""
-    key = " ".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in parts)
+    key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
     return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)

@@ -53,20 +53,20 @@ def describe_grades(grades: Grades) -> wire.Graded:
         context=grades.context,
         question_s=grades.question_s,
         good_for=tuple(role for role in ROLES if grades.fits(role)),
-        by_role=tuple(_sentence(role, grades) for role in ROLES),
-        advice=_advice(grades),
+        by_role=tuple(_describe_role(role, grades) for role in ROLES),
+        advice=_advise(grades),
         notes=grades.notes,
         problem=grades.problem,
         tokens=grades.usage.total,
     )
 
 
-def _sentence(role: Role, grades: Grades) -> str:
+def _describe_role(role: Role, grades: Grades) -> str:
     bad = grades.shortcomings(role)
     return f"{role}: {'no, ' + '; '.join(bad) if bad else 'yes'}"
 
 
-def _advice(grades: Grades) -> str:
+def _advise(grades: Grades) -> str:
     fit = [role for role in ROLES if grades.fits(role)]
     unfit = [role for role in ROLES if role not in fit]
     if not fit:
@@ -82,17 +82,17 @@ def _advice(grades: Grades) -> str:
 
 
 def describe_model(
-    name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]
+    name: str, info: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]
 ) -> wire.ModelRow:
     """A model that can be reached, with the tokens that it took today and the roles that it has."""
     return wire.ModelRow(
         name,
-        found.is_local,
-        found.context_tokens,
-        found.size,
-        found.loaded,
+        info.is_local,
+        info.context_tokens,
+        info.size,
+        info.loaded,
         tokens,
         roles,
-        outdated=grades is not None and bool(why_outdated(grades, found)),
+        outdated=grades is not None and bool(why_outdated(grades, info)),
         grades=describe_grades(grades) if grades else None,
     )

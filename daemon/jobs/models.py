@@ -66,7 +66,7 @@ class Models:
         self._daily_tokens = settings.models.daily_tokens
         self._families = plugins.families
         self._load_settings = load_settings
-        self._registry = Registry(plugins.families, self._sections(settings), self)
+        self._registry = Registry(plugins.families, self._list_sections(settings), self)
         self._looked: dict[str, tuple[float, Look]] = {}
         self._looking = threading.Lock()
         self._probing = threading.Lock()
@@ -82,13 +82,13 @@ class Models:
         Families that can only be elsewhere are not asked what they have unless a role names one of their models.
         """
         grades = self._memory.models.grades()
-        if not self._could(role, grades):
+        if not self._can(role, grades):
             return None
         named = {name.partition(":")[0] for name in self._wanted[role]}
-        there = self._there(
+        there = self._find_models(
             prefix for prefix, family in self._families.items() if prefix in named or (AUTO in named and family.local)
         )
-        for name in self._candidates(role, there, grades):
+        for name in self._list_candidates(role, there, grades):
             if there[name].is_local or not local_only:
                 return self._registry.open(name)
         return None
@@ -112,8 +112,8 @@ class Models:
     def answers(self) -> str | None:
         """The name of the model that would write answers, as far as that is known without asking anybody."""
         looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
-        there = {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
-        known = next(self._candidates("answer", there, self._memory.models.grades()), None)
+        there = {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
+        known = next(self._list_candidates("answer", there, self._memory.models.grades()), None)
         first = next(iter(self._wanted["answer"]), AUTO)
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
@@ -128,18 +128,18 @@ class Models:
 
     def could(self, role: Role) -> bool:
         """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
-        return self._could(role, self._memory.models.grades())
+        return self._can(role, self._memory.models.grades())
 
     def is_loading(self, name: str) -> bool:
         """Whether a model on this machine must be loaded before it can say anything; asks its server."""
         prefix = [name.partition(":")[0]]
         if prefix[0] not in self._families:
             return False
-        found = self._there(prefix).get(name)
-        if found is None or found.loaded or not found.is_local:
+        info = self._find_models(prefix).get(name)
+        if info is None or info.loaded or not info.is_local:
             return False
-        found = self._there(prefix, anew=True).get(name)
-        return found is not None and not found.loaded
+        info = self._find_models(prefix, anew=True).get(name)
+        return info is not None and not info.loaded
 
     @property
     def unable(self) -> str:
@@ -157,7 +157,7 @@ class Models:
     def day_is_spent(self) -> str:
         """Why models elsewhere may not be asked today; "" if they may."""
         with self._counting:
-            spent = self._spent_today()
+            spent = self._count_spent_today()
         if not self._daily_tokens or spent < self._daily_tokens:
             return ""
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
@@ -166,21 +166,21 @@ class Models:
         """All models found now; looking takes some seconds at most. A service on another machine, without a model in
         any role, is only asked with `elsewhere`: its key would leave this machine, which needs a person's request."""
         self._configure()
-        asked = [*self._families] if elsewhere else self._near_or_named()
+        asked = [*self._families] if elsewhere else self._list_near_or_named()
         looks = self._look(asked, anew=True)
-        there, grades, tokens = self._there(asked), self._memory.models.grades(), self._tokens()
-        used = {role: next(self._candidates(role, there, grades), "") for role in ROLES}
+        there, grades, tokens = self._find_models(asked), self._memory.models.grades(), self._count_tokens()
+        used = {role: next(self._list_candidates(role, there, grades), "") for role in ROLES}
         rows = (
             describe_model(
-                name, found, grades.get(name), tokens.get(name, 0), tuple(role for role in ROLES if used[role] == name)
+                name, info, grades.get(name), tokens.get(name, 0), tuple(role for role in ROLES if used[role] == name)
             )
-            for name, found in there.items()
+            for name, info in there.items()
         )
         problems = [look.problem for look in looks.values() if look.problem and not look.absent]
         return wire.ModelsReply(
             models=tuple(rows),
             roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
-            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in self._missing(there))),
+            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in self._list_missing(there))),
             hints=(
                 *(look.problem for look in looks.values() if look.absent),
                 *(NOT_ASKED.format(prefix) for prefix in self._families if prefix not in asked),
@@ -190,21 +190,21 @@ class Models:
             ),
         )
 
-    def use(self, wanted: str, names: tuple[str, ...]) -> wire.ModelsReply:
+    def use(self, role_name: str, names: tuple[str, ...]) -> wire.ModelsReply:
         """Other models do that from now on. InvalidInputError, NotFoundError. None is refused for its grades; the
         `warnings` say what they tell."""
-        role = next((role for role in ROLES if role == wanted), None)
+        role = next((role for role in ROLES if role == role_name), None)
         if role is None:
-            raise InvalidInputError(f"Models are not used for {wanted!r}. Say one of: {', '.join(ROLES)}.")
+            raise InvalidInputError(f"Models are not used for {role_name!r}. Say one of: {', '.join(ROLES)}.")
         self._configure()
         for name in names:
             if name != AUTO:
-                self._known(name)
+                self._open_known(name)
         self._wanted[role] = names
         log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
-        reply, there, grades = self.reply(), self._there(self._near_or_named()), self._memory.models.grades()
-        chosen = dict.fromkeys(whole for name in names if (whole := _resolved(name, there)))
+        reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self._memory.models.grades()
+        chosen = dict.fromkeys(whole for name in names if (whole := _resolve(name, there)))
         warnings = (warn for name in chosen for warn in warn_of_choice(role, name, grades.get(name), there[name]))
         return replace(reply, warnings=tuple(warnings))
 
@@ -217,9 +217,9 @@ class Models:
             look = self._look([name], anew=True)[name]
             if not look.models:
                 return wire.Tried(name, problem=look.problem or f"There is no model of {name}.")
-            names = tuple(f"{name}:{one.model}" for one in look.models)
-            name = f"{name}:{min(look.models, key=lambda one: (not one.loaded, one.size)).model}"
-        model = self._known(name)
+            names = tuple(f"{name}:{info.model}" for info in look.models)
+            name = f"{name}:{min(look.models, key=lambda info: (not info.loaded, info.size)).model}"
+        model = self._open_known(name)
         began = time.monotonic()
         try:
             reply = model.complete(ask_for_a_word())
@@ -231,7 +231,7 @@ class Models:
     def begin_probe(self, name: str, channel: Channel) -> None:
         """Grades a model in a separate thread; the channel gets the events. NotFoundError, ConflictError."""
         self._configure()
-        model = self._known(name)
+        model = self._open_known(name)
         if not self._probing.acquire(blocking=False):
             raise ConflictError("Another model is being graded. Wait until that is done.")
 
@@ -265,7 +265,7 @@ class Models:
         with self._counting:
             if request.purpose in QUESTIONS:
                 self._talking[name] -= 1
-            day, spent = _today(), self._spent_today()
+            day, spent = _format_today(), self._count_spent_today()
             self._spent = (day, spent + (0 if is_local else usage.total))
         use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
         self._writer.submit(partial(self._memory.models.count, use))
@@ -290,24 +290,24 @@ class Models:
             log.exception("%s: %s", task, type(error).__name__)
         channel.put(failure(error))
 
-    def _tokens(self) -> dict[str, int]:
+    def _count_tokens(self) -> dict[str, int]:
         """What each model has read and written today."""
         tokens: dict[str, int] = {}
-        for use in self._uses():
+        for use in self._list_uses():
             tokens[use.model] = tokens.get(use.model, 0) + use.usage.total
         return tokens
 
-    def _spent_today(self) -> int:
-        if self._spent is None or self._spent[0] != _today():
-            self._spent = (_today(), sum(use.usage.total for use in self._uses() if not use.is_local))
+    def _count_spent_today(self) -> int:
+        if self._spent is None or self._spent[0] != _format_today():
+            self._spent = (_format_today(), sum(use.usage.total for use in self._list_uses() if not use.is_local))
         return self._spent[1]
 
-    def _uses(self) -> list[Use]:
-        return self._memory.models.uses(_today())
+    def _list_uses(self) -> list[Use]:
+        return self._memory.models.uses(_format_today())
 
     # How they are reached ---------------------------------------------------------------------------------
 
-    def _sections(self, settings: Settings) -> dict[str, Any]:
+    def _list_sections(self, settings: Settings) -> dict[str, Any]:
         return {prefix: getattr(settings, prefix, None) for prefix in self._families}
 
     def _configure(self) -> None:
@@ -315,7 +315,7 @@ class Models:
         if self._load_settings is None:
             return
         try:
-            sections = self._sections(self._load_settings())
+            sections = self._list_sections(self._load_settings())
         except SettingsError as error:
             log.warning("config.toml cannot be read, what it said before counts: %s", type(error).__name__)
             return
@@ -327,64 +327,64 @@ class Models:
 
     # Wanted and available models --------------------------------------------------------------------------
 
-    def _could(self, role: Role, grades: dict[str, Grades]) -> bool:
-        return any(name != AUTO or any(one.fits(role) for one in grades.values()) for name in self._wanted[role])
+    def _can(self, role: Role, grades: dict[str, Grades]) -> bool:
+        return any(name != AUTO or any(grade.fits(role) for grade in grades.values()) for name in self._wanted[role])
 
-    def _candidates(self, role: Role, there: There, grades: dict[str, Grades]) -> Iterator[str]:
+    def _list_candidates(self, role: Role, there: There, grades: dict[str, Grades]) -> Iterator[str]:
         """The names of the models that can do that now, the preferred one first."""
-        for wanted in self._wanted[role]:
-            if wanted != AUTO:
-                if name := _resolved(wanted, there):
+        for choice in self._wanted[role]:
+            if choice != AUTO:
+                if name := _resolve(choice, there):
                     yield name
                 continue
             able = [
-                known
-                for name, known in grades.items()
-                if name in there and there[name].is_local and not why_outdated(known, there[name]) and known.fits(role)
+                grade
+                for name, grade in grades.items()
+                if name in there and there[name].is_local and not why_outdated(grade, there[name]) and grade.fits(role)
             ]
-            yield from (one.name for one in sorted(able, key=lambda one: (-one.score, -one.tokens_per_s, one.name)))
+            yield from (row.name for row in sorted(able, key=lambda row: (-row.score, -row.tokens_per_s, row.name)))
 
-    def _near_or_named(self) -> list[str]:
+    def _list_near_or_named(self) -> list[str]:
         """The families that run on this machine, and those with a model in a role."""
         named = {name.partition(":")[0] for names in self._wanted.values() for name in names}
         return [prefix for prefix, family in self._families.items() if family.local or prefix in named]
 
-    def _known(self, name: str) -> Guarded:
+    def _open_known(self, name: str) -> Guarded:
         """The model of that name. NotFoundError, also if its family can be reached and does not have it."""
         model = self._registry.open(name)
-        if not (there := self._there([name.partition(":")[0]])):
+        if not (there := self._find_models([name.partition(":")[0]])):
             return model  # its server does not answer, or does not say
-        if whole := _resolved(name, there):
+        if whole := _resolve(name, there):
             return self._registry.open(whole)
         close = difflib.get_close_matches(name, there, 1)
         hint = f"Did you mean {close[0]}?" if close else "See what there is: pal models"
         raise NotFoundError(f"There is no model {name!r}. {hint}")
 
-    def _there(self, prefixes: Iterable[str], *, anew: bool = False) -> There:
+    def _find_models(self, prefixes: Iterable[str], *, anew: bool = False) -> There:
         """The models of these families that can be reached."""
         looks = self._look(prefixes, anew=anew)
-        return {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
+        return {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
 
     def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:
         with self._looking:
-            wanted, now = list(prefixes), time.monotonic()
-            old = [one for one in wanted if anew or self._looked.get(one, (0.0, None))[0] < now]
+            families, now = list(prefixes), time.monotonic()
+            old = [family for family in families if anew or self._looked.get(family, (0.0, None))[0] < now]
             for prefix, look in self._registry.look(old).items():
-                missing = self._missing({f"{prefix}:{found.model}": found for found in look.models})
+                missing = self._list_missing({f"{prefix}:{info.model}": info for info in look.models})
                 is_complete = look.models and not any(name.startswith(f"{prefix}:") for name in missing)
                 self._looked[prefix] = (time.monotonic() + (FRESH_SECONDS if is_complete else GONE_SECONDS), look)
-            return {one: self._looked[one][1] for one in wanted}
+            return {family: self._looked[family][1] for family in families}
 
-    def _missing(self, there: There) -> list[str]:
+    def _list_missing(self, there: There) -> list[str]:
         """The models that a role names and that are not there."""
-        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
-        return [name for name in wanted if name != AUTO and _resolved(name, there) is None]
+        choices = dict.fromkeys(name for names in self._wanted.values() for name in names)
+        return [name for name in choices if name != AUTO and _resolve(name, there) is None]
 
 
-def _resolved(name: str, there: There) -> str | None:
+def _resolve(name: str, there: There) -> str | None:
     """The whole name of a model that can be reached; Ollama's tag `latest` need not be said."""
-    return next((one for one in (name, f"{name}:latest") if one in there), None)
+    return next((candidate for candidate in (name, f"{name}:latest") if candidate in there), None)
 
 
-def _today() -> str:
+def _format_today() -> str:
     return date.today().isoformat()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.2  # between two looks whether somebody still asks
+PAUSE_SECONDS = 0.2  # between two checks for running questions
 
 Learn = Callable[[Write, Callable[[], bool]], str]
 """Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
@@ -91,7 +91,7 @@ class NightlyJob:
         with self._one_at_a_time:
             self._state = ended = "working"
             try:
-                result, ended = self._night(), "idle"
+                result, ended = self._run_night(), "idle"
                 return result
             except CancelledError:
                 ended = "idle"  # the daemon is stopping
@@ -100,7 +100,7 @@ class NightlyJob:
                 # Without the message of an unexpected error: it may quote the memory.
                 trace = "".join(traceback.format_tb(error.__traceback__))
                 log.error("the night broke off: %s\n%s", type(error).__name__, trace)
-                ended, self._gave_up = "failed", self._now()  # it would break off again until something changes
+                ended, self._gave_up = "failed", self._read_clock()  # it would break off again until something changes
                 return False
             finally:
                 self._state = ended
@@ -110,7 +110,7 @@ class NightlyJob:
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
             self._memory.ingest.clear_unused(self._writer.write)
-        log.info("put in order: %s", _counts(report))
+        log.info("put in order: %s", _count_report(report))
         return report
 
     def state(self) -> wire.Night:
@@ -139,42 +139,42 @@ class NightlyJob:
         last = self._memory.maintenance.last_run("night")
         return is_due(max(last["t"] if last else 0, self._gave_up), self._clock(), self._settings.hour)
 
-    def _night(self) -> bool:
+    def _run_night(self) -> bool:
         began = time.monotonic()
         with self._ordering:
-            report = self._memory.maintenance.consolidate(write=self._write, cancelled=self._stopped)
+            report = self._memory.maintenance.consolidate(write=self._write, cancelled=self._is_stopped)
         if report.stopped:
             return False
-        learnt = self._learn(self._write, self._stopped)
+        learnt = self._learn(self._write, self._is_stopped)
         if self._closing.is_set():
             return False
         last = self._memory.maintenance.last_run("night")
         tidied = self._tidy(self._write, last["t"] if last else 0)
         seconds = round(time.monotonic() - began, 1)
-        night = _counts(report) | tidied | {
-            "t": self._now(), "seconds": seconds, "learnt": learnt,
+        night = _count_report(report) | tidied | {
+            "t": self._read_clock(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
         self._write(partial(self._memory.maintenance.note_run, "night", night, True))
-        log.info("the night is done in %s s: %s %s", seconds, _counts(report), learnt)
+        log.info("the night is done in %s s: %s %s", seconds, _count_report(report), learnt)
         return True
 
-    def _now(self) -> int:
+    def _read_clock(self) -> int:
         """The store's time: ms UTC."""
         return int(self._clock().timestamp() * 1000)
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """In the writer's thread, after everything a person waits for."""
-        if self._stopped():
+        if self._is_stopped():
             raise CancelledError
         return self._writer.submit(unit).result()
 
-    def _stopped(self) -> bool:
+    def _is_stopped(self) -> bool:
         """Whether the daemon stops; called between units, and blocks while questions run."""
         while self.asking() and not self._closing.wait(PAUSE_SECONDS):
             pass
         return self._closing.is_set()
 
 
-def _counts(report: ConsolidationReport) -> dict[str, Any]:
+def _count_report(report: ConsolidationReport) -> dict[str, Any]:
     """The report in numbers: names of things are in no log, and in no note that forgetting does not reach."""
     return asdict(report) | {"suspects": len(report.suspects)}

@@ -39,13 +39,13 @@ class Task:
     removed: int = 0
     label: str = ""
     began: float = field(default_factory=time.monotonic)
-    _told: float = 0.0
+    _shown_at: float = 0.0
 
     def progress(self, last: bool = False) -> wire.Progress | None:
         """How far it is, ten times a second at most; the `last` one always."""
-        if time.monotonic() - self._told < 0.1 and not last:
+        if time.monotonic() - self._shown_at < 0.1 and not last:
             return None
-        self._told = time.monotonic()
+        self._shown_at = time.monotonic()
         return wire.Progress(self.done, self.total, self.label)
 
     def result(self) -> wire.Added:

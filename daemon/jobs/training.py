@@ -68,7 +68,7 @@ class Learning:
             report = self._memory.maintenance.train_ranker(
                 dry_run=dry_run,
                 write=write or (lambda unit: self._writer.submit(unit).result()),
-                progress=lambda progress: tell(_progress(progress)),
+                progress=lambda progress: tell(_make_progress(progress)),
                 cancelled=lambda: self._closing.is_set() or cancelled(),
             )
         finally:
@@ -94,5 +94,5 @@ def training_reply(report: TrainingReport, dry_run: bool) -> wire.Trained:
     )  # fmt: skip
 
 
-def _progress(progress: TrainingProgress) -> wire.Progress:
+def _make_progress(progress: TrainingProgress) -> wire.Progress:
     return wire.Progress(progress.done, progress.total, WORDS[progress.stage])

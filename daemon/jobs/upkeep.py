@@ -64,8 +64,8 @@ class Upkeep:
         with self._one_at_a_time:
             if not self._is_due(BACKUP, self._settings.backup_days, self._gave_up):
                 return False
-            outline, last = self._memory.maintenance.outline(), self._last(BACKUP)
-            if last and last.get("outline") == outline and self._scheduled():
+            outline, last = self._memory.maintenance.outline(), self._read_last(BACKUP)
+            if last and last.get("outline") == outline and self._list_scheduled():
                 self._note(BACKUP, last)
                 return False
             began = time.monotonic()
@@ -76,7 +76,7 @@ class Upkeep:
                 if not self._is_damaged():
                     self._rotate()
             except (PalimpsestError, OSError) as error:
-                self._gave_up = self._now()  # it would fail again until something changes
+                self._gave_up = self._read_clock()  # it would fail again until something changes
                 self._backup_problem = str(error)
                 log.error("the scheduled backup failed: %s", type(error).__name__)
                 self._publish(wire.Notice("error", f"The scheduled backup failed: {error} Do it now: pal backup"))
@@ -89,7 +89,7 @@ class Upkeep:
     def try_restoring(self) -> bool:
         """Restores the newest backup into a temporary place, if due; returns whether it did."""
         with self._one_at_a_time:
-            backup = next(iter(self._backups()), None)
+            backup = next(iter(self._list_backups()), None)
             if backup is None or not self._is_due(TRIAL, self._settings.trial_days):
                 return False
             problem = ""
@@ -110,7 +110,7 @@ class Upkeep:
             if not nights or not self._is_due(SCRUB, 1):
                 return False
             damage = self._memory.maintenance.scrub(self._clock().toordinal() % nights, nights, self._writer.write)
-            before = self._last(SCRUB) or {}
+            before = self._read_last(SCRUB) or {}
             last = max(len(damage), before.get("damage", 0)) if self._is_damaged() else len(damage)
             self._note(SCRUB, {"damage": last})
             self._tell(damage)
@@ -124,30 +124,30 @@ class Upkeep:
             problems = self._memory.check(quick=True).problems
             self._note(CHECK, {"problems": len(problems)})  # the sentences may contain text that is forgotten later
             if not problems:
-                self._note(SCRUB, (self._last(SCRUB) or {}) | {"damage": 0})  # all seals were looked at
+                self._note(SCRUB, (self._read_last(SCRUB) or {}) | {"damage": 0})  # all seals were looked at
             self._tell(problems)
             return True
 
     def state(self) -> wire.Upkeep:
         """The last backup, trial and check, with their results."""
-        backed_up, checked, tried = self._last(BACKUP), self._last(CHECK), self._last(TRIAL)
-        copies = self._backups()
-        last = from_ms(backed_up["t"]) if backed_up and self._scheduled() else None
+        backed_up, checked, tried = self._read_last(BACKUP), self._read_last(CHECK), self._read_last(TRIAL)
+        copies = self._list_backups()
+        last = from_ms(backed_up["t"]) if backed_up and self._list_scheduled() else None
         return wire.Upkeep(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
             backup_at=last or (_find_time(copies[0]) if copies else None),
-            backups=len(self._scheduled()),
+            backups=len(self._list_scheduled()),
             backup_problem=self._backup_problem,
             check_days=self._settings.check_days,
             check_at=from_ms(checked["t"]) if checked else None,
-            problems=(checked["problems"] if checked else 0) + (self._last(SCRUB) or {}).get("damage", 0),
+            problems=(checked["problems"] if checked else 0) + (self._read_last(SCRUB) or {}).get("damage", 0),
             trial_at=from_ms(tried["t"]) if tried else None,
             trial_problem=tried["problem"] if tried else "",
-            warnings=tuple(self._warnings(last or (_find_time(copies[0]) if copies else None))),
+            warnings=tuple(self._list_warnings(last or (_find_time(copies[0]) if copies else None))),
         )
 
-    def _warnings(self, last: datetime | None) -> Iterator[str]:
+    def _list_warnings(self, last: datetime | None) -> Iterator[str]:
         """Warnings about backups, each with the command that fixes it."""
         now, days = self._clock(), self._settings.backup_days
         began = self._memory.maintenance.first_read()
@@ -157,14 +157,14 @@ class Upkeep:
             yield "There is no backup. To make one: pal backup; one every day: pal config set upkeep.backup_days 1"
         elif last and days and now - last > timedelta(days=days + LATE_DAYS):
             yield f"The last backup is {(now - last).days} days old. To make one now: pal backup"
-        tried = self._last(TRIAL)
+        tried = self._read_last(TRIAL)
         if tried and tried["problem"]:
             yield f"A backup could not be restored on trial: {tried['problem']} Make another one: pal backup"
         if self._is_damaged():
             yield "The disk has changed stored data, so no old backup is removed. Details: pal check"
 
     def _is_damaged(self) -> bool:
-        scrubbed, checked = self._last(SCRUB) or {}, self._last(CHECK) or {}
+        scrubbed, checked = self._read_last(SCRUB) or {}, self._read_last(CHECK) or {}
         return bool(scrubbed.get("damage") or checked.get("problems"))
 
     def _tell(self, problems: tuple[str, ...]) -> None:
@@ -174,7 +174,7 @@ class Upkeep:
 
     def _rotate(self) -> None:
         settings = self._settings
-        backups = {path: _find_time(path) for path in self._scheduled()}
+        backups = {path: _find_time(path) for path in self._list_scheduled()}
         for old in backups.keys() - choose_kept(
             backups, settings.backups_kept, settings.backups_weekly, settings.backups_monthly
         ):
@@ -184,27 +184,27 @@ class Upkeep:
     def _is_due(self, name: str, days: int, gave_up: int = 0) -> bool:
         if not days:
             return False
-        last = self._last(name)
+        last = self._read_last(name)
         if gave_up and not is_due(gave_up, self._clock(), self._settings.hour):
             return False
         return is_due(last["t"] if last else 0, self._clock(), self._settings.hour, days)
 
-    def _scheduled(self) -> list[Path]:
+    def _list_scheduled(self) -> list[Path]:
         """The backups of the schedule, the oldest first."""
         return sorted(self._folder.glob(f"{PREFIX}*.db"))
 
-    def _backups(self) -> list[Path]:
+    def _list_backups(self) -> list[Path]:
         """All backups in the folder, the newest first."""
         backups = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
         return sorted(backups, key=_find_time, reverse=True)
 
-    def _last(self, name: str) -> dict[str, Any] | None:
+    def _read_last(self, name: str) -> dict[str, Any] | None:
         return self._memory.maintenance.last_run(name)
 
     def _note(self, name: str, figures: Mapping[str, Any]) -> None:
-        self._writer.write(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._now()}))
+        self._writer.write(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
 
-    def _now(self) -> int:
+    def _read_clock(self) -> int:
         """The store's time: ms UTC."""
         return int(self._clock().timestamp() * 1000)
 

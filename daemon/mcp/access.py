@@ -121,6 +121,6 @@ class Meter:
             return 0.0
 
 
-def client_name(said: str) -> str:
+def client_name(text: str) -> str:
     """What a program says that it is, as a name: "Claude Code" is claude-code."""
-    return re.sub(r"[^a-z0-9_]+", "-", said.casefold()).strip("-_")[:40] or NAMELESS
+    return re.sub(r"[^a-z0-9_]+", "-", text.casefold()).strip("-_")[:40] or NAMELESS

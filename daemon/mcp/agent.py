@@ -37,7 +37,7 @@ class Agent:
         self._connect = connect
         self._find_policy = find_policy
         self._named = name
-        self._said = ""
+        self._introduced = ""
         self._meter = Meter(calls_per_minute)
         self._calls = itertools.count(1)
 
@@ -48,13 +48,13 @@ class Agent:
     @property
     def name(self) -> str:
         """What its owner calls it, else what it says that it is."""
-        return self._named or (client_name(self._said) if self._said else NAMELESS)
+        return self._named or (client_name(self._introduced) if self._introduced else NAMELESS)
 
-    def introduce(self, said: str) -> None:
+    def introduce(self, name: str) -> None:
         """Notes what the program says that it is."""
-        if said and said != self._said:
-            self._said = said
-            log.info("%s: it calls itself %r", self.name, said[:80])
+        if name and name != self._introduced:
+            self._introduced = name
+            log.info("%s: it calls itself %r", self.name, name[:80])
 
     @property
     def writes(self) -> bool:
@@ -102,7 +102,7 @@ class Agent:
             except Exception as trouble:  # its words stay out of the log
                 log.error("%s: %s", line, type(trouble).__name__)
                 raise error(f"Something went wrong inside ({type(trouble).__name__}).") from None
-            log.info("%s: %s", line, _sizes(result))
+            log.info("%s: %s", line, _measure_sizes(result))
             return result
 
         return guarded  # type: ignore[return-value]
@@ -117,6 +117,6 @@ class Agent:
             raise RefusedError(READS_ONLY.format(name=self.name))
 
 
-def _sizes(result: Any) -> dict[str, int] | str:
-    held = result if isinstance(result, dict) else {}
-    return {key: len(value) for key, value in held.items() if isinstance(value, list)} or "done"
+def _measure_sizes(result: Any) -> dict[str, int] | str:
+    fields = result if isinstance(result, dict) else {}
+    return {key: len(value) for key, value in fields.items() if isinstance(value, list)} or "done"

@@ -39,43 +39,43 @@ class Resources:
 
     def passage(self, id: int) -> str:
         """A passage by the id that search and citations give."""
-        found = self._agent.client.episode(id)
-        if not self._agent.access.may_see(found.uri):
+        episode = self._agent.client.episode(id)
+        if not self._agent.access.may_see(episode.uri):
             raise RefusedError(f"There is no passage {id}.")
-        return json.dumps(passage_result(found))
+        return json.dumps(passage_result(episode))
 
     def note(self, id: int) -> str:
         """The whole note, mail or chat that a passage is of, by the passage's id."""
         uri = self._agent.client.episode(id).uri
         if not self._agent.access.may_see(uri):
             raise RefusedError(f"There is no passage {id}.")
-        found = self._agent.client.note(uri)
-        passages, more = cut_to_size(map(passage_result, found.passages))
-        facts, _ = cut_to_size(map(fact_result, found.facts))
-        more |= found.source.episodes > len(passages)
+        note = self._agent.client.note(uri)
+        passages, more = cut_to_size(map(passage_result, note.passages))
+        facts, _ = cut_to_size(map(fact_result, note.facts))
+        more |= note.source.episodes > len(passages)
         return json.dumps(
-            {"source": uri, "title": found.source.title, "passages": passages, "facts": facts, "cut": more}
+            {"source": uri, "title": note.source.title, "passages": passages, "facts": facts, "cut": more}
         )
 
     def object(self, name: str) -> str:
-        """What is known of a person, thing or place: the facts that hold, how they changed, what stands beside it."""
-        found = {**self._tools.facts(name), "history": self._tools.history(name)["facts"]}
-        if not found["facts"] and not found["history"] and not self._agent.access.everything:
+        """What is known of a person, thing or place: the current facts, how they changed, and related names."""
+        view = {**self._tools.facts(name), "history": self._tools.history(name)["facts"]}
+        if not view["facts"] and not view["history"] and not self._agent.access.everything:
             raise RefusedError(f"Nothing that is shared with you tells of {name}.")
-        return json.dumps(found | self._tools.find_related(name))
+        return json.dumps(view | self._tools.find_related(name))
 
     def recent(self) -> str:
         """What changed in the last seven days."""
         return json.dumps(self._tools.recent())
 
     def profile(self) -> str:
-        """What is known of the person you work for, as far as it stands in what is shared with you."""
-        found, access = self._agent.client.profile().profile, self._agent.access
+        """What is known of the person you work for, from the sources shared with you."""
+        profile, access = self._agent.client.profile().profile, self._agent.access
         entries = [
             {"key": entry.key, "facts": [fact_result(fact) for fact in entry.facts if access.may_see(fact.uri)]}
-            for entry in found.entries
+            for entry in profile.entries
         ]
-        names = found.names if access.everything or any(map(access.may_see, found.named_by)) else ()
+        names = profile.names if access.everything or any(map(access.may_see, profile.named_by)) else ()
         return json.dumps({"names": list(names), "known": [entry for entry in entries if entry["facts"]]})
 
     def status(self) -> str:
@@ -102,13 +102,13 @@ class Prompts:
 
     def brief(self, about: str) -> list[Message]:
         """Brief me about a person, a project or anything else."""
-        found = self._tools.context(f"What is known about {about}?", BRIEFING_TOKENS)
+        context = self._tools.context(f"What is known about {about}?", BRIEFING_TOKENS)
         order = (
             f"Brief me about {about}: what it is, what holds now, what changed lately, what is planned or open. Use "
             "what follows, and facts, history and search for more. Name the source of each line, and say what you did "
             f"not find. {IS_DATA}"
         )
-        return [UserMessage(order), _embed(OBJECT.format(name=quote(about, "")), found["text"], "text/plain")]
+        return [UserMessage(order), _embed(OBJECT.format(name=quote(about, "")), context["text"], "text/plain")]
 
     def tell_changes(self, since: str = "last week") -> list[Message]:
         """What changed since a day or a time, such as 2026-03-01, yesterday or last month."""
@@ -144,19 +144,19 @@ class Completions:
         """The names that begin so of what the agent may see, or times."""
         of = ref.name if isinstance(ref, PromptReference) else ref.uri
         if (of, argument.name) in (("brief", "about"), (OBJECT, "name")):
-            return Completion(values=self._names(argument.value)[:MAX_NAMES])
+            return Completion(values=self._list_names(argument.value)[:MAX_NAMES])
         if (of, argument.name) == ("tell_changes", "since"):
-            return Completion(values=[one for one in SINCE if one.startswith(argument.value.casefold())])
+            return Completion(values=[moment for moment in SINCE if moment.startswith(argument.value.casefold())])
         return Completion(values=[])
 
-    def _names(self, begin: str) -> list[str]:
+    def _list_names(self, begin: str) -> list[str]:
         if not begin.strip():
             return []
         names = self._agent.client.names_beginning(begin, MAX_PASSAGES)
         if self._agent.access.everything:
             return list(names)
         looked_at = names[:MAX_NAMES_LOOKED_AT]
-        return [one for one in looked_at if any(self._agent.select_shared(self._agent.client.facts(one).facts))]
+        return [name for name in looked_at if any(self._agent.select_shared(self._agent.client.facts(name).facts))]
 
 
 def parse_since(text: str) -> datetime:

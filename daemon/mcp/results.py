@@ -20,7 +20,7 @@ def passage_result(passage: wire.Passage, score: float | None = None) -> dict[st
         "source": passage.uri,
         "title": passage.title,
         "line": passage.line,
-        "at": _moment(passage.at),
+        "at": _format_moment(passage.at),
         "speaker": passage.speaker,
         "untrusted": True,
         "text": passage.text,
@@ -36,7 +36,7 @@ def citation_result(cited: wire.Citation) -> dict[str, Any]:
         "source": cited.uri,
         "title": cited.title,
         "line": cited.line,
-        "at": _moment(cited.at),
+        "at": _format_moment(cited.at),
         "earlier": cited.earlier,
         "verdict": cited.verdict,
         "untrusted": True,
@@ -50,8 +50,8 @@ def fact_result(fact: wire.Fact) -> dict[str, Any]:
         "id": fact.id,
         "objects": list(fact.objects),
         "predicate": fact.predicate,
-        "since": fact.since or _moment(fact.valid_from),
-        "until": fact.until or _moment(fact.valid_to),
+        "since": fact.since or _format_moment(fact.valid_from),
+        "until": fact.until or _format_moment(fact.valid_to),
         "replaced": fact.superseded_by is not None,
         "source": fact.uri,
         "line": fact.line,
@@ -62,15 +62,15 @@ def fact_result(fact: wire.Fact) -> dict[str, Any]:
 
 def cut_to_size(results: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
     """The first results that fit into one answer, and whether there were more. Their own size is that of their text."""
-    kept: list[dict[str, Any]] = []
+    fitting: list[dict[str, Any]] = []
     size = 0
     for result in results:
         size += len(str(result["text"]).encode("utf-8", "replace"))
         if size > MAX_BYTES:
-            return kept, True
-        kept.append(result)
-    return kept, False
+            return fitting, True
+        fitting.append(result)
+    return fitting, False
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_moment(at: datetime | None) -> str | None:
     return at.isoformat() if at else None

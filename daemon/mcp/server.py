@@ -54,12 +54,12 @@ class AgentServer(MCPServer[Any]):
         """Hears what the program says that it is."""
         if ctx.method == "initialize":
             info = (ctx.params or {}).get("clientInfo")
-            said = info.get("name") if isinstance(info, dict) else None
+            name = info.get("name") if isinstance(info, dict) else None
         else:
             known = ctx.session.client_params
-            said = known.client_info.name if known else None
-        if isinstance(said, str):
-            self._agent.introduce(said)
+            name = known.client_info.name if known else None
+        if isinstance(name, str):
+            self._agent.introduce(name)
         return await call_next(ctx)
 
     def _add_tools(self, tools: Tools) -> None:
@@ -90,7 +90,7 @@ class AgentServer(MCPServer[Any]):
             ("Remember this session", prompts.remember_session),
         ):
             writes = write.__name__ in WRITING_PROMPTS
-            self.prompt(title=title)(self._agent.guard(write, f"prompt {write.__name__}", _prompt_error, writes=writes))
+            self.prompt(title=title)(self._agent.guard(write, f"prompt {write.__name__}", _refuse, writes=writes))
 
     def _add_completion(self, completions: Completions) -> None:
         guarded = self._agent.guard(completions.complete, "completion", LookupError)
@@ -104,6 +104,6 @@ class AgentServer(MCPServer[Any]):
         self.completion()(complete)  # type: ignore[no-untyped-call]
 
 
-def _prompt_error(reason: str) -> MCPError:
+def _refuse(reason: str) -> MCPError:
     """Of a prompt only these come to the program with their words."""
     return MCPError(INVALID_PARAMS, reason)

@@ -30,16 +30,16 @@ class Tools:
     ) -> dict[str, Any]:
         """Find the passages of the person's notes, mails and chats that fit a query best, by words, meaning and links.
 
-        k: how many, at most 50. since, until: only what is from that time (ISO 8601). A score says how near a passage
-        comes beside the others, not how sure it is. unknown: the words of the query, where no passage has any of them.
+        k: how many, at most 50. since, until: only what is from that time (ISO 8601). A score ranks a passage
+        among the others; it is no probability. unknown: the words of the query, where no passage has any of them.
         """
         access = self._agent.access
-        within = access.limit(since=_aware(since), until=_aware(until))
-        found = self._agent.client.recall(query, max(1, min(k, MAX_PASSAGES)), within=within)
+        within = access.limit(since=_localize(since), until=_localize(until))
+        reply = self._agent.client.recall(query, max(1, min(k, MAX_PASSAGES)), within=within)
         passages, more = cut_to_size(
-            passage_result(hit.passage, hit.score) for hit in found.hits if access.may_see(hit.passage.uri)
+            passage_result(hit.passage, hit.score) for hit in reply.hits if access.may_see(hit.passage.uri)
         )
-        return {"passages": passages, "cut": more, "unknown": list(found.unknown)}
+        return {"passages": passages, "cut": more, "unknown": list(reply.unknown)}
 
     def context(self, task: str, tokens: int = 1000) -> dict[str, Any]:
         """What the memory holds for a task, in few words: the facts that hold, then the sentences of notes that fit
@@ -47,8 +47,8 @@ class Tools:
 
         tokens: how long it may be, 100 to 20000.
         """
-        found = self._agent.client.context(task, max(100, min(tokens, 20_000)), within=self._agent.access.limit())
-        return context_result(found)
+        reply = self._agent.client.context(task, max(100, min(tokens, 20_000)), within=self._agent.access.limit())
+        return context_result(reply)
 
     def ask(self, question: str, as_of: datetime | None = None, strategy: str = "") -> dict[str, Any]:
         """Ask the memory in words. The answer cites its lines; if nothing is known, it says so and does not guess. Its
@@ -59,7 +59,7 @@ class Tools:
         """
         access = self._agent.access
         stream = self._agent.client.ask(
-            question, as_of=_aware(as_of), within=access.limit(), strategy=strategy, agent=self._agent.name
+            question, as_of=_localize(as_of), within=access.limit(), strategy=strategy, agent=self._agent.name
         )
         answered = next(event for event in stream if isinstance(event, wire.Answered))
         if answered.trace_id is not None:
@@ -75,15 +75,17 @@ class Tools:
 
     def facts(self, about: str, as_of: datetime | None = None) -> dict[str, Any]:
         """What is known of a person, thing or place that holds now, or held at a time (ISO 8601)."""
-        reply = self._look_up(lambda: self._agent.client.facts(about, as_of=_aware(as_of)), wire.FactsReply(about, ()))
+        reply = self._look_up(
+            lambda: self._agent.client.facts(about, as_of=_localize(as_of)), wire.FactsReply(about, ())
+        )
         facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(reply.facts))
         return {"about": reply.about, "facts": facts, "cut": more}
 
     def history(self, about: str) -> dict[str, Any]:
         """How what is known of a person, thing or place changed over time, old values included."""
         reply = self._look_up(lambda: self._agent.client.history(about), wire.HistoryReply(about, ()))
-        held = (value.fact for strand in reply.strands for value in strand.values)
-        facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(held))
+        values = (value.fact for strand in reply.strands for value in strand.values)
+        facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(values))
         return {"about": reply.about, "facts": facts, "cut": more}
 
     def recent(self, days: int = 7) -> dict[str, Any]:
@@ -93,32 +95,33 @@ class Tools:
     def changes_since(self, since: datetime) -> dict[str, Any]:
         """The same, since a time."""
         access = self._agent.access
-        changed = [one for one in self._agent.client.revisions("all", limit=MAX_PASSAGES).revisions if one.at >= since]
-        seen = (one for one in changed if access.may_see(one.old.uri) and access.may_see(one.new.uri))
+        newest = self._agent.client.revisions("all", limit=MAX_PASSAGES).revisions
+        changed = (change for change in newest if change.at >= since)
+        seen = (change for change in changed if access.may_see(change.old.uri) and access.may_see(change.new.uri))
         results, more = cut_to_size(
             {
-                "at": one.at.isoformat(),
-                "relation": one.relation,
-                "state": one.state,
-                "old": fact_result(one.old),
-                "new": fact_result(one.new),
-                "text": f"{one.old.text} -> {one.new.text}",
+                "at": change.at.isoformat(),
+                "relation": change.relation,
+                "state": change.state,
+                "old": fact_result(change.old),
+                "new": fact_result(change.new),
+                "text": f"{change.old.text} -> {change.new.text}",
             }
-            for one in seen
+            for change in seen
         )
         return {"changes": results, "cut": more}
 
     def find_related(self, name: str) -> dict[str, Any]:
-        """Which people, things and places stand in facts together with one, most often first."""
+        """Which people, things and places share facts with one, most often first."""
         reply = self._look_up(lambda: self._agent.client.facts(name), wire.FactsReply(name, ()))
         shared = list(self._agent.select_shared(reply.facts))
         names = chain.from_iterable(fact.objects for fact in shared)
         counts: dict[str, int] = {}
-        for one in names:
-            if one.casefold() != name.casefold():
-                counts[one] = counts.get(one, 0) + 1
+        for other in names:
+            if other.casefold() != name.casefold():
+                counts[other] = counts.get(other, 0) + 1
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_PASSAGES]
-        return {"name": name, "related": [{"name": one, "facts": n} for one, n in ordered]}
+        return {"name": name, "related": [{"name": other, "facts": n} for other, n in ordered]}
 
     def _look_up(self, look_up: Callable[[], T], nothing: T) -> T:
         """What is known of a name; `nothing` where nothing is, for an agent that may not see all: the error would
@@ -134,13 +137,13 @@ class Tools:
 
     def remember(self, text: str, title: str = "") -> dict[str, Any]:
         """Keep a note in the memory: what is worth knowing later, in whole sentences with names and dates. It is marked
-        as your word, not the person's, and what it says in place of what they told waits for them to look at it. The
-        same note again is kept once. There are limits for each note, a minute and a day."""
-        kept = self._agent.client.remember_for(self._agent.name, text, title)
-        return {"source": kept.source, "known": kept.known}
+        as your word, not the person's, and what it would replace of theirs waits for their review. The same note
+        again is kept once. There are limits for each note, a minute and a day."""
+        note = self._agent.client.remember_for(self._agent.name, text, title)
+        return {"source": note.source, "known": note.known}
 
     def feedback(self, trace: int, verdict: str) -> dict[str, Any]:
-        """Say of an answer of `ask` whether it was good or bad; none takes that back."""
+        """Judge an answer of `ask`: good or bad; none takes the judgement back."""
         if verdict not in ("good", "bad", "none"):
             raise RefusedError("verdict is good, bad or none.")
         if trace not in self._traces:
@@ -156,14 +159,14 @@ class Tools:
         return {"source": source, "passages": forgotten.episodes}
 
 
-def context_result(found: wire.TaskContext) -> dict[str, Any]:
+def context_result(context: wire.TaskContext) -> dict[str, Any]:
     """A task's context as an agent sees it."""
     sources = [
-        {"n": one.n, "id": one.episode_id, "source": one.uri, "line": one.line, "title": one.title}
-        for one in found.sources
+        {"n": source.n, "id": source.episode_id, "source": source.uri, "line": source.line, "title": source.title}
+        for source in context.sources
     ]
-    return {"text": found.text, "tokens": found.tokens, "sources": sources, "untrusted": True}
+    return {"text": context.text, "tokens": context.tokens, "sources": sources, "untrusted": True}
 
 
-def _aware(at: datetime | None) -> datetime | None:
+def _localize(at: datetime | None) -> datetime | None:
     return at.astimezone() if at is not None and at.tzinfo is None else at

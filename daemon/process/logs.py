@@ -62,18 +62,18 @@ class _RateLimit(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._minute = 0
-        self._said: Counter[tuple[str, int, str]] = Counter()
+        self._counts: Counter[tuple[str, int, str]] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         if (minute := int(record.created // 60)) != self._minute:
             self._minute = minute
-            self._said.clear()
+            self._counts.clear()
         text = str(record.msg) if record.levelno >= logging.WARNING else record.getMessage()
         same = (record.name, record.levelno, text)
-        self._said[same] += 1
-        if self._said[same] == SAME_A_MINUTE:
+        self._counts[same] += 1
+        if self._counts[same] == SAME_A_MINUTE:
             record.note = " (the same is left out until this minute is over)"
-        return self._said[same] <= SAME_A_MINUTE
+        return self._counts[same] <= SAME_A_MINUTE
 
 
 def configure(log: Path, level: str, *, console: bool = False) -> None:

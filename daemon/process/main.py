@@ -189,12 +189,12 @@ class Daemon:
             reranker=plugins.reranker(self.settings.reranker.name),
             wait_s=self.settings.disk.wait_s,
         )
-        # Their models load now, not with the first question, and not beside the opening, which hands the interpreter
-        # over at every row it reads: of 100,000 passages that took 2.3 s instead of 1.7.
+        # Their models load now, not with the first question, and not during the opening, which yields the interpreter
+        # at every row that it reads: with 100,000 passages that took 2.3 s instead of 1.7.
         for model in {quick, embedder}:
             threading.Thread(target=prepare, args=[model], name="embedder", daemon=True).start()
-        if left := self.memory.maintenance.discard_unfinished(self.paths.backups):
-            log.info("removed what was left of %d unfinished copies", left)
+        if number := self.memory.maintenance.discard_unfinished(self.paths.backups):
+            log.info("removed what was left of %d unfinished copies", number)
         self.activity = Activity()
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
@@ -282,7 +282,7 @@ class Daemon:
         from daemon.process.server import Server, listen, wake_by_signals
 
         self._loop = asyncio.get_running_loop()
-        self._told = asyncio.Event()
+        self._stop_asked = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._handle_signal)
         listener, token, self._address = listen(self.paths)
@@ -290,13 +290,13 @@ class Daemon:
         app = build(self.services)
         self.page.serve(app)
         self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
-        server = Server(self.gate, self.settings.daemon, self.begin, self._until_told, self.drain)
+        server = Server(self.gate, self.settings.daemon, self.begin, self._wait_for_stop, self.drain)
         with wake_by_signals():
             await server.serve(sockets=[listener])
             await self.page.close()
 
-    async def _until_told(self) -> None:
-        await self._told.wait()
+    async def _wait_for_stop(self) -> None:
+        await self._stop_asked.wait()
         self.page.close_soon()
 
     def begin(self) -> None:
@@ -338,7 +338,7 @@ class Daemon:
             deadline = threading.Timer(STOP_SECONDS, os._exit, [1])
             deadline.daemon = True
             deadline.start()
-            self._loop.call_soon_threadsafe(self._told.set)
+            self._loop.call_soon_threadsafe(self._stop_asked.set)
 
     def _give_up(self) -> None:
         """Ends the daemon: the memory is gone."""

@@ -25,7 +25,7 @@ from memory.errors import InvalidInputError
 log = logging.getLogger(__name__)
 
 FIRST_PORT, LAST_PORT = 1024, 65535
-LEAST_WAIT_SECONDS = 1.0  # between two looks whether somebody has a session
+LEAST_WAIT_SECONDS = 1.0  # between two checks for open sessions
 
 
 class Page:
@@ -99,10 +99,10 @@ class Page:
 
     async def _wait(self) -> None:
         """Waits until the page is closed or no session is left."""
-        while not self._is_closed and (left := self._sessions.seconds_left()) is not None:
+        while not self._is_closed and (seconds := self._sessions.seconds_left()) is not None:
             self._woken.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), max(left, LEAST_WAIT_SECONDS))
+                await asyncio.wait_for(self._woken.wait(), max(seconds, LEAST_WAIT_SECONDS))
         log.info("the page is closed")
         self.close_soon()
 

@@ -112,7 +112,7 @@ def listen(paths: Paths) -> Address:
     private_folder(paths.socket.parent)
     paths.socket.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # bound with 0600: there is no moment in which somebody else may connect
+    before = os.umask(0o177)  # bound with 0600: no other user can ever connect
     try:
         listener.bind(str(paths.socket))
     finally:

@@ -116,9 +116,9 @@ def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
 
 def _send(connection: socket.socket, frame: bytes) -> None:
     """Sends the first parts of a file; the daemon's time to write them does not count."""
-    left = signal.alarm(0)
+    seconds = signal.alarm(0)
     connection.sendall(frame)
-    signal.alarm(max(1, left))
+    signal.alarm(max(1, seconds))
 
 
 def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[bytes]]:
@@ -153,12 +153,12 @@ def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> li
     if request.count:
         return [pack(_count_contents(waiting, request))]
     group = _Group(request)
-    left_out, left = "", MAX_FILE_EPISODES
+    left_out, room = "", MAX_FILE_EPISODES
     while waiting:
-        if not left:
+        if not room:
             left_out = f"{LEFT_OUT}its last {len(waiting):,} parts were not stored; split it"
             break
-        left -= group.add(waiting.pop(0), min(MAX_EPISODES, left))
+        room -= group.add(waiting.pop(0), min(MAX_EPISODES, room))
     return group.pack(left_out)
 
 
@@ -171,7 +171,7 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
             yield [pack(_count_contents((part for part in parts if isinstance(part, Document)), request))]
             return
         group = _Group(request)
-        left_out, left, is_empty = "", MAX_STREAM_EPISODES, True
+        left_out, room, is_empty = "", MAX_STREAM_EPISODES, True
         try:
             for part in parts:
                 is_empty = False
@@ -180,8 +180,8 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
                 elif request.known.get(part.uri) == part.sha256:
                     group.same.append(part.uri)
                 else:
-                    left -= group.add(_adapt(part, request.tags), min(MAX_EPISODES, left))
-                if not left:
+                    room -= group.add(_adapt(part, request.tags), min(MAX_EPISODES, room))
+                if not room:
                     left_out = f"{LEFT_OUT}only {MAX_STREAM_EPISODES:,} passages were stored; split it"
                     break
                 if group.episodes >= PIECE or len(group.drafts) >= PIECE:

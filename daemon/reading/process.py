@@ -251,12 +251,12 @@ class _ReadingProcess:
         from daemon.reading.frames import End, Refusal
 
         total, refused = 0, ""
-        left = reader.max_seconds * WALL + (0.0 if self._has_answered else START_SECONDS)
+        seconds_left = reader.max_seconds * WALL + (0.0 if self._has_answered else START_SECONDS)
         while True:
             began = time.monotonic()
-            reply, size = self._receive(began + left, reader)
+            reply, size = self._receive(began + seconds_left, reader)
             self._has_answered = True
-            left -= time.monotonic() - began
+            seconds_left -= time.monotonic() - began
             total += size
             if isinstance(reply, Refusal):
                 refused = reply.reason
@@ -360,5 +360,5 @@ class _ReadingProcess:
 
 def _clean_environment() -> dict[str, str]:
     """The environment without the keys of models, with the same import path."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return variables | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -109,8 +109,8 @@ class Adds:
             if policy:
                 sources.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
             key = "\n".join([*named, *(["again"] if again else [])])
-            wanted = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
-            return self._memory.jobs.begin(wanted, self._boot)
+            job = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
+            return self._memory.jobs.begin(job, self._boot)
 
         self.keep_named(policies)
         self._submit(self._writer.write(enqueue), policies, tell, again)
@@ -123,7 +123,7 @@ class Adds:
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
         judge = Trusting(self._ingest.settings.gone_files)
-        task.ended = partial(self._ended, job, task, partial(self._submit, job, paths, lambda event: None, again))
+        task.ended = partial(self._finish, job, task, partial(self._submit, job, paths, lambda event: None, again))
         task.steps = self._take(looks, task, judge, again)
         self._ingest.tasks.submit(ADD, task)
 
@@ -132,7 +132,7 @@ class Adds:
         if judge.doubted:
             task.tell(wire.Notice("warning", MANY_GONE.format(judge.doubted)))
 
-    def _ended(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:
+    def _finish(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:
         if isinstance(error, CancelledError):
             task.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
             return

@@ -79,10 +79,10 @@ class Attempts:
         private_folder(self._path.parent)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with open(self._file, encoding="utf-8", errors="replace", newline="", closefd=False) as stream:
-            left = [uri for uri in stream.read().split("\0") if uri]
-        if left:
+            uris = [uri for uri in stream.read().split("\0") if uri]
+        if uris:
             self._note_crash()
-        self._interrupted = {*left} - {LOOKING}
+        self._interrupted = {*uris} - {LOOKING}
         for uri in sorted(self._interrupted):
             log.warning("it was reading %s", uri)
         os.ftruncate(self._file, 0)
@@ -146,8 +146,8 @@ class Attempts:
         """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
         now = time.time()
-        wanted = NewJob(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
-        attempts = self._writer.write(partial(self._memory.jobs.count_attempt, wanted, reason, TRIES))
+        job = NewJob(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
+        attempts = self._writer.write(partial(self._memory.jobs.count_attempt, job, reason, TRIES))
         why = reason if attempts >= TRIES else None
         self._failed[uri] = FailedFile(attempts, why, size, mtime_ns, now)
         return f"{SET_ASIDE} {attempts} tries: {why}{AGAIN}" if why else None

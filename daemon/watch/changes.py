@@ -64,19 +64,19 @@ class Changes:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._closing and (wait := self._quiet_in()) != 0:
+                while not self._closing and (wait := self._compute_wait()) != 0:
                     self._changed.wait(wait)
                 if self._closing:
                     return
                 ready = self._take()
-                paths = [path for some in ready.values() for path in some]
+                paths = [path for group in ready.values() for path in group]
                 moved = {path: self._moved.pop(path) for path in paths if path in self._moved}
             try:
                 self._look(ready, moved)
             except Exception as error:  # keep watching; the next scan finds this change
                 log.error("changes were not looked at: %s", type(error).__name__)
 
-    def _quiet_in(self) -> float | None:
+    def _compute_wait(self) -> float | None:
         """Seconds until a path is ready, or None."""
         if not self._pending:
             return None

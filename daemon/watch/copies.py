@@ -33,7 +33,7 @@ def leave_copies(disk: Survey) -> list[str]:
     for uri, file in disk.files.items():
         if (match := _COPY.fullmatch(file.path.stem)) and file.path != disk.looks[uri].root:
             versions[file.path.with_name(match["stem"] + file.path.suffix)].append(file)
-    left = []
+    left_out = []
     for path, copies in versions.items():
         original = disk.files.get(uri_of(path)) or _look_at(path, disk, copies[0])
         if original is None or not original.size:
@@ -44,8 +44,8 @@ def leave_copies(disk: Survey) -> list[str]:
             if file is not newest and uri in disk.files:
                 del disk.files[uri], disk.looks[uri]
                 disk.unread[uri] = SYNC_COPY.format(newest.path.name)
-                left.append(uri)
-    return left
+                left_out.append(uri)
+    return left_out
 
 
 def _look_at(path: Path, disk: Survey, copy: Found) -> Found | None:

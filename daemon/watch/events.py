@@ -43,7 +43,7 @@ class Events:
         """Calls `note` for events below the folder. OSError if there are none."""
         from watchdog import events
 
-        wanted: list[type[FileSystemEvent]] = [
+        kinds: list[type[FileSystemEvent]] = [
             events.FileCreatedEvent,
             events.FileModifiedEvent,
             events.FileMovedEvent,
@@ -57,7 +57,7 @@ class Events:
         handler.on_any_event = note  # type: ignore[assignment, method-assign]
         if self._observer is None:
             self._observer = _begin()
-        return self._observer.schedule(handler, str(path), recursive=True, event_filter=wanted)
+        return self._observer.schedule(handler, str(path), recursive=True, event_filter=kinds)
 
     def unwatch(self, watch: ObservedWatch) -> None:
         if self._observer is not None:

@@ -176,25 +176,25 @@ class Ingest:
             for prefix in outermost:
                 # "#" can belong to a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
                 parts = [part for part in sources.list_parts(prefix + "#") if self._find_file(part.uri, disk) == prefix]
-                one = sources.get(prefix)
-                listed = [*([one] if one else []), *sources.list_parts(prefix + "/"), *parts]
+                whole = sources.get(prefix)
+                listed = [*([whole] if whole else []), *sources.list_parts(prefix + "/"), *parts]
                 by_id |= {source.id: source for source in listed if source.kind in ("file", "chat")}
             for source in by_id.values():
                 known[self._find_file(source.uri, disk)].append(source)
             for source in self._list_below(below):
                 if source.uri in known or source.uri in skipped or not disk.leave_same(source):
                     known[source.uri].append(source)
-        wanted, parts_of = {*outermost}, tuple(prefix + "#" for prefix in outermost)
+        uris, parts_of = {*outermost}, tuple(prefix + "#" for prefix in outermost)
         here_too = (*below, *parts_of)
-        return known, {uri: why for uri, why in skipped.items() if uri in wanted or uri.startswith(here_too)}
+        return known, {uri: why for uri, why in skipped.items() if uri in uris or uri.startswith(here_too)}
 
     def _list_below(self, folders: Sequence[str]) -> Iterator[Source]:
         """The sources of whole files in these folders, in pages."""
         for folder in folders:
             after = folder
-            while some := self.memory.sources.list_below(folder, after, PAGE):
-                yield from (source for source in some if source.kind in ("file", "chat"))
-                after = some[-1].uri
+            while page := self.memory.sources.list_below(folder, after, PAGE):
+                yield from (source for source in page if source.kind in ("file", "chat"))
+                after = page[-1].uri
 
     def _find_file(self, uri: str, disk: Survey) -> str:
         """The uri of the file of a source: without the part after "#", unless that belongs to the file's name."""

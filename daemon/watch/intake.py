@@ -54,7 +54,7 @@ class _Opened:
     unchanged. `status`: new size and mtime_ns; `again`: its hash, if it was forgotten and is read again."""
 
     uri: str
-    found: Found
+    entry: Found
     there: list[Source]
     file: OpenFile | None = None
     closing: ExitStack = field(default_factory=ExitStack)
@@ -109,9 +109,9 @@ class Intake:
                     opened.closing.close()
             self._attempts.end(self._begun)
 
-    def _take_opened(self, left: int) -> Iterator[None]:
-        """Takes the results of the first open files until `left` remain."""
-        while len(self._opened) > left:
+    def _take_opened(self, remaining: int) -> Iterator[None]:
+        """Takes the results of the first open files until `remaining` are left."""
+        while len(self._opened) > remaining:
             opened = self._opened.popleft()
             self._task.label = opened.uri
             yield from self._take(opened)
@@ -166,7 +166,7 @@ class Intake:
         return opened
 
     def _hand_over(self, opened: _Opened) -> None:
-        uri, met, sources, disk = opened.uri, opened.found, opened.there, self._disk
+        uri, met, sources, disk = opened.uri, opened.entry, opened.there, self._disk
         path = met.path
         parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in sources)
         seen = disk.looks[uri].path == path  # an event occurred, perhaps without a change of size and time
@@ -206,7 +206,7 @@ class Intake:
 
     def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
         """The results of the first file. After a crash of the process it is retried alone."""
-        uri, file_met = opened.uri, opened.found
+        uri, file_met = opened.uri, opened.entry
         read = self._ahead.take
         while True:
             try:
@@ -219,7 +219,7 @@ class Intake:
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
         """Adds the results of a file to the batch; a large one gets its own batches."""
-        uri, met, stored = opened.uri, opened.found, opened.there
+        uri, met, stored = opened.uri, opened.entry, opened.there
         policies = {source.uri: source.policy for source in stored}
         look, path = self._disk.looks[uri], met.path
         location = path.name if look.root == path else path.relative_to(look.root).as_posix()

@@ -74,13 +74,13 @@ class Moves:
     def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
         """The sources of missing files elsewhere with the size of a new one."""
         sizes = {file.size for file in new}
-        left: Sources = defaultdict(list)
+        missing: Sources = defaultdict(list)
         for source in self._memory.sources.list_of_size(sizes) if sizes else ():
             uri = self._file_of(source.uri, disk)
             path = Path(uri)
             if uri not in known and path.is_absolute() and files.is_gone(path) and not self.is_away(path):
-                left[uri].append(source)
-        return left
+                missing[uri].append(source)
+        return missing
 
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
         """A file moved into a local-only folder becomes local-only."""

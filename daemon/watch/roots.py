@@ -82,9 +82,9 @@ class Root:
         identity = options.get("identity") or ()
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
         rules = Rules(tuple(options.get("tags", ())), tuple(options.get("readers", ())), options.get("depth", 0))
-        held, settled, mounts = options.get("held", False), options.get("settled", 0), options.get("mounts", ())
+        is_held, settled, mounts = options.get("held", False), options.get("settled", 0), options.get("mounts", ())
         named = tuple(options.get("named", ()))
-        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled, tuple(mounts), named)
+        return cls(path, ignore_rules(path, rules), policy, known_as, rules, is_held, settled, tuple(mounts), named)
 
     def is_named(self, uri: str) -> bool:
         """Whether a person had this file, or a folder around it, read."""

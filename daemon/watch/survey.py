@@ -112,8 +112,8 @@ class Survey:
 
     def leave_key_files(self, names: Sequence[str], known: Sources) -> None:
         """Skips files with such names, unless a person named them, now or before."""
-        wanted = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
-        named = [uri for uri, file in self.files.items() if wanted.match(file.path.name)]
+        pattern = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
+        named = [uri for uri, file in self.files.items() if pattern.match(file.path.name)]
         for uri in named:
             if uri not in known and self.files[uri].path != self.looks[uri].root:
                 del self.files[uri]
@@ -134,9 +134,9 @@ class Survey:
         ]
         if len(accepted) < len(looks):
             by_uri: tuple[dict[str, Any], ...] = (gone, skipped, self.files, self.unread)
-            for some in by_uri:
-                for uri in [uri for uri in some if _find_look(uri, looks) not in accepted]:
-                    del some[uri]
+            for mapping in by_uri:
+                for uri in [uri for uri in mapping if _find_look(uri, looks) not in accepted]:
+                    del mapping[uri]
         return accepted
 
 
@@ -146,7 +146,7 @@ def believe(looks: Sequence[Look], gone: Sources, judge: Judge) -> Sources:
     uris: dict[Path, list[str]] = {root: [] for root in whole}
     for uri in gone:
         uris.setdefault(_find_look(uri, looks).root, []).append(uri)
-    return {uri: gone[uri] for root, some in uris.items() for uri in judge.believe(root, some, root in whole)}
+    return {uri: gone[uri] for root, missing in uris.items() for uri in judge.believe(root, missing, root in whole)}
 
 
 def _find_look(uri: str, looks: Sequence[Look]) -> Look:

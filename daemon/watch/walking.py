@@ -1,6 +1,6 @@
 """Walking folders, without what is never read: patterns in .gitignore syntax, matched in linear time.
 
-A `.palimpsestignore` comes with any clone or archive, so it is foreign text: google-re2 matches its patterns, since a
+Any clone or archive may have a `.palimpsestignore`, so it is foreign text: google-re2 matches its patterns, since a
 backtracking expression such as `*a*a*a*b` would hang the daemon."""
 
 from __future__ import annotations

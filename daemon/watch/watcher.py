@@ -170,8 +170,8 @@ class Watcher:
         if not self._losses.look_again_for(root):
             raise NotFoundError(f"There is no question about {path}. List the folders: pal watch list.")
         if keep:
-            kept = dict.fromkeys(root.gone, KEPT)
-            self._writer.write(partial(self._memory.sources.note_files, (), kept, ()))
+            reasons = dict.fromkeys(root.gone, KEPT)
+            self._writer.write(partial(self._memory.sources.note_files, (), reasons, ()))
             self._losses.answer(root)
         else:
             root.dropped = frozenset(root.gone)
@@ -235,9 +235,9 @@ class Watcher:
         root.unheard = why
 
     def _describe_polling(self, root: Root) -> str:
-        return f"it is scanned every {self._poll_seconds(root):,.0f} s instead"
+        return f"it is scanned every {self._choose_poll_seconds(root):,.0f} s instead"
 
-    def _poll_seconds(self, root: Root) -> float:
+    def _choose_poll_seconds(self, root: Root) -> float:
         settings = self._ingest.settings
         return max(settings.poll_s, min(root.scan_s / POLL_SHARE, settings.scan_interval_s))
 
@@ -320,7 +320,7 @@ class Watcher:
                 root.watched_as = None
                 self._losses.miss(root, AWAY)
                 continue
-            late = not root.scans and time.monotonic() - root.scanned > self._poll_seconds(root)
+            late = not root.scans and time.monotonic() - root.scanned > self._choose_poll_seconds(root)
             if identity != root.watched_as or (late and (root.unheard or root.state == "missing")):
                 if identity != root.watched_as or (root.unheard and not root.network):
                     self._watch(root)  # watches may be available now

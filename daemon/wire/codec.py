@@ -59,7 +59,7 @@ def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
     if kind is dict:
         return cast(T, data)
     required = [item.name for item in fields(cast(Any, kind)) if _is_required(item)]
-    return kind(**decode_fields(_types(cast(Any, kind)), data, required, strict=strict))
+    return kind(**decode_fields(_read_types(cast(Any, kind)), data, required, strict=strict))
 
 
 def decode_fields(
@@ -77,7 +77,7 @@ def decode_fields(
         raise ValueError(f"there is no field {unknown[0][:40]!r} in it, but {', '.join(kinds) or 'none at all'}")
     if missing := [name for name in required if name not in data]:
         raise ValueError(f"{', '.join(missing)} is missing")
-    return {name: _decoded(kinds[name], value, name, strict) for name, value in data.items() if name in kinds}
+    return {name: _decode(kinds[name], value, name, strict) for name, value in data.items() if name in kinds}
 
 
 def parse_time(text: Any, name: str) -> datetime:
@@ -108,7 +108,7 @@ def parse_path(text: str, name: str) -> Path:
 
 
 @cache
-def _types(kind: type) -> dict[str, Any]:
+def _read_types(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
@@ -116,7 +116,7 @@ def _is_required(item: Field[Any]) -> bool:
     return item.default is MISSING and item.default_factory is MISSING
 
 
-def _decoded(kind: Any, value: Any, name: str, strict: bool) -> Any:
+def _decode(kind: Any, value: Any, name: str, strict: bool) -> Any:
     if kind in PLAIN:
         if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
             return value
@@ -126,14 +126,14 @@ def _decoded(kind: Any, value: Any, name: str, strict: bool) -> Any:
     if kind is datetime:
         return parse_time(value, name)
     if kind is Path:
-        return parse_path(_decoded(str, value, name, strict), name)
+        return parse_path(_decode(str, value, name, strict), name)
     origin = get_origin(kind)
     if origin is Literal:
-        return _decoded(str, value, name, strict)  # a newer daemon may know another word
+        return _decode(str, value, name, strict)  # a newer daemon may know another word
     if origin in (Union, types.UnionType):  # only `X | None` is used
-        return None if value is None else _decoded(get_args(kind)[0], value, name, strict)
+        return None if value is None else _decode(get_args(kind)[0], value, name, strict)
     if origin in (tuple, Sequence):
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list")
-        return tuple(_decoded(get_args(kind)[0], item, name, strict) for item in value)
+        return tuple(_decode(get_args(kind)[0], item, name, strict) for item in value)
     return decode(cast(Any, kind), value, strict=strict) if is_dataclass(kind) else value

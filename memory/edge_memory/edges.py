@@ -70,9 +70,9 @@ def keys(
         wide = queries[piece].astype(np.float64)
         lengths = _find_lengths(wide)
         apart = wide / np.maximum(lengths, TINY)[:, None] - center
-        left = _find_lengths(apart)
-        has_direction[piece] = (lengths >= TINY) & (left >= TINY)
-        vectors[piece] = apart / np.maximum(left, TINY)[:, None]
+        centered_lengths = _find_lengths(apart)
+        has_direction[piece] = (lengths >= TINY) & (centered_lengths >= TINY)
+        vectors[piece] = apart / np.maximum(centered_lengths, TINY)[:, None]
     return vectors, has_direction
 
 
@@ -261,17 +261,17 @@ class EdgeMemory:
         if not changed:
             return self
         alive = self.alive & ~np.isin(self.edges, np.fromiter(changed, np.int32))
-        kept = [(edge, slots) for edge, slots in sorted(changed.items()) if len(slots.vectors) and edge in ends]
-        sizes = [len(slots.vectors) for _, slots in kept]
+        rows = [(edge, slots) for edge, slots in sorted(changed.items()) if len(slots.vectors) and edge in ends]
+        sizes = [len(slots.vectors) for _, slots in rows]
         new = replace(
             self,
-            edges=append_rows(self.edges, [edge for edge, _ in kept]),
-            kinds=append_rows(self.kinds, [ends[edge][0] for edge, _ in kept]),
-            src=append_rows(self.src, [ends[edge][1] for edge, _ in kept]),
-            dst=append_rows(self.dst, [ends[edge][2] for edge, _ in kept]),
+            edges=append_rows(self.edges, [edge for edge, _ in rows]),
+            kinds=append_rows(self.kinds, [ends[edge][0] for edge, _ in rows]),
+            src=append_rows(self.src, [ends[edge][1] for edge, _ in rows]),
+            dst=append_rows(self.dst, [ends[edge][2] for edge, _ in rows]),
             starts=append_rows(self.starts, len(self.vectors) + np.cumsum([0, *sizes])[:-1]),
-            alive=np.concatenate([alive, np.ones(len(kept), np.bool_)]),
-            vectors=append_rows(self.vectors, np.concatenate([slots.vectors for _, slots in kept]) if kept else []),
+            alive=np.concatenate([alive, np.ones(len(rows), np.bool_)]),
+            vectors=append_rows(self.vectors, np.concatenate([slots.vectors for _, slots in rows]) if rows else []),
         )
         return new._compact()
 

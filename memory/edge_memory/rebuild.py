@@ -31,9 +31,9 @@ def fold(
 ) -> dict[int, Slots]:
     """{edge: slots} of these edges according to the traces; writes nothing. `center` (d,) defaults to the current one;
     `verdicts_of`: the traces that count with their verdicts, by default all current ones."""
-    wanted = sorted(set(edges))
-    handed_on = edge_memory.inheritances(conn, wanted)
-    every = {*wanted, *(inheritance.old for inheritance in handed_on), *(inheritance.new for inheritance in handed_on)}
+    ids = sorted(set(edges))
+    handed_on = edge_memory.inheritances(conn, ids)
+    every = {*ids, *(inheritance.old for inheritance in handed_on), *(inheritance.new for inheritance in handed_on)}
     noted = edge_memory.list_signals(conn, sorted(every))
     if verdicts_of is not None:
         noted = [row._replace(feedback=verdicts_of[row.trace_id]) for row in noted if row.trace_id in verdicts_of]
@@ -57,7 +57,7 @@ def fold(
             learned[first.edge] = update_slots(before, key, roles, first.feedback, first.t, rejected_keys(judged))
             if first.feedback is not None and "cited" in roles:
                 judged.append((key, first.feedback))
-    return {edge: learned.get(edge, nothing) for edge in wanted}
+    return {edge: learned.get(edge, nothing) for edge in ids}
 
 
 def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slots]:

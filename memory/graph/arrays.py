@@ -297,12 +297,12 @@ class Graph:
         rows = np.unique(rows[rows >= 0])
         alive = self.alive.copy()
         alive[rows] = False
-        left = replace(self, alive=alive)
-        left._keep(self, "column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
-        left.derived["row_of"] = self.row_of.extend(self.episode_ids, alive)
+        rest = replace(self, alive=alive)
+        rest._keep(self, "column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
+        rest.derived["row_of"] = self.row_of.extend(self.episode_ids, alive)
         if "degrees" in self.derived:
-            left.derived["degrees"] = self.degrees.minus(_count_degrees(self, rows, len(self.object_ids)))
-        return left
+            rest.derived["degrees"] = self.degrees.minus(_count_degrees(self, rows, len(self.object_ids)))
+        return rest
 
     def with_mentions(self, episodes: Sequence[EpisodeVertex]) -> Graph:
         """This graph with new mentions for some episodes. Rows are immutable: each of these episodes and its theses get
@@ -311,7 +311,7 @@ class Graph:
         place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
         place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
         grown = self.without_episodes(nodes).with_episodes(episodes, [])
-        return grown._same_mentions(replace(grown, theses=grown.theses._replace(rows=place[grown.theses.rows])))
+        return grown._share_mentions(replace(grown, theses=grown.theses._replace(rows=place[grown.theses.rows])))
 
     def with_positions(self, seqs: dict[int, int]) -> Graph:
         """This graph with new positions in the source for some episodes (node id -> seq)."""
@@ -319,17 +319,17 @@ class Graph:
         for node, seq in seqs.items():
             if node in self.row_of:
                 changed[self.row_of[node]] = seq
-        return self._same_mentions(replace(self, seqs=changed))
+        return self._share_mentions(replace(self, seqs=changed))
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Graph:
         """This graph with new times for some theses."""
-        return self._same_mentions(replace(self, theses=self.theses.with_times(times)))
+        return self._share_mentions(replace(self, theses=self.theses.with_times(times)))
 
     def without_links(self, edge_ids: Sequence[int]) -> Graph:
         """This graph without those links; ids of other edges are ignored."""
-        return self._same_mentions(replace(self, links=self.links.without_links(edge_ids)))
+        return self._share_mentions(replace(self, links=self.links.without_links(edge_ids)))
 
-    def _same_mentions(self, other: Graph) -> Graph:
+    def _share_mentions(self, other: Graph) -> Graph:
         """`other`, which has the same mentions, with the cached results about these."""
         other._keep(self, *_OF_MENTIONS)
         return other

@@ -47,14 +47,14 @@ class QuantizedVectors:
 
     def put(self, rows: NDArray[np.integer[Any]], matrix: Vectors) -> None:
         """Writes vectors (r, d) into rows (r,)."""
-        words, codes, scales = _round(matrix)
+        words, codes, scales = _quantize(matrix)
         for old, new in zip(self.words, words, strict=True):
             old[rows] = new
         self.codes[rows], self.scales[rows] = codes, scales
 
     def with_rows(self, matrix: Vectors) -> QuantizedVectors:
         """These rows followed by `matrix` (k, d)."""
-        words, codes, scales = _round(matrix)
+        words, codes, scales = _quantize(matrix)
         return QuantizedVectors(
             tuple(append_rows(old, new) for old, new in zip(self.words, words, strict=True)),
             append_rows(self.codes, codes),
@@ -91,7 +91,7 @@ class QuantizedVectors:
         return rows, cosines
 
 
-def _round(matrix: Vectors) -> tuple[NDArray[np.uint64], NDArray[np.int8], Floats]:
+def _quantize(matrix: Vectors) -> tuple[NDArray[np.uint64], NDArray[np.int8], Floats]:
     scales = (np.abs(matrix).max(axis=1, initial=0) / 127).astype(np.float32)
     codes = np.rint(matrix / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
     return _pack_signs(matrix), codes, scales

@@ -206,18 +206,18 @@ class Walkable:
     def edges_among(self, vertices: Iterable[int]) -> list[tuple[int, int, int]]:
         """(edge, source, target) of the mentions and relations between these episodes and objects that may be followed,
         by id. Cheap, even for hubs."""
-        wanted = np.array(sorted(set(vertices)), np.int32)
+        vertex_ids = np.array(sorted(set(vertices)), np.int32)
         graph, links, edges = self.graph, self.graph.links, set()
-        for vertex, kind, row in zip(wanted, self.kinds(wanted), self.rows(wanted), strict=True):
+        for vertex, kind, row in zip(vertex_ids, self.kinds(vertex_ids), self.rows(vertex_ids), strict=True):
             if kind == EPISODE and self.allowed[row]:
                 entries = slice(*graph.counts.indptr[row : row + 2])
                 objects = graph.object_ids[graph.counts.indices[entries]]
-                joined = np.isin(objects, wanted)
+                joined = np.isin(objects, vertex_ids)
                 pairs = zip(graph.mention_ids[entries][joined], objects[joined], strict=True)
                 edges |= {(int(edge), int(vertex), int(other)) for edge, other in pairs if edge}
             elif kind == OBJECT and self._is_object_seen(int(row)):
                 places = self._index.link_places[slice(*np.searchsorted(self._index.link_ends, [vertex, vertex + 1]))]
-                joined = (links.src[places] == vertex) & np.isin(links.dst[places], wanted)
+                joined = (links.src[places] == vertex) & np.isin(links.dst[places], vertex_ids)
                 ends = zip(links.ids[places][joined], links.dst[places][joined], strict=True)
                 edges |= {(int(edge), int(vertex), int(other)) for edge, other in ends if self.sees_link(int(edge))}
         return sorted(edges)

@@ -182,19 +182,19 @@ def _split_long_block(text: str, block: Block, settings: ChunkSettings) -> Itera
 def _split_text(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
     """(start, end) of parts within the budget, of similar length, each ending at a sentence end."""
     units = [*_list_units(text, start, end, settings)]
-    left = sum(length for _, length in units)
+    words_left = sum(length for _, length in units)
     begin, size = start, 0
     for unit, length in units:
-        if size and _is_enough(size, length, left, settings):
+        if size and _is_enough(size, length, words_left, settings):
             yield begin, begin + len(text[begin:unit].rstrip())
-            begin, left, size = unit, left - size, 0
+            begin, words_left, size = unit, words_left - size, 0
         size += length
     yield begin, end
 
 
-def _is_enough(size: int, following: int, left: int, settings: ChunkSettings) -> bool:
-    """Whether a part of `size` words should end here, given `left` words to split into equal parts."""
-    fair = left / math.ceil(left / settings.words)
+def _is_enough(size: int, following: int, words_left: int, settings: ChunkSettings) -> bool:
+    """Whether a part of `size` words should end here, given `words_left` to split into equal parts."""
+    fair = words_left / math.ceil(words_left / settings.words)
     return size + following > settings.words or size + following / 2 > fair
 
 
@@ -250,12 +250,12 @@ def _group_sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterato
 
 def _fill_episodes(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
     """The episodes of a section."""
-    left = sum(piece.words for piece in pieces)
+    words_left = sum(piece.words for piece in pieces)
     episode: list[Block] = []
     size = 0
     repeated: int | None = None
     for index, piece in enumerate(pieces):
-        if size + left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
+        if size + words_left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
             following = [piece]
             while len(following) <= _LEVELS and episode[-1].level and any(not block.level for block in episode):
                 following.insert(0, episode.pop())  # a heading stays with its text
@@ -265,7 +265,7 @@ def _fill_episodes(text: str, pieces: Sequence[Block], settings: ChunkSettings) 
             size += sum(heading.words for heading in episode)
         episode.append(piece)
         size += piece.words
-        left -= piece.words
+        words_left -= piece.words
     yield _make_cut(episode, repeated, settings)
 
 
@@ -362,21 +362,21 @@ def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
 def _group_turns(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
     """Groups of similar length; a turn too long for one becomes a group per part."""
     lengths = [count_words(_turn_line(turn)) for turn in session]
-    left = sum(lengths)
+    words_left = sum(lengths)
     group: list[_Message] = []
     size = new = 0  # words of the group, and those not repeated
     for turn, words in zip(session, lengths, strict=True):
         too_long = words > settings.words * _STRETCH
-        if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
+        if new and (too_long or size + words > settings.words or _is_enough(new, words, words_left, settings)):
             yield group
-            left -= new
+            words_left -= new
             last = count_words(_turn_line(group[-1]))
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:
             for start, end in _split_text(turn.text, 0, len(turn.text), settings):
                 yield [replace(turn, text=turn.text[start:end])]
-            group, size, left = [], 0, left - words
+            group, size, words_left = [], 0, words_left - words
             continue
         group.append(turn)
         size, new = size + words, new + words

@@ -41,7 +41,7 @@ class VersionDiff(NamedTuple):
     removed: tuple[episodes.Placed, ...]
     redated: tuple[int, ...] = ()
     before: episodes.Placed | None = None
-    behind: episodes.Placed | None = None
+    after: episodes.Placed | None = None
 
 
 class PreparedBatch(NamedTuple):
@@ -95,18 +95,18 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
         same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)
-        kept = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
-        gone = {placed.id for left in same_words.values() for placed in left}
+        matches = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
+        gone = {placed.id for unmatched in same_words.values() for placed in unmatched}
         if not draft.is_last:
-            later = {placed.id for placed in kept[draft.end :] if placed}
+            later = {placed.id for placed in matches[draft.end :] if placed}
             until = next((place for place, placed in enumerate(stored) if placed.id in later), 0)
             gone &= {placed.id for placed in stored[:until]}
         removed = tuple(placed for placed in stored if placed.id in gone)
         stated = {to_wall(at) for _, at in draft.document.parts}
         times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
         redated = tuple(row.id for row in times if row.event_from not in stated)
-        before, behind = kept[draft.first - 1] if draft.first else None, None if draft.is_last else kept[draft.end]
-        diffs.append(VersionDiff(tuple(kept[draft.first : draft.end]), removed, redated, before, behind))
+        before, after = matches[draft.first - 1] if draft.first else None, None if draft.is_last else matches[draft.end]
+        diffs.append(VersionDiff(tuple(matches[draft.first : draft.end]), removed, redated, before, after))
     return diffs
 
 
@@ -163,10 +163,10 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
     """Stores vectors of stored episodes, one row each, followed by those of their sentences; episodes deleted since are
     skipped."""
     live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
-    kept = [place for place, row in enumerate(embedded) if row.id in live]
-    ids, hashes = [embedded[place].id for place in kept], [embedded[place].sha256 for place in kept]
+    places = [place for place, row in enumerate(embedded) if row.id in live]
+    ids, hashes = [embedded[place].id for place in places], [embedded[place].sha256 for place in places]
     sentences = split_sentences(matrix[len(embedded) :], [len(row.sentences) for row in embedded])
-    vectors.put_many(conn, embedder_id, ids, matrix[kept], hashes, [sentences[place] for place in kept])
+    vectors.put_many(conn, embedder_id, ids, matrix[places], hashes, [sentences[place] for place in places])
 
 
 class Ingestion:
@@ -287,7 +287,7 @@ class Ingestion:
         moved: list[episodes.EpisodeRow] = []
         for number, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
             seq = draft.first + number
-            row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
+            row = self._make_episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
                 row = row._replace(since=None if episode.at in stated else since)
@@ -311,7 +311,7 @@ class Ingestion:
         unread = replace(document, sha256=None, size=None, mtime_ns=None)
         return sources.upsert(self._conn, unread, draft.title, self._now)
 
-    def _episode_row(
+    def _make_episode_row(
         self, draft: DocumentDraft, episode: Draft, id: int, source_id: int, seq: int
     ) -> episodes.EpisodeRow:
         document = draft.document
@@ -369,25 +369,25 @@ class Ingestion:
         if row.seq == 0:
             self.extractions[row.id] = episode.extraction
         counts, titles = self._count_mentions(draft, episode)
-        wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
+        mentions = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
         stored = {
             (edge.dst, edge.n_support, edge.role): edge.id for edge in graph.edges_from(self._conn, [row.id], "mention")
         }
-        if stored.keys() != wanted:
-            self.change.unlinked += [id for key, id in stored.items() if key not in wanted]
-            edges = {key[0]: id for key, id in stored.items() if key in wanted}
-            new = sorted(wanted - stored.keys(), key=lambda key: key[0])
+        if stored.keys() != mentions:
+            self.change.unlinked += [id for key, id in stored.items() if key not in mentions]
+            edges = {key[0]: id for key, id in stored.items() if key in mentions}
+            new = sorted(mentions - stored.keys(), key=lambda key: key[0])
             edges |= {key[0]: self._queue_edge("mention", row.id, *key) for key in new}
             self.change.remade.append(_make_vertex(row, draft, counts, titles, edges))
 
     def _link_sequence(self, written: list[int], diff: VersionDiff) -> None:
         """Writes `next` edges along the source and removes others."""
-        kept = {placed.id for placed in (*diff.kept, diff.before) if placed}
-        ids = [*([diff.before.id] if diff.before else []), *written, *([diff.behind.id] if diff.behind else [])]
-        wanted = set(pairwise(ids))
-        edges = graph.edges_from(self._conn, sorted(kept), "next") if kept else []
+        stored_ids = {placed.id for placed in (*diff.kept, diff.before) if placed}
+        ids = [*([diff.before.id] if diff.before else []), *written, *([diff.after.id] if diff.after else [])]
+        pairs = set(pairwise(ids))
+        edges = graph.edges_from(self._conn, sorted(stored_ids), "next") if stored_ids else []
         stored = {(edge.src, edge.dst): edge.id for edge in edges}
-        self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
+        self.change.unlinked += [id for pair, id in stored.items() if pair not in pairs]
         new = [pair for pair in pairwise(ids) if pair not in stored]
         self.change.links += [Link(self._queue_edge("next", a, b), "next", a, b) for a, b in new]
 

@@ -15,23 +15,23 @@ FormerSentence = tuple[past.StoredSentence, bool]  # former sentence, and whethe
 def align_versions(
     conn: Connection,
     drafts: Sequence[Draft],
-    kept: Sequence[episodes.Placed | None],
+    matches: Sequence[episodes.Placed | None],
     removed: Sequence[episodes.Placed],
 ) -> dict[tuple[int, int], FormerSentence]:
     """{(episode, sentence) numbers in the newer version: the former sentence that it replaces, by this edit or an
-    earlier one}. `kept`: the stored episode with the same words for each episode, or None; `removed`: those no longer
-    there."""
+    earlier one}. `matches`: the stored episode with the same words for each episode, or None; `removed`: those no
+    longer there."""
     sentences_of = past.sentences_of(conn, [placed.id for placed in removed])
     former: list[tuple[past.StoredSentence | None, str]] = []
-    for placed in sorted((*removed, *filter(None, kept)), key=lambda placed: placed.seq):
-        if placed in kept:
-            former.append((None, _anchor(placed)))
+    for placed in sorted((*removed, *filter(None, matches)), key=lambda placed: placed.seq):
+        if placed in matches:
+            former.append((None, _make_anchor(placed)))
         else:
             former += [(row, row.text) for row in sentences_of.get(placed.id, ()) if is_statement(row.text, row.before)]
     new: list[tuple[tuple[int, int], str]] = []
-    for number, (draft, stored) in enumerate(zip(drafts, kept, strict=True)):
+    for number, (draft, stored) in enumerate(zip(drafts, matches, strict=True)):
         if stored is not None:
-            new.append(((number, 0), _anchor(stored)))
+            new.append(((number, 0), _make_anchor(stored)))
             continue
         spans, text = enumerate(draft.sentences), draft.text
         new += [
@@ -42,9 +42,9 @@ def align_versions(
     return former_of | {new[j][0]: (row, True) for i, j in edited if (row := former[i][0])}
 
 
-def _anchor(kept: episodes.Placed) -> str:
+def _make_anchor(placed: episodes.Placed) -> str:
     """A text that represents an episode of both versions."""
-    return f"episode{kept.id}"
+    return f"episode{placed.id}"
 
 
 def find_version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:

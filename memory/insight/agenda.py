@@ -45,10 +45,10 @@ def _split_clock(entry: ListedEntry, day: date, at: str) -> tuple[str, str]:
     return time, text
 
 
-def _list_days(found: ListedEntry, today: date, end: date) -> Iterator[PlannedEntry]:
-    is_task = found.entry.kind == "task"
-    for day, at in found.days_within(today - OVERDUE if is_task else today, end).items():
-        time, text = _split_clock(found, day, at)
-        episode = found.episode
-        line = episode.line_at(found.entry.start)
+def _list_days(listed: ListedEntry, today: date, end: date) -> Iterator[PlannedEntry]:
+    is_task = listed.entry.kind == "task"
+    for day, at in listed.days_within(today - OVERDUE if is_task else today, end).items():
+        time, text = _split_clock(listed, day, at)
+        episode = listed.episode
+        line = episode.line_at(listed.entry.start)
         yield PlannedEntry(day.isoformat(), time, text, is_task, episode.source.uri, episode.title, line, episode.id)

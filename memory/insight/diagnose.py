@@ -56,7 +56,7 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
     return replace(diagnosis, figures=figures, trend=trend.trend(conn), advice=tuple(advice(diagnosis, figures, fired)))
 
 
-def _common_objects(graph: Graph) -> list[tuple[int, int]]:
+def _find_common_objects(graph: Graph) -> list[tuple[int, int]]:
     """(node id, number of live episodes) of the objects mentioned most, without dates, most frequent first."""
     frequency = np.where(graph.is_date, 0, graph.document_frequency)
     order = np.lexsort((graph.object_ids, -frequency))[:MOST_COMMON]
@@ -101,18 +101,18 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
     noise = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
-    common = _common_objects(graph)
+    common = _find_common_objects(graph)
     labels = names([node for node, _ in common])
     named = [(labels[node], passages) for node, passages in common if node in labels]
     return Diagnosis(
         questions=len(outcomes),
-        no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
-        seed_hit_rate=_share(sum(case.is_hit for case in with_evidence), len(with_evidence)),
+        no_answer_rate=_divide(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
+        seed_hit_rate=_divide(sum(case.is_hit for case in with_evidence), len(with_evidence)),
         reachability=_measure_reachability([case for case in with_evidence if case.outcome.seeds]),
-        cited_per_call=_share(_count_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
-        cited_per_1k_tokens=_share(1000 * _count_cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
+        cited_per_call=_divide(_count_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
+        cited_per_1k_tokens=_divide(1000 * _count_cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
         neighbourhood_noise=median(noise) if noise else None,
-        backfill_reliance=_share(
+        backfill_reliance=_divide(
             sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _count_cited(telling)
         ),
         evidence_redundancy=_measure_redundancy(with_evidence, graph),
@@ -156,7 +156,7 @@ def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) 
     return {episode: hops for episode in episodes if (hops := count(episode))}, any(map(is_hit, episodes))
 
 
-def _share(part: float, whole: float) -> float | None:
+def _divide(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
@@ -181,7 +181,7 @@ def _measure_redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
         alike = [len(first & second) / (len(first | second) or 1) for first, second in pairs]  # Jaccard index
         if alike:
             means.append(fsum(alike) / len(alike))
-    return _share(fsum(means), len(means))
+    return _divide(fsum(means), len(means))
 
 
 def _count_orphans(graph: Graph) -> int:

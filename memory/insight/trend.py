@@ -96,12 +96,12 @@ def trend(conn: Connection) -> tuple[Period, ...]:
     total = metrics.count(conn)
     most = min(total, QUESTIONS - HUNDRED + (total % HUNDRED or HUNDRED))
     asked = metrics.newest(conn, most)
-    kept = metrics.list_recorded(conn)
-    weeks = {_find_week(outcome.t) for outcome in asked} | {_find_week(t) for t, _, _ in kept}
+    records = metrics.list_recorded(conn)
+    weeks = {_find_week(outcome.t) for outcome in asked} | {_find_week(t) for t, _, _ in records}
     if len(weeks) > 1:
         of_week = {week: list(these) for week, these in groupby(asked, lambda outcome: _find_week(outcome.t))}
-        kept_in = {week: list(these) for week, these in groupby(kept, lambda record: _find_week(record[0]))}
-        periods = [_sum_up(week, of_week.get(week, ()), kept_in.get(week, ())) for week in sorted(weeks)[-PERIODS:]]
+        records_of = {week: list(these) for week, these in groupby(records, lambda record: _find_week(record[0]))}
+        periods = [_sum_up(week, of_week.get(week, ()), records_of.get(week, ())) for week in sorted(weeks)[-PERIODS:]]
     else:
         pieces = [asked[start : start + HUNDRED] for start in range(0, len(asked), HUNDRED)]
         periods = [_sum_up(piece[0].t, piece, ()) for piece in pieces]
@@ -115,22 +115,22 @@ def _find_week(t: int) -> int:
     return (t - MONDAY) // WEEK * WEEK + MONDAY
 
 
-def _sum_up(since: int, asked: Sequence[Outcome], kept: Sequence[_Recorded]) -> Period:
+def _sum_up(since: int, asked: Sequence[Outcome], records: Sequence[_Recorded]) -> Period:
     """A period without traces shows the recorded figures."""
-    n, recorded = _merge_nights(kept)
+    n, recorded = _merge_nights(records)
     states = {name: recorded[name] for name in STATES if name in recorded}
     if asked or not n:
         return Period(from_ms(since), len(asked), figures(asked) | states)
     return Period(from_ms(since), n, recorded)
 
 
-def _merge_nights(kept: Sequence[_Recorded]) -> tuple[int, Mapping[str, float]]:
+def _merge_nights(records: Sequence[_Recorded]) -> tuple[int, Mapping[str, float]]:
     """(number of questions of some nights, their figures): the last state, and means of the others weighted by
     questions."""
-    nights = [{name: value for _, name, value in night} for _, night in groupby(kept, lambda record: record[0])]
+    nights = [{name: value for _, name, value in night} for _, night in groupby(records, lambda record: record[0])]
     n = sum(int(night.get("questions", 0)) for night in nights)
     merged: dict[str, float] = {}
-    for name in dict.fromkeys(name for _, name, _ in kept if name != "questions"):
+    for name in dict.fromkeys(name for _, name, _ in records if name != "questions"):
         values = [(night[name], night.get("questions", 0)) for night in nights if name in night]
         weight = fsum(questions for _, questions in values)
         merged[name] = values[-1][0] if name in STATES or not weight else fsum(v * q for v, q in values) / weight

@@ -28,9 +28,9 @@ MAX_PROPOSED = 200  # passages with the words that are compared, in addition to 
 
 
 def explain_absence(
-    conn: Connection, found: RetrievalResult, extractive: ExtractiveAnswer, traced: Traced, words: str, most: int
+    conn: Connection, result: RetrievalResult, extractive: ExtractiveAnswer, traced: Traced, words: str, most: int
 ) -> WhyNot:
-    """The `most` nearest passages that contain the words. `found` and `extractive` are the current results of the
+    """The `most` nearest passages that contain the words. `result` and `extractive` are the current results of the
     question. `conn` must see the same snapshot. InvalidInputError for no words."""
     language = guess_language(words)
     terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MAX_WORDS]
@@ -38,15 +38,15 @@ def explain_absence(
         raise InvalidInputError("Say which words the answer should have contained.")
     counts = text.document_frequencies(conn, terms)
     missing = tuple(term for term in terms if not counts[term])
-    wanted = frozenset(stems(" ".join(term for term in terms if counts[term]), language)) or frozenset(
+    targets = frozenset(stems(" ".join(term for term in terms if counts[term]), language)) or frozenset(
         term for term in terms if counts[term]
     )
     if missing:
         retired = dict(episodes.retired_with(conn, terms, most))
         lost = [_explain_gone(row, retired[row.id], missing) for row in episodes.by_ids(conn, list(retired))]
-        if lost or not wanted:
+        if lost or not targets:
             return WhyNot(traced.asked, words, tuple(lost), missing)
-    autopsy = _Autopsy(conn, found, extractive, traced, wanted, language)
+    autopsy = _Autopsy(conn, result, extractive, traced, targets, language)
     return WhyNot(traced.asked, words, tuple(autopsy.find_lost(terms, most)), missing)
 
 
@@ -64,37 +64,37 @@ class _Autopsy:
     def __init__(
         self,
         conn: Connection,
-        found: RetrievalResult,
+        result: RetrievalResult,
         extractive: ExtractiveAnswer,
         traced: Traced,
-        wanted: frozenset[str],
+        targets: frozenset[str],
         language: str,
     ) -> None:
-        self._conn, self._found, self._extractive = conn, found, extractive
-        self._traced, self._wanted, self._language = traced, wanted, language
-        self._hits = {hit.episode.id: hit for hit in found.recall.hits}
+        self._conn, self._result, self._extractive = conn, result, extractive
+        self._traced, self._targets, self._language = traced, targets, language
+        self._hits = {hit.episode.id: hit for hit in result.recall.hits}
         self._numbers = {line.thesis_id: number for number, line in enumerate(extractive.candidates)}
         self._composed = last_note(ComposeNote, traced.trace.steps)
-        self._searched = last_note(TextNote, found.recall.trace.steps)
+        self._searched = last_note(TextNote, result.recall.trace.steps)
 
     def find_lost(self, terms: Sequence[str], most: int) -> list[Lost]:
         """The nearest passages: those with most of the words, best ranked first."""
         ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
         ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
         near = [
-            row for row in episodes.by_ids(self._conn, list(dict.fromkeys(ids))) if row.id in self._found.graph.row_of
+            row for row in episodes.by_ids(self._conn, list(dict.fromkeys(ids))) if row.id in self._result.graph.row_of
         ]
         counts = {row.id: self._match(f"{row.title} {row.speaker or ''} {row.text}") for row in near}
         most_held = max(counts.values(), default=0)
         near = [row for row in near if counts[row.id] == most_held]
-        near.sort(key=lambda row: (not self._found.sees(row.id), -self._score(row.id), row.id))
+        near.sort(key=lambda row: (not self._result.sees(row.id), -self._score(row.id), row.id))
         return [self._explain(row) for row in near[:most]]
 
     def _match(self, words: str) -> int:
-        return len(self._wanted & {*stems(words, self._language), *words_of(words)})
+        return len(self._targets & {*stems(words, self._language), *words_of(words)})
 
     def _score(self, id: int) -> float:
-        return float(self._found.ranking[self._found.graph.row_of[id]])
+        return float(self._result.ranking[self._result.graph.row_of[id]])
 
     def _explain(self, episode: Episode) -> Lost:
         thesis = self._find_sentence(episode)
@@ -105,7 +105,7 @@ class _Autopsy:
         if (unseen := self._find_unseen(episode)) is not None:
             return replace(lost, cut=unseen[0], reason=unseen[1])
         place, ranked = self._find_place(episode.id)
-        top = float(self._found.ranking[self._found.allowed].max(initial=0.0)) or 1.0
+        top = float(self._result.ranking[self._result.allowed].max(initial=0.0)) or 1.0
         hit = self._hits.get(episode.id)
         channels = dict(hit.channels) if hit else {}
         lost = replace(lost, place=place, of=ranked, score=self._score(episode.id) / top, channels=channels)
@@ -129,10 +129,10 @@ class _Autopsy:
 
     def _find_unseen(self, episode: Episode) -> tuple[Cut, str] | None:
         """(cut, reason) why the question may not see or does not search the episode, or None."""
-        asked, plan, found = self._traced.asked, self._traced.plan, self._found
-        row = found.graph.row_of[episode.id]
-        if not found.allowed[row]:
-            if plan.as_of is not None and found.graph.event_from[row] > to_wall(plan.as_of):
+        asked, plan, result = self._traced.asked, self._traced.plan, self._result
+        row = result.graph.row_of[episode.id]
+        if not result.allowed[row]:
+            if plan.as_of is not None and result.graph.event_from[row] > to_wall(plan.as_of):
                 day = plan.as_of.date().isoformat()
                 return "scope", f"It was written after {day}, and the question is about the state on that day."
             return "scope", "It is outside the part of the memory that was searched."
@@ -140,24 +140,24 @@ class _Autopsy:
         if read > to_ms(asked.at):
             when = from_ms(read).astimezone().strftime("%Y-%m-%d %H:%M")
             return "later", f"It was read on {when}, after the question was asked."
-        when_ = found.question.when
+        when_ = result.question.when
         if when_ is None or (self._searched is not None and self._searched.any_time):
             return None
-        looks_at, _ = limit_to_time(self._conn, found.graph, found.allowed, when_, only=not found.question.topic)
+        looks_at, _ = limit_to_time(self._conn, result.graph, result.allowed, when_, only=not result.question.topic)
         if plan.as_of is not None or looks_at[row]:
             return None
         return "time", f'It is outside the time of the question: "{when_.words}".'
 
     def _find_place(self, id: int) -> tuple[int, int]:
-        ranking, allowed = self._found.ranking, self._found.allowed
-        row = self._found.graph.row_of[id]
+        ranking, allowed = self._result.ranking, self._result.allowed
+        row = self._result.graph.row_of[id]
         better = int(np.count_nonzero(allowed & (ranking > ranking[row])))
         equal = int(np.count_nonzero(allowed[:row] & (ranking[:row] == ranking[row])))
         return better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0)))
 
     def _explain_not_found(self, lost: Lost) -> Lost:
         rank = f"ranked {lost.place:,} of {lost.of:,}, and the best {len(self._hits)} were read"
-        if len(text.search(self._conn, self._found.question.terms, 1, within=[lost.episode.id])[0]):
+        if len(text.search(self._conn, self._result.question.terms, 1, within=[lost.episode.id])[0]):
             return replace(lost, cut="ranked", reason=f"It was {rank}.")
         explanation = f"; by meaning and links it was {rank}." if lost.score else ", and nothing leads to it."
         return replace(lost, cut="not_proposed", reason=f"It shares no word with the question{explanation}")

@@ -78,7 +78,7 @@ class Ingest:
                 receipts = ingestion.write(batch, diffs, matrix)
                 change = ingestion.change
                 if change.added:
-                    vectors.leave_behind(conn, serving.embedder_id)
+                    vectors.deactivate_others(conn, serving.embedder_id)
                 asserter = state.asserter(conn)
                 asserter.withdraw_episodes(ingestion.redated)
                 same = [id for id in change.retired if id not in ingestion.redated]
@@ -125,7 +125,7 @@ class Ingest:
 
     def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
         """Removes one object (by name), fact or episode (by id) for good."""
-        with self._forgetting() as conn:
+        with self._begin_forgetting() as conn:
             if object is not None:
                 forgotten = forgetting.object(conn, norm(object), now_ms())
             elif fact is not None:
@@ -139,7 +139,7 @@ class Ingest:
         """Removes these sources for good, all of them or, with a NotFoundError, none. Files with the same content are
         not read again, nor are these `files` (uris), whatever their later content. Without `wipe` their words stay in
         the log until it is called."""
-        with self._forgetting() as conn:
+        with self._begin_forgetting() as conn:
             forgotten = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
             for file in files:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
@@ -147,7 +147,7 @@ class Ingest:
 
     def erase(self, unit: Callable[[Connection], Forgotten], by_person: bool) -> Forgotten:
         """A unit of forgetting; its words stay in the log until `wipe` is called."""
-        with self._forgetting(by_person) as conn:
+        with self._begin_forgetting(by_person) as conn:
             return unit(conn)
 
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
@@ -194,7 +194,7 @@ class Ingest:
             self._state.reload_edge_memory()
 
     @contextmanager
-    def _forgetting(self, by_person: bool = True) -> Iterator[Connection]:
+    def _begin_forgetting(self, by_person: bool = True) -> Iterator[Connection]:
         """A unit of forgetting; then reloads the snapshot and wipes the log."""
         state = self._state
         with state.write_lock, self._store.making_room():

@@ -180,25 +180,25 @@ class Knowledge:
             (passage,) = episodes.words_of(asserter.conn, [episode])
             return asserter.correct(fact, self._state.mask(value), episode, len(passage.text))
 
-    def join_names(self, one: str, other: str) -> int:
+    def join_names(self, first: str, second: str) -> int:
         """Joins two names of one object: each finds both. Nothing is moved and no fact is replaced (0), so
         `separate_names` undoes it. NotFoundError; InvalidInputError if they are joined already."""
         with self.transaction() as asserter:
-            ones, others = self.objects_named(asserter.conn, one), self.objects_named(asserter.conn, other)
+            ones, others = self.objects_named(asserter.conn, first), self.objects_named(asserter.conn, second)
             if set(ones) & set(others):
-                raise InvalidInputError(f"{one!r} and {other!r} are already the same.")
+                raise InvalidInputError(f"{first!r} and {second!r} are already the same.")
             graph.join(asserter.conn, ones, others)
             return 0
 
-    def separate_names(self, one: str, other: str) -> int:
+    def separate_names(self, first: str, second: str) -> int:
         """Separates two names, also where a model took one for the other's alias; returns how many replacements it
         undid. NotFoundError; InvalidInputError if they are not joined."""
         with self.transaction() as asserter:
-            ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (one, other))
+            ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (first, second))
             if not ones or not others:
-                raise NotFoundError(f"Nothing is known about {(one if not ones else other)!r}.")
-            if not set(self.objects_named(asserter.conn, one)) & set(self.objects_named(asserter.conn, other)):
-                raise InvalidInputError(f"{one!r} and {other!r} are already separate.")
+                raise NotFoundError(f"Nothing is known about {(first if not ones else second)!r}.")
+            if not set(self.objects_named(asserter.conn, first)) & set(self.objects_named(asserter.conn, second)):
+                raise InvalidInputError(f"{first!r} and {second!r} are already separate.")
             return asserter.separate_objects(ones, others)
 
     # ----------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from memory.text.mentions import norm
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
 EDGES_AT_ONCE = 500  # rebuilt in one transaction
-EDGES_FOLDED = 100  # whose edge memory is rebuilt before yielding to other writers
+EDGES_FOLDED = 100  # edges rebuilt before yielding to other writers
 MAX_TRIES = 3  # to rebuild everything while questions are forgotten or facts replaced
 GROUPS_AT_ONCE = 50  # groups of the same fact that are joined in one transaction
 ALL = 1 << 30
@@ -89,10 +89,10 @@ class Maintenance:
             active = self._store.read(vectors.active)
             if active and active.id == embedder_id == state.serving.embedder_id:
                 return True
-            left = self._store.read(vectors.list_missing, embedder_id, size + 1)
-            if len(left) > size:
+            missing = self._store.read(vectors.list_missing, embedder_id, size + 1)
+            if len(missing) > size:
                 return False
-            embedded = embed(self._store, embedder, left)
+            embedded = embed(self._store, embedder, missing)
             with self._store.writing() as conn:
                 put_vectors(conn, embedder_id, *embedded)
                 vectors.activate(conn, embedder_id)
@@ -256,7 +256,7 @@ class Maintenance:
         only if it finds more on the newest of them; see the report. `dry_run`: writes nothing. Nothing changes if it is
         `cancelled`. NotAvailableError for a ranker that cannot be trained."""
         state = self._state
-        report = self._ranker().train(
+        report = self._get_ranker().train(
             self._store, state.serving, state.settings.recall, names=state.settings.person.names,
             dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
@@ -266,11 +266,11 @@ class Maintenance:
     def revert_ranker(self) -> tuple[Model, Model | None] | None:
         """Withdraws the ranker in use and returns to its predecessor, if any; returns both. None if no ranker is in
         use."""
-        undone = self._store.write(self._ranker().undo, self._state.serving.embedder.name)
+        undone = self._store.write(self._get_ranker().undo, self._state.serving.embedder.name)
         self.load_ranker()
         return undone
 
-    def _ranker(self) -> EdgeRanker:
+    def _get_ranker(self) -> EdgeRanker:
         if self._state.ranker is None:
             raise NotAvailableError("No ranker can be trained: learning.ranker names none of a plugin.")
         return self._state.ranker
@@ -278,7 +278,7 @@ class Maintenance:
     def load_ranker(self) -> None:
         """Questions use the ranker that is in use now."""
         with self._state.write_lock:
-            scorer = self._store.read(self._ranker().load, self._state.serving.embedder)
+            scorer = self._store.read(self._get_ranker().load, self._state.serving.embedder)
             self._state.serving = replace(self._state.serving, scorer=scorer)
 
     def rebuild_text(self) -> None:

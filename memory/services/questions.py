@@ -61,7 +61,7 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        earlier, searched_before, last = self._before(conversation)
+        earlier, searched_before, last = self._find_earlier(conversation)
         before, last = (*searched_before, *options.before), UNKNOWN if options.before else last
         searched = resolve_followup(question, before, last, options.now) if before else question
         options = replace(
@@ -70,8 +70,8 @@ class Questions:
             question="" if searched == question else replace_surrogates(question),
         )
         state = self._analyse(searched, options.now, options.as_of, within)
-        self._strategy(options.strategy)
-        return self._answer(state, self._models(models), options)
+        self._choose_strategy(options.strategy)
+        return self._answer(state, self._choose_models(models), options)
 
     def ask_again(
         self,
@@ -89,8 +89,8 @@ class Questions:
             as_of=plan.as_of, cancelled=cancelled, question=asked.question if plan.searched else "",
             effort=plan.effort, strategy=plan.strategy, replay=replay,
         )  # fmt: skip
-        self._strategy(options.strategy)
-        models = self._models(ModelChoice(llm, driver))
+        self._choose_strategy(options.strategy)
+        models = self._choose_models(ModelChoice(llm, driver))
         state = self._analyse(plan.searched or asked.question, None, plan.as_of, plan.within)
         return self._answer(state, models, options, parent=trace_id)
 
@@ -119,7 +119,7 @@ class Questions:
             raise InvalidInputError(f"Ask for {LEAST_CONTEXT_TOKENS} to {MOST_CONTEXT_TOKENS:,} tokens.")
         result = self.retrieve(task, PASSAGES, as_of, within)
         with self._state.past.state_of(result.question).store.reading() as conn:
-            return write_task_context(conn, result, self._sentence_embedder(result), tokens)
+            return write_task_context(conn, result, self._choose_sentence_embedder(result), tokens)
 
     def answer_unkept(self, question: str) -> Answer:
         """The extractive answer; stores nothing and learns nothing."""
@@ -178,7 +178,7 @@ class Questions:
             paths = {cited.episode_id: path_to(traced.trace.visits, cited.episode_id) for cited in citations}
             crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
             told_by = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
-        scores = _scores(traced.trace.visits)
+        scores = _map_scores(traced.trace.visits)
         places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
         steps = traced.trace.steps
         ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
@@ -186,7 +186,8 @@ class Questions:
         used = [
             Used(
                 cited, places.get(cited.episode_id), scores.get(cited.episode_id),
-                channels.get(str(cited.episode_id), {}), facts_of[cited.n], _hops(paths[cited.episode_id], told_by),
+                channels.get(str(cited.episode_id), {}), facts_of[cited.n],
+                _list_hops(paths[cited.episode_id], told_by),
             )
             for cited in citations
         ]  # fmt: skip
@@ -215,12 +216,12 @@ class Questions:
         with self._state.past.state_of(state).store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             result = result.with_collected(conn, gathered)
-            answer = extract_answer(conn, result, self._sentence_embedder(result), self._state.settings.answer)
+            answer = extract_answer(conn, result, self._choose_sentence_embedder(result), self._state.settings.answer)
             return explain_absence(conn, result, answer, traced, words, MAX_LOST)
 
     # ----------------------------------------------------------------------------------------------
 
-    def _models(self, models: ModelChoice) -> ModelChoice:
+    def _choose_models(self, models: ModelChoice) -> ModelChoice:
         return ModelChoice(models.writer or self._choose, models.driver or self._drive)
 
     def _analyse(
@@ -236,7 +237,7 @@ class Questions:
             return state
         return replace(analyse(rephrased, names, now, as_of=as_of, within=within), original=state.original)
 
-    def _strategy(self, name: str) -> Strategy:
+    def _choose_strategy(self, name: str) -> Strategy:
         """The strategy of that name, by default the configured one; after an @ the kinds of vertex that it may enter,
         as in "beam@EO". InvalidInputError."""
         name, _, vertices = name.partition("@")
@@ -255,7 +256,7 @@ class Questions:
         rerank: bool = True,
     ) -> RetrievalResult:
         """`state`: what answers it, if already known."""
-        state, chosen = state or self._state.past.state_of(question), self._strategy(strategy)
+        state, chosen = state or self._state.past.state_of(question), self._choose_strategy(strategy)
         replay = replay and state is self._state  # a copy of the past does not keep what its edges learn
         usual = state.settings.recall
         settings = replace(usual, vertices=chosen.vertices or usual.vertices)
@@ -309,7 +310,7 @@ class Questions:
         parts: Sequence[RetrievalResult],
     ) -> Generator[Event, None, AskOutcome]:
         """The answer from a retrieval, by a model if one may write."""
-        embedder, settings = self._sentence_embedder(result), self._state.settings.answer
+        embedder, settings = self._choose_sentence_embedder(result), self._state.settings.answer
         reading = state.store.reading
         if models.writer is None or settings.model != "auto" or not result.n_allowed:
             return (yield from Answering(reading, result, embedder, settings, options, parts).run())
@@ -325,12 +326,12 @@ class Questions:
         )
         return (yield from run.run())
 
-    def _sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
+    def _choose_sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""
         embedder = self._state.sentence_embedder
         return result.embedder if embedder is result.embedder.embedder else CachedEmbedder(embedder)
 
-    def _before(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
+    def _find_earlier(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
         """The earlier questions of a chat, newest last, as typed and as searched for; and the last answer."""
         if conversation is None:
             return (), (), UNKNOWN
@@ -384,7 +385,7 @@ class Questions:
                 rebuild.calibrate(conn, embedder_id, edge_memory.dimension)
 
 
-def _hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]:
+def _list_hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]:
     return tuple(
         Hop(
             visit.label,
@@ -397,7 +398,7 @@ def _hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]
     )
 
 
-def _scores(visits: Sequence[Visit]) -> dict[int, float]:
+def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
     """The scores of the shown episodes, relative to the best one of the retrieval itself."""
     ranked = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
     top = max(ranked.values(), default=0.0) or 1.0

@@ -61,10 +61,10 @@ class Retention:
         with self._store.reading() as conn:
             free = before = compact.count_free(conn) if compact.is_worth_it(conn) else 0
         while free:
-            left = write(partial(self._store.write, compact.cut_off, PAGES_AT_ONCE))
-            if left >= free:
+            free_after = write(partial(self._store.write, compact.cut_off, PAGES_AT_ONCE))
+            if free_after >= free:
                 break
-            free = left
+            free = free_after
         if before:
             write(self._ingest.wipe)
         return before - free

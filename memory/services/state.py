@@ -93,7 +93,7 @@ class State:
         """The embedder's id, and whether the vectors of facts are missing."""
         embedder_id = self.store.write(vectors.register, embedder)
         with self.store.writing() as conn:
-            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or an empty memory
+            if _measure_coverage(conn, embedder_id) == 1:  # a set that was kept, or an empty memory
                 vectors.activate(conn, embedder_id)
             return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
 
@@ -147,7 +147,7 @@ class State:
                 lambda: with_vectors(conn, loaded, embedder_id, dimension, limit),
                 lambda: without_vectors(loaded, dimension, limit),
             )
-            usable = "vectors" not in self.damage and _coverage(conn, embedder_id) >= USABLE_SHARE
+            usable = "vectors" not in self.damage and _measure_coverage(conn, embedder_id) >= USABLE_SHARE
             scorer = self._read_undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
             names = self._read_undamaged("names", self.told_names, lambda: ())
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
@@ -292,7 +292,7 @@ class Past:
         with self._lock:
             if self._last is None or self._last[0] != versions:
                 self._last = None
-                self._last = versions, self._rewound(versions)
+                self._last = versions, self._rewind(versions)
             return self._last[1]
 
     def drop(self) -> None:
@@ -300,7 +300,7 @@ class Past:
         with self._lock:
             self._last = None
 
-    def _rewound(self, versions: Versions) -> State:
+    def _rewind(self, versions: Versions) -> State:
         folder = tempfile.TemporaryDirectory(prefix=PAST, dir=self._state.store.path.parent)
         file = Path(folder.name) / "memory.db"
         self._state.store.backup(file)
@@ -334,7 +334,7 @@ def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
         store.write(put_vectors, embedder_id, *embed(store, embedder, missing))
 
 
-def _coverage(conn: Connection, embedder_id: int) -> float:
+def _measure_coverage(conn: Connection, embedder_id: int) -> float:
     """The share of the live episodes that have a vector of the embedder; counted only if it need not be all."""
     active = vectors.active(conn)
     if active is not None and active.id == embedder_id:

@@ -26,19 +26,19 @@ def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> N
     if not len(values):
         return old
     size = len(old) + len(values)
-    room = _room_of(old)
+    room = _find_room(old)
     if room is None or room.used != len(old) or len(room) < size:
-        room = _with_room(old, size)
+        room = _make_room(old, size)
     room[len(old) : size] = values
     return _begin_of(room, size)
 
 
 def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """A copy of an array that can grow."""
-    return _begin_of(_with_room(array, len(array)), len(array))
+    return _begin_of(_make_room(array, len(array)), len(array))
 
 
-def _room_of(array: NDArray[Any]) -> _Room | None:
+def _find_room(array: NDArray[Any]) -> _Room | None:
     """The buffer at whose start the array begins, or None."""
     room = array.base
     while isinstance(room, np.ndarray) and not isinstance(room, _Room):
@@ -48,7 +48,7 @@ def _room_of(array: NDArray[Any]) -> _Room | None:
     return room if room.ctypes.data == array.ctypes.data and array.flags.c_contiguous else None
 
 
-def _with_room(array: NDArray[Any], size: int) -> _Room:
+def _make_room(array: NDArray[Any], size: int) -> _Room:
     room = _Room((size + max(LEAST_ROOM, size // SHARE), *array.shape[1:]), array.dtype)
     room[: len(array)] = array
     return room

@@ -130,10 +130,10 @@ def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
 
 def discard_unfinished(conn: Connection, memory: Path, backups: Path) -> int:
     """Removes the files of killed copies; returns their number. No copy may be in progress."""
-    left = find_unfinished(conn, memory, backups)
-    for path in left:
+    paths = find_unfinished(conn, memory, backups)
+    for path in paths:
         path.unlink(missing_ok=True)
-    return len(left)
+    return len(paths)
 
 
 def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> list[Path]:

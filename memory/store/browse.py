@@ -57,7 +57,7 @@ class ReadSource(NamedTuple):
 def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
     """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
     then the most mentioned; objects that are only values come last."""
-    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
     filter = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # without words a semijoin would be slower
@@ -74,7 +74,7 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
         f" {source} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
         " ifnull(t.n, 0) + ifnull(m.n, 0) DESC, n.label, n.id"
         " LIMIT :limit OFFSET :offset",
-        likes | {"begin": _like(" ".join(words))[1:], "limit": limit, "offset": offset},
+        likes | {"begin": _make_pattern(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {source}", likes).fetchone()
     notes = _count_notes(conn, [row[0] for row in rows])
@@ -93,7 +93,7 @@ def _count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[int], int]:
     """(page of relation ids, newest first, total): relations with live evidence whose ends or predicate contain each
     word."""
-    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
         f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
@@ -114,7 +114,7 @@ def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) 
 def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[ListedSource], int]:
     """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
     first."""
-    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
     holding = (
@@ -129,10 +129,10 @@ def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int
         likes | matching | {"limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes | matching).fetchone()
-    return [_listed(row) for row in rows], int(total)
+    return [_make_listed(row) for row in rows], int(total)
 
 
-def _listed(row: Sequence[object]) -> ListedSource:
+def _make_listed(row: Sequence[object]) -> ListedSource:
     source = source_from_row(row[:-1])
     return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)  # type: ignore[arg-type]
 
@@ -151,7 +151,7 @@ def read_source(conn: Connection, uri: str) -> ReadSource | None:
     ).fetchall()
     tags = conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", (row[0],)).fetchall()
     return ReadSource(
-        _listed((*row[:-1], len(passages))),
+        _make_listed((*row[:-1], len(passages))),
         row[-1],
         tuple(tag for (tag,) in tags),
         tuple(dict.fromkeys(model for _, model in passages if model)),
@@ -216,5 +216,5 @@ def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> lis
     return neighbours[:limit]
 
 
-def _like(word: str) -> str:
+def _make_pattern(word: str) -> str:
     return "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

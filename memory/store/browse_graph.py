@@ -52,13 +52,13 @@ def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[in
         f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
         f" UNION ALL SELECT src, {RELATED} FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE}"
     )
-    beside = (
+    mentioned = (
         f"SELECT m.dst, count(*) FROM (SELECT DISTINCT src FROM edge WHERE dst IN {ours} AND kind = 'mention'"
         f" AND {LIVE} ORDER BY src DESC LIMIT :newest) here JOIN edge m ON m.src = here.src AND m.kind = 'mention'"
         f" AND {is_live('m')} GROUP BY m.dst"
     )
     rows = conn.execute(
-        f"SELECT found.id FROM ({related} UNION ALL {beside}) found JOIN object o ON o.node_id = found.id"
+        f"SELECT found.id FROM ({related} UNION ALL {mentioned}) found JOIN object o ON o.node_id = found.id"
         f" AND (found.times = {RELATED} OR ifnull(o.type, '') NOT IN {HIDDEN})"
         f" JOIN node n ON n.id = found.id AND {is_live('n')}"
         f" WHERE found.id NOT IN {ours} GROUP BY found.id ORDER BY max(found.times) DESC, found.id LIMIT :limit",

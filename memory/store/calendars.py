@@ -116,7 +116,7 @@ def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set
     return series is not None and has_series and series.source != entry.source and entry.version < series.version
 
 
-def _find_episodes(conn: Connection, entries: Iterable[_Entry], wanted: Iterable[_Entry]) -> dict[_Entry, list[int]]:
+def _find_episodes(conn: Connection, entries: Iterable[_Entry], selected: Iterable[_Entry]) -> dict[_Entry, list[int]]:
     """The live episodes of each wanted entry; an entry ends where the next one of its file begins."""
     begins: dict[int, list[int]] = defaultdict(list)
     for entry in sorted(entries, key=lambda item: item.line):
@@ -126,7 +126,7 @@ def _find_episodes(conn: Connection, entries: Iterable[_Entry], wanted: Iterable
         f" WHERE e.source_id = ? AND e.line_from >= ? AND e.line_from < ? AND {is_live('n')}"
     )
     episodes = {}
-    for entry in wanted:
+    for entry in selected:
         end = next((line for line in begins[entry.source] if line > entry.line), 1 << 40)
         episodes[entry] = [id for (id,) in conn.execute(query, (entry.source, entry.line, end))]
     return episodes

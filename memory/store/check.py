@@ -31,7 +31,7 @@ def check(store: Store, quick: bool = False) -> Check:
                     problems += looks[name](conn)
                 for sentence, queries in RULES.get(name, {}).items():
                     for query in queries:
-                        problems += _first_few(conn, sentence, query)
+                        problems += _list_first(conn, sentence, query)
             except (driver().DatabaseError, StoreDamagedError) as error:
                 problems.append(f"The check of the {name} broke off: {error}")
     return Check(tuple(problems), tuple(names))
@@ -57,7 +57,7 @@ def _check_full_text(conn: Connection) -> Iterator[str]:
 def _check_fact_vectors(conn: Connection) -> Iterator[str]:
     if fact_vectors.is_open(conn):
         gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
-        yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
+        yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
 
 
 def _check_seals(conn: Connection) -> Iterator[str]:
@@ -167,7 +167,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
 }
 
 
-def _first_few(conn: Connection, sentence: str, query: str) -> Iterator[str]:
+def _list_first(conn: Connection, sentence: str, query: str) -> Iterator[str]:
     """A sentence for each row, up to MOST, then the number of further rows."""
     rows = conn.execute(query).fetchall()
     for row in rows[:MOST]:

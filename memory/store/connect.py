@@ -60,7 +60,7 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
     """A connection for one thread at a time. `read_only` never changes a byte of the file."""
     uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
     if read_only and not path.with_name(path.name + "-wal").exists():
-        uri += "&immutable=1"  # nobody has it open; otherwise SQLite would create an empty log
+        uri += "&immutable=1"  # no process has it open; otherwise SQLite would create an empty log
     conn: Connection = driver().connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=MAX_PREPARED
     )
@@ -130,20 +130,20 @@ class FilePlace:
     def look_up(cls, path: Path) -> "FilePlace":
         """The inodes for the open memory at `path`."""
         log = path.with_name(path.name + "-wal")
-        return cls((path.parent, _inode(path.parent)), tuple((file, _inode(file)) for file in (path, log)))
+        return cls((path.parent, _read_inode(path.parent)), tuple((file, _read_inode(file)) for file in (path, log)))
 
     @property
     def is_replaced(self) -> bool:
         """Whether the paths now lead to other files or none. 7 us."""
-        return self.is_elsewhere or any(_inode(file) != was for file, was in self.files)
+        return self.is_elsewhere or any(_read_inode(file) != was for file, was in self.files)
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether the folder was moved or deleted."""
-        return _inode(self.folder[0]) != self.folder[1]
+        return _read_inode(self.folder[0]) != self.folder[1]
 
 
-def _inode(path: Path) -> Inode | None:
+def _read_inode(path: Path) -> Inode | None:
     try:
         status = path.stat()
     except OSError:

@@ -106,23 +106,23 @@ def fork(conn: Connection, id: int, messages: int, title: str, now: int) -> int:
 def search(conn: Connection, words: str, limit: int) -> list[ConversationMatch]:
     """Conversations with all words in one message or in their title, regardless of case and accents; last used first.
     Searches the newest MAX_SEARCHED messages."""
-    wanted = [_fold(word) for word in words.split()]
-    if not wanted:
+    terms = [_fold(word) for word in words.split()]
+    if not terms:
         return []
     matching: dict[int, tuple[int, tuple[int, Role, str, int]]] = {}  # id -> (matches, newest)
     rows = conn.execute(
         "SELECT conversation_id, id, role, text, t FROM message ORDER BY id DESC LIMIT ?", (MAX_SEARCHED,)
     )
     for conversation, id, role, text, t in rows:
-        if _contains_all(text, wanted):
+        if _contains_all(text, terms):
             number, newest = matching.get(conversation, (0, (id, role, text, t)))
             matching[conversation] = number + 1, newest
     matches = []
     for session in list_conversations(conn, -1):
         if session.id in matching:
             number, (id, role, text, t) = matching[session.id]
-            matches.append(ConversationMatch(session, number, id, role, _quote(text, wanted), from_ms(t)))
-        elif _contains_all(session.title, wanted):
+            matches.append(ConversationMatch(session, number, id, role, _quote(text, terms), from_ms(t)))
+        elif _contains_all(session.title, terms):
             matches.append(ConversationMatch(session))
     return matches[:limit]
 
@@ -131,16 +131,16 @@ def _fold(text: str) -> str:
     return strip_accents(text.casefold())
 
 
-def _contains_all(text: str, wanted: Sequence[str]) -> bool:
+def _contains_all(text: str, terms: Sequence[str]) -> bool:
     folded = _fold(text)
-    return all(word in folded for word in wanted)
+    return all(word in folded for word in terms)
 
 
-def _quote(text: str, wanted: Sequence[str]) -> str:
+def _quote(text: str, terms: Sequence[str]) -> str:
     """The words around the first match in the text."""
     flat = " ".join(text.split()).removeprefix("- ")
     folded = _fold(flat)  # nearly the same length; otherwise the quote starts slightly off
-    first = max(0, min(place for word in wanted if (place := folded.find(word)) >= 0) - QUOTE_CHARS // 3)
+    first = max(0, min(place for word in terms if (place := folded.find(word)) >= 0) - QUOTE_CHARS // 3)
     begin = flat.rfind(" ", 0, first) + 1 if first else 0
     end = begin + QUOTE_CHARS
     return f"{'…' if begin else ''}{flat[begin:end]}{'…' if end < len(flat) else ''}"

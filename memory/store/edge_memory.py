@@ -155,9 +155,9 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
 def open_edges(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
     """{episode: its `open` edge, created if missing}, of the live episodes."""
     live = f"SELECT id FROM node WHERE id IN {LISTED} AND kind = 'E' AND {LIVE} ORDER BY id"
-    wanted = select_ids(conn, live, id_list(episodes))
-    opened = openings(conn, wanted)
-    new = [episode for episode in wanted if episode not in opened]
+    episode_ids = select_ids(conn, live, id_list(episodes))
+    opened = openings(conn, episode_ids)
+    new = [episode for episode in episode_ids if episode not in opened]
     if new:
         first = allocate(conn, "edge", len(new))
         made = {episode: first + place for place, episode in enumerate(new)}
@@ -202,15 +202,15 @@ class Inheritance(NamedTuple):
 
 def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]:
     """The learning signals for these edges in chronological order."""
-    return _signals(conn, "e.edge_id", edges)
+    return _list_signals(conn, "e.edge_id", edges)
 
 
 def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Signal]]:
     """The learning signals of these questions, by trace."""
-    return group_rows((row.trace_id, row) for row in _signals(conn, "t.id", traces))
+    return group_rows((row.trace_id, row) for row in _list_signals(conn, "t.id", traces))
 
 
-def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Signal]:
+def _list_signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Signal]:
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"

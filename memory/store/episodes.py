@@ -241,12 +241,12 @@ def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
     """{episode: (live episode before it, live episode after it)} in its source."""
-    beside = (
+    adjacent = (
         "(SELECT o.node_id FROM episode o JOIN node n ON n.id = o.node_id WHERE o.source_id = e.source_id"
         f" AND o.seq {{0}} e.seq AND {is_live('n')} ORDER BY o.seq {{1}} LIMIT 1)"
     )
     rows = conn.execute(
-        f"SELECT e.node_id, {beside.format('<', 'DESC')}, {beside.format('>', 'ASC')} FROM episode e"
+        f"SELECT e.node_id, {adjacent.format('<', 'DESC')}, {adjacent.format('>', 'ASC')} FROM episode e"
         f" WHERE e.node_id IN {LISTED}",
         (id_list(ids),),
     )

@@ -22,7 +22,7 @@ Bytes = NDArray[np.int8]
 
 RESCORED = 40  # nearest by signs that are ranked by values
 CLAIMS = ("asserted", "past", "negated", "plan")  # modalities of facts that are claims
-_LISTED = ", ".join(f"'{one}'" for one in CLAIMS)
+_LISTED = ", ".join(f"'{claim}'" for claim in CLAIMS)
 _LIVE_EVIDENCE = (
     f"EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
     " WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
@@ -36,15 +36,15 @@ UNION ALL SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is
 
 def open_index(conn: Connection, embedder: Embedder) -> bool:
     """Creates an empty index unless there is one of this embedder; returns whether it did."""
-    wanted = f"{embedder.name} {embedder.dimension}"
-    if made := _find_embedder(conn) != wanted:
+    name = f"{embedder.name} {embedder.dimension}"
+    if made := _find_embedder(conn) != name:
         bits = -(-embedder.dimension // 8) * 8
         conn.execute("DROP TABLE IF EXISTS vec_fact")
         conn.execute(
             f"CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[{bits}],"
             f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB)"
         )
-        conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (wanted,))
+        conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (name,))
     return made
 
 
@@ -126,20 +126,20 @@ def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:
     return [item for item in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if item is not None]
 
 
-def _rank(conn: Connection, column: str, wanted: Bytes) -> list[int]:
+def _rank(conn: Connection, column: str, query: Bytes) -> list[int]:
     """The facts nearest by signs, ranked by cosine."""
-    if not wanted.any():
+    if not query.any():
         return []
     rows = conn.execute(
         f"SELECT id, {column}_bytes FROM vec_fact WHERE {column} MATCH vec_bit(?) AND k = {RESCORED}",
-        (_pack_signs(wanted[None])[0].tobytes(),),
+        (_pack_signs(query[None])[0].tobytes(),),
     ).fetchall()
     if not rows:
         return []
     ids = np.array([id for id, _ in rows], np.int64)
     matrix = np.frombuffer(b"".join(blob for _, blob in rows), np.int8).reshape(len(rows), -1).astype(np.float32)
     lengths = np.linalg.norm(matrix, axis=1)
-    cosines = matrix @ wanted.astype(np.float32) / np.where(lengths > 0, lengths, 1)
+    cosines = matrix @ query.astype(np.float32) / np.where(lengths > 0, lengths, 1)
     order = np.lexsort((ids, -cosines))
     ranked: list[int] = ids[order[lengths[order] > 0]].tolist()
     return ranked

@@ -38,12 +38,12 @@ def list_about(
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     """These facts in the given order, replaced and retired ones included; unknown ids are skipped."""
-    wanted = {"ids": id_list(ids), "known_on": 0, "at": 0}
+    parameters = {"ids": id_list(ids), "known_on": 0, "at": 0}
     theses = conn.execute(
-        _THESES.format(chosen=_THESE, seen="1"), wanted | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
+        _THESES.format(chosen=_THESE, seen="1"), parameters | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
     ).fetchall()
     relations = conn.execute(
-        _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), wanted
+        _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), parameters
     ).fetchall()
     names = _list_objects(conn, [row[0] for row in theses])
     facts = {row[0]: _make_fact("thesis", row, names.get(row[0], ())) for row in theses}

@@ -228,5 +228,5 @@ def _parse_grades(text: str) -> Grades:
     names = {field.name for field in fields(Grades)} & values.keys()
     if values["edition"] != PROBE_EDITION:
         names -= {*GRADED}
-    kept = {name: values[name] for name in names}
-    return Grades(**{**kept, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})
+    known_values = {name: values[name] for name in names}
+    return Grades(**{**known_values, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})

@@ -30,9 +30,9 @@ class _Verb(NamedTuple):
     raw: tuple[int, ...]
 
 
-def load(file: BinaryIO, memory: Path, kept: Path, progress: Progress = lambda done, total: None) -> Header:
-    """Replaces the memory at `memory`, which nobody has open, with an export from an open file; the old files become
-    `kept`. `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
+def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None) -> Header:
+    """Replaces the memory at `memory`, which nobody has open, with an export from an open file; the old files move to
+    `former_path`. `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
     StoreNewerError for a later format. Then nothing has changed."""
     ready = restore.begin(memory)
     try:
@@ -52,7 +52,7 @@ def load(file: BinaryIO, memory: Path, kept: Path, progress: Progress = lambda d
             store.checkpoint()
         if problems:
             raise StoreDamagedError(f"The export is inconsistent. Nothing was changed. {problems[0]}")
-        restore.put_in_place(ready, memory, kept)
+        restore.put_in_place(ready, memory, former_path)
         return header
     finally:
         restore.discard(ready)
@@ -132,10 +132,11 @@ def _finish(header: Header, end: End, counts: dict[str, int], number: int, extra
     """The header, if the counts that it declares are correct."""
     if extra is not None:
         raise _make_error(extra[0], "There are more lines after the end.")
-    for name, wanted in header.counts.items():
-        if counts.get(name) != wanted:
+    for name, total in header.counts.items():
+        if counts.get(name) != total:
             raise _make_error(
-                number, f"{counts.get(name, 0):,} lines of the kind {name} come before it instead of {wanted:,}."
+                number,
+                f"{counts.get(name, 0):,} lines of the kind {name} come before it instead of {total:,}.",
             )
     if end.lines != number - 1:
         raise _make_error(number, f"{number - 1:,} lines come before it instead of {end.lines:,}.")

@@ -9,7 +9,7 @@ from memory.store.browse import HIDDEN, NEWEST_PASSAGES
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, id_list, is_live
 
-BESIDE = (12, 4, 2)  # joint mentions of an object, at most, per step
+JOINT = (12, 4, 2)  # joint mentions of an object, at most, per step
 
 
 class Joined(NamedTuple):
@@ -40,8 +40,8 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
         same = dict.fromkeys(center, middle)
         neighbours = _join_by_facts(conn, frontier, known_on, at)
         for id in frontier if step > 1 else [middle]:
-            beside = _rank(conn, list(center) if id == middle else [id], at, BESIDE[min(step, len(BESIDE)) - 1])
-            neighbours += [Joined(id, other, None, passages) for other, passages in beside]
+            mentioned = _rank(conn, list(center) if id == middle else [id], at, JOINT[min(step, len(JOINT)) - 1])
+            neighbours += [Joined(id, other, None, passages) for other, passages in mentioned]
         frontier = []
         for link in neighbours:
             link = link._replace(one=same.get(link.one, link.one), other=same.get(link.other, link.other))
@@ -62,11 +62,11 @@ def _drop_repeats(joined: Sequence[Joined]) -> list[Joined]:
     """Each fact once; joint mentions only of pairs without a fact."""
     by_fact = {edge.fact.id: edge for edge in joined if edge.fact is not None}
     pairs = {frozenset((edge.one, edge.other)) for edge in by_fact.values()}
-    beside: dict[frozenset[int], Joined] = {}
+    by_pair: dict[frozenset[int], Joined] = {}
     for edge in joined:
         if edge.fact is None and (pair := frozenset((edge.one, edge.other))) not in pairs:
-            beside.setdefault(pair, edge)
-    return [*by_fact.values(), *beside.values()]
+            by_pair.setdefault(pair, edge)
+    return [*by_fact.values(), *by_pair.values()]
 
 
 def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[Joined]:

@@ -74,8 +74,8 @@ def of_traces(
 
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     """The number of questions with a vector, counted up to `most`."""
-    some = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
-    return int(conn.execute(f"SELECT count(*) FROM ({some})", (embedder_id, most)).fetchone()[0])
+    subquery = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
+    return int(conn.execute(f"SELECT count(*) FROM ({subquery})", (embedder_id, most)).fetchone()[0])
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
@@ -101,8 +101,7 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
 
 
 def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
-    """Those of `traces` whose answers share evidence with a bad answer, according to what was learned; without later
-    ones judged good."""
+    """Those of `traces` whose answers share learned evidence with a bad answer; without later ones judged good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
         " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"

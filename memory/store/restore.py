@@ -21,10 +21,10 @@ CHECKSUM = ".sha256"  # of a backup, in the format of sha256sum, in a file next 
 
 def write_checksum(backup: Path) -> None:
     """Writes the SHA-256 of a backup into a file next to it."""
-    beside = checksum_path(backup)
-    create_private(beside)
-    beside.write_text(f"{_hash_file(backup)}  {backup.name}\n", "utf-8")
-    sync(beside)
+    checksum = checksum_path(backup)
+    create_private(checksum)
+    checksum.write_text(f"{_hash_file(backup)}  {backup.name}\n", "utf-8")
+    sync(checksum)
 
 
 def checksum_path(backup: Path) -> Path:
@@ -32,14 +32,14 @@ def checksum_path(backup: Path) -> Path:
     return backup.with_name(backup.name + CHECKSUM)
 
 
-def restore(backup: Path, memory: Path, kept: Path) -> None:
-    """Replaces the memory file with the backup; its old files become `kept`. Nobody may have either open. If killed on
-    the way, both still exist and it can be repeated. InvalidInputError without a backup, or if `kept` exists;
-    StoreDamagedError for a damaged backup, and nothing has changed."""
+def restore(backup: Path, memory: Path, former_path: Path) -> None:
+    """Replaces the memory file with the backup; its old files move to `former_path`. Nobody may have either open. If
+    killed on the way, both still exist and it can be repeated. InvalidInputError without a backup, or if `former_path`
+    exists; StoreDamagedError for a damaged backup, and nothing has changed."""
     if not backup.is_file():
         raise InvalidInputError(f"There is no backup {backup}.")
-    beside = checksum_path(backup)
-    if beside.exists() and beside.read_text("utf-8").split()[:1] != [_hash_file(backup)]:
+    checksum = checksum_path(backup)
+    if checksum.exists() and checksum.read_text("utf-8").split()[:1] != [_hash_file(backup)]:
         raise StoreDamagedError(f"{backup} is not as it was written: its checksum differs. Nothing was changed.")
     ready = begin(memory)
     try:
@@ -49,7 +49,7 @@ def restore(backup: Path, memory: Path, kept: Path) -> None:
             store.checkpoint()
         if problems:
             raise StoreDamagedError(f"{backup} is damaged. Nothing was changed. {problems[0]}")
-        put_in_place(ready, memory, kept)
+        put_in_place(ready, memory, former_path)
     finally:
         discard(ready)
 
@@ -62,13 +62,13 @@ def begin(memory: Path) -> Path:
     return ready
 
 
-def put_in_place(ready: Path, memory: Path, kept: Path) -> None:
-    """Gives a complete file the name of the memory, whose old files become `kept`. InvalidInputError if `kept`
+def put_in_place(ready: Path, memory: Path, former_path: Path) -> None:
+    """Gives a complete file the name of the memory, whose old files move to `former_path`. InvalidInputError if that
     exists."""
-    if kept.exists():
-        raise InvalidInputError(f"{kept} exists already.")
+    if former_path.exists():
+        raise InvalidInputError(f"{former_path} exists already.")
     sync(ready)
-    _keep(memory, kept)
+    _keep(memory, former_path)
     ready.replace(memory)
     sync(memory.absolute().parent)
 
@@ -79,22 +79,22 @@ def discard(file: Path) -> None:
         file.with_name(name).unlink(missing_ok=True)
 
 
-def _keep(memory: Path, kept: Path) -> None:
+def _keep(memory: Path, former_path: Path) -> None:
     """Gives a memory's file and its log second names, so that a memory exists at any moment."""
     if not memory.exists():
         return
-    create_private(kept)
-    kept.unlink()
+    create_private(former_path)
+    former_path.unlink()
     try:
-        os.link(memory, kept)
+        os.link(memory, former_path)
     except OSError:  # a file system without links, or another file system
-        create_private(kept)
-        shutil.copyfile(memory, kept)
+        create_private(former_path)
+        shutil.copyfile(memory, former_path)
     for log in LOGS:
-        beside = memory.with_name(memory.name + log)
-        if beside.exists():
-            shutil.move(beside, kept.with_name(kept.name + log))
-    sync(kept.absolute().parent)
+        log_path = memory.with_name(memory.name + log)
+        if log_path.exists():
+            shutil.move(log_path, former_path.with_name(former_path.name + log))
+    sync(former_path.absolute().parent)
 
 
 def _hash_file(file: Path) -> str:

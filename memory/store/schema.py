@@ -207,7 +207,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
     broken_off = tables <= {"_sqlite_migrations"}  # interrupted during creation: the table of migrations without a step
     if application != APPLICATION_ID and (application or old_book or not broken_off):
         raise StoreDamagedError(f"{path} belongs to another program. Choose another path; it was not touched.")
-    names = _names(steps)
+    names = _list_names(steps)
     if old_book or (done and done[0] != names[0]):
         raise StoreError(
             f"{path} was made by a Palimpsest from before the first release. It was not touched. Move it away and read "
@@ -228,13 +228,13 @@ def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -
         return None
     copy = None
     if version > 0:
-        copy = _free_name(path, len(steps))
+        copy = _find_free_name(path, len(steps))
         verified_copy(conn, path, copy)
     _apply(conn, steps)
     return copy
 
 
-def _free_name(path: Path, version: int) -> Path:
+def _find_free_name(path: Path, version: int) -> Path:
     """`<name>.before-v<N>.bak`, with a number if the name is taken."""
     name, again = path.with_name(f"{path.name}.before-v{version}.bak"), 1
     while name.exists():
@@ -243,7 +243,7 @@ def _free_name(path: Path, version: int) -> Path:
     return name
 
 
-def _names(steps: Sequence[Step]) -> list[str]:
+def _list_names(steps: Sequence[Step]) -> list[str]:
     return [f"{number:04d}_{step.__name__}" for number, step in enumerate(steps, 1)]
 
 
@@ -251,12 +251,12 @@ def _apply(conn: Connection, steps: Sequence[Step]) -> None:
     from sqlite_utils import Database, Migrations  # 60 ms, only for outdated files
 
     migrations = Migrations(MIGRATIONS)
-    for name, step in zip(_names(steps), steps, strict=True):
-        migrations(name=name)(_on_database(step))
+    for name, step in zip(_list_names(steps), steps, strict=True):
+        migrations(name=name)(_adapt_step(step))
     migrations.apply(Database(conn, execute_plugins=False))
 
 
-def _on_database(step: Step) -> Callable[[Database], None]:
+def _adapt_step(step: Step) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         step(db.conn)
         seals.take_away(db.conn)

@@ -223,7 +223,8 @@ def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequ
         conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_bound(folder)))
     for tag in set(tags).difference(former):
         conn.execute(
-            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}", (tag, *_bound(folder))
+            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}",
+            (tag, *_bound(folder)),
         )
 
 

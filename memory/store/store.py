@@ -66,10 +66,10 @@ class Store:
         self._make_room: Callable[[], None] = lambda: None
         self._room_maker = threading.local()
         self._folder = folder
-        self._unit = threading.RLock()  # held while the writing connection is in use
+        self._unit = threading.RLock()  # locked while the writing connection is in use
         self._idle: list[Connection] = []
         self._pool = threading.Lock()
-        self._held = threading.local()  # the read connection of this thread
+        self._local = threading.local()  # the read connection of this thread
         self._closed = False
 
     @classmethod
@@ -116,20 +116,20 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """A read-only connection in one transaction: a consistent snapshot. Nested calls in a thread get the same one.
         Keep it short: the write-ahead log grows while a snapshot is open."""
-        current: Connection | None = getattr(self._held, "conn", None)
+        current: Connection | None = getattr(self._local, "conn", None)
         if current is not None:
             with driver_errors(self.path):
                 yield current
             return
         with driver_errors(self.path):
             conn = self._borrow()
-            self._held.conn = conn
+            self._local.conn = conn
             try:
                 conn.execute("BEGIN")
                 conn.execute("SELECT 1 FROM meta").fetchone()  # the snapshot begins with the first read
                 yield conn
             finally:
-                self._held.conn = None
+                self._local.conn = None
                 self._give_back(conn)
 
     @contextmanager

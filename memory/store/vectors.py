@@ -69,7 +69,7 @@ def activate(conn: Connection, embedder_id: int) -> None:
     conn.execute("UPDATE embedder SET active = (id = ?) WHERE active OR id = ?", (embedder_id, embedder_id))
 
 
-def leave_behind(conn: Connection, embedder_id: int) -> None:
+def deactivate_others(conn: Connection, embedder_id: int) -> None:
     """Deactivates other embedders, because episodes were added that only this one has seen."""
     conn.execute("UPDATE embedder SET active = 0 WHERE active AND id <> ?", (embedder_id,))
 
@@ -85,8 +85,8 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     current = active(conn)
     if current is not None and current.id == embedder_id:
         raise InvalidInputError(f"Questions use the vectors of {current.name}. Activate another embedder first.")
-    some = "SELECT id FROM vec WHERE embedder_id = ? LIMIT ?"
-    if conn.execute(f"DELETE FROM vec WHERE id IN ({some})", (embedder_id, limit)).rowcount == limit:
+    subquery = "SELECT id FROM vec WHERE embedder_id = ? LIMIT ?"
+    if conn.execute(f"DELETE FROM vec WHERE id IN ({subquery})", (embedder_id, limit)).rowcount == limit:
         return False
     for table, key in (("edge_memory", "embedder_id"), ("query", "embedder_id"), ("embedder", "id")):
         conn.execute(f"DELETE FROM {table} WHERE {key} = ?", (embedder_id,))

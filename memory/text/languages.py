@@ -134,7 +134,7 @@ def stop_words(language: str) -> frozenset[str]:
 def content_words(text: str, language: str) -> list[str]:
     """The distinct words of a question without stop words, in order and lower case."""
     if is_unspaced(language):
-        text = _unspaced_stop_pattern(language).sub(" ", text)
+        text = _compile_unspaced_stops(language).sub(" ", text)
     little = stop_words(language)
     return list(dict.fromkeys(word for word in words(text) if word not in little and not _PARTICLE.fullmatch(word)))
 
@@ -145,7 +145,7 @@ def is_unspaced(language: str) -> bool:
 
 
 @cache
-def _unspaced_stop_pattern(language: str) -> re.Pattern[str]:
+def _compile_unspaced_stops(language: str) -> re.Pattern[str]:
     """Pattern of the stop words of an unspaced language, longest first."""
     listed = word_set("stop_words", language=language)
     return re.compile("|".join(sorted(map(re.escape, listed), key=len, reverse=True)))

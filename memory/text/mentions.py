@@ -172,7 +172,7 @@ def _find_caseless(text: str) -> Iterator[Mention]:
     katakana; surer ones first, overlaps included. Few and sure: full text finds the unmarked names."""
     if text.isascii() or not UNSPACED.search(text):
         return
-    chinese, japanese, korean = _address_patterns()
+    chinese, japanese, korean = _compile_addresses()
     candidates: list[tuple[str, str, int, int]] = []
     for match in _TITLE_MARKS.finditer(text):
         surface = next(group for group in match.groups() if group)
@@ -194,7 +194,7 @@ def _find_caseless(text: str) -> Iterator[Mention]:
 
 
 @cache
-def _address_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _compile_addresses() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Patterns of names before a form of address, in Chinese, Japanese and Korean."""
     address = {language: alternatives("names", "address", language=language) for language in ("zh", "ja", "ko")}
     family = {language: alternatives("names", "family", language=language) for language in ("zh", "ko")}
@@ -226,7 +226,7 @@ def _is_month(date: CalendarDate) -> bool:
 
 
 @cache
-def _common_words(language: str) -> frozenset[str]:
+def _list_common_words(language: str) -> frozenset[str]:
     """Words that begin sentences in capitals without being names, and words that never are names."""
     own = stop_words(language) if language != ENGLISH else frozenset[str]()
     other_scripts = (word_set("stop_words", language=code) for code, data in languages().items() if "script" in data)
@@ -234,7 +234,7 @@ def _common_words(language: str) -> frozenset[str]:
 
 
 def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
-    common = _common_words(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
+    common = _list_common_words(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
     text = _strip_marks(text)
     for surface, start in _find_capitalised(text):
         while True:  # drop words that only begin a sentence, and numbers before a common word

@@ -73,8 +73,8 @@ def _fold_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
 
 def contains_value(text: str, value: str) -> bool:
     """Whether a text contains the value as whole words and numbers."""
-    wanted = norm(value)
-    return bool(wanted) and re.search(rf"(?<![\w]){re.escape(wanted)}(?![\w]|[.,:]\d)", norm(text)) is not None
+    normalized = norm(value)
+    return bool(normalized) and re.search(rf"(?<![\w]){re.escape(normalized)}(?![\w]|[.,:]\d)", norm(text)) is not None
 
 
 # Sentences -----------------------------------------------------------------------------------

@@ -60,30 +60,30 @@ class Quotable:
         """[start, end) of the quote in the text, or None."""
         if len(quote) > MAX_QUOTE_CHARS:
             return None
-        wanted = "".join(char for char, _ in _fold_text(quote)).strip(" \"'")
-        if sum(map(str.isalnum, wanted)) < (3 if wanted.isascii() else 2):
+        needle = "".join(char for char, _ in _fold_text(quote)).strip(" \"'")
+        if sum(map(str.isalnum, needle)) < (3 if needle.isascii() else 2):
             return None
-        if (start := self._find_place(wanted)) is not None:
-            return self._trim_span(start, start + len(wanted))
-        if not MIN_FUZZY_QUOTE_CHARS <= len(wanted) <= len(self.folded) <= MAX_FUZZY_TEXT_CHARS:
+        if (start := self._find_place(needle)) is not None:
+            return self._trim_span(start, start + len(needle))
+        if not MIN_FUZZY_QUOTE_CHARS <= len(needle) <= len(self.folded) <= MAX_FUZZY_TEXT_CHARS:
             return None
-        alignment = fuzz.partial_ratio_alignment(wanted, self.folded, score_cutoff=MIN_PARTIAL_RATIO)
+        alignment = fuzz.partial_ratio_alignment(needle, self.folded, score_cutoff=MIN_PARTIAL_RATIO)
         if alignment is None:
             return None
         start, end = self._extend_to_words(alignment.dest_start, alignment.dest_end)
         numbers = {*_NUMBER.findall(self.folded[start:end])}
-        return self._trim_span(start, end) if numbers.issuperset(_NUMBER.findall(wanted)) else None
+        return self._trim_span(start, end) if numbers.issuperset(_NUMBER.findall(needle)) else None
 
     def names(self, name: str) -> bool:
         """Whether the text contains that name as a whole word."""
-        wanted = "".join(char for char, _ in _fold_text(name)).strip()
-        return bool(wanted) and self._find_place(wanted) is not None
+        needle = "".join(char for char, _ in _fold_text(name)).strip()
+        return bool(needle) and self._find_place(needle) is not None
 
-    def _find_place(self, wanted: str) -> int | None:
+    def _find_place(self, needle: str) -> int | None:
         """The first position at word boundaries, or None; scripts without spaces have no boundaries."""
-        start = self.folded.find(wanted)
-        while start >= 0 and (_is_inside_word(self.folded, start) or _is_inside_word(self.folded, start + len(wanted))):
-            start = self.folded.find(wanted, start + 1)
+        start = self.folded.find(needle)
+        while start >= 0 and (_is_inside_word(self.folded, start) or _is_inside_word(self.folded, start + len(needle))):
+            start = self.folded.find(needle, start + 1)
         return start if start >= 0 else None
 
     def _extend_to_words(self, start: int, end: int) -> tuple[int, int]:

@@ -343,9 +343,9 @@ def _find_in_columns(text: str, lowered: str) -> Iterator[Found]:
 
 
 def _find_cells(line: str, mark: str, columns: list[int]) -> Iterator[tuple[int, int]]:
-    start, wanted = 0, frozenset(columns)
+    start, column_set = 0, frozenset(columns)
     for number, cell in enumerate(line.split(mark)):
-        if number in wanted and cell.strip(' \t"`'):
+        if number in column_set and cell.strip(' \t"`'):
             inner = cell.strip(' \t"`')
             offset = start + cell.index(inner)
             yield offset, offset + len(inner)

@@ -54,13 +54,13 @@ def find_secrets(text: str) -> list[Secret]:
 
 
 @cache
-def _vendor_patterns() -> tuple[tuple[str, re.Pattern[str], SecretKind], ...]:
+def _compile_vendor_tokens() -> tuple[tuple[str, re.Pattern[str], SecretKind], ...]:
     edges = r"(?<![A-Za-z0-9_])(?:{})(?![A-Za-z0-9_])"
     return tuple((sign, re.compile(edges.format(pattern)), kind) for sign, pattern, kind in VENDOR_TOKENS)
 
 
 def _find_vendor_tokens(text: str) -> Iterator[Secret]:
-    for sign, pattern, kind in _vendor_patterns():
+    for sign, pattern, kind in _compile_vendor_tokens():
         if sign in text:
             for match in pattern.finditer(text):
                 token = match[0]

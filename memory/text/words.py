@@ -123,7 +123,7 @@ def words(text: str) -> Iterator[str]:
         for run in _RUN.finditer(word):
             if run.start() > place:
                 yield word[place : run.start()]
-            full = _piece_size(run[0])
+            full = _choose_piece_size(run[0])
             for piece in _cut_pieces(run[0]):
                 yield piece if len(piece) == full else Term(piece, (f"{piece}*",))
             place = run.end()
@@ -141,13 +141,13 @@ def drop_optional_accents(text: str) -> str:
     return text if text.isascii() else _LOOSE.sub(lambda run: _strip_marks(run[0]), text)
 
 
-def _piece_size(run: str) -> int:
+def _choose_piece_size(run: str) -> int:
     return SOUND_NGRAM_CHARS if run[0] < "\u2000" else SYLLABLE_NGRAM_CHARS
 
 
 def _cut_pieces(run: str, rest: bool = False) -> Iterator[str]:
     """The overlapping pieces of a run; `rest`: also its last characters, so that each begins a piece."""
-    size = _piece_size(run)
+    size = _choose_piece_size(run)
     last = len(run) - size
     yield from (run[i : i + size] for i in range(max(1, last + 1)))
     if rest:

@@ -101,7 +101,7 @@ def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: boo
 
 def _match_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None:
     """The date with a month name after or before `run`; the name begins at `begin` or later."""
-    day_first, near, far, day_after, year_after = _patterns_with_name()
+    day_first, near, far, day_after, year_after = _compile_named_dates()
     if len(run[0]) <= 2:
         match = day_first.match(text, run.start())
         if match is not None and (month := month_of(match["name"])):
@@ -154,7 +154,7 @@ _BARE_YEAR = re.compile(r"(?<![\w$€£.,:/#])(?<!\d-)(?:1\d|20)\d\d(?![\w%/]|[.
 
 
 @cache
-def _patterns_with_name() -> tuple[re.Pattern[str], ...]:
+def _compile_named_dates() -> tuple[re.Pattern[str], ...]:
     particles = alternatives("time", "of")
     return tuple(
         re.compile(pattern, re.IGNORECASE)
@@ -200,7 +200,7 @@ def moment_of(text: str, calendar_date: CalendarDate) -> tuple[datetime, int] | 
     day = local_day(calendar_date.year or 0, calendar_date.month or 0, calendar_date.day or 0)
     if day is None:
         return None
-    match = _clock_pattern().match(text, calendar_date.end)
+    match = _compile_clock().match(text, calendar_date.end)
     if match is None:
         return day, calendar_date.end
     hour = int(match["h"])
@@ -293,7 +293,7 @@ def _parse_offset(match: re.Match[str]) -> timezone | None:
 
 
 @cache
-def _clock_pattern() -> re.Pattern[str]:
+def _compile_clock() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<sep>T|,?\s+(?:(?:{alternatives('time', 'at')})\s+)?)(?P<h>\d{{1,2}}):(?P<min>\d\d)"
         r"(?::(?P<s>\d\d)(?:[.,]\d{1,9})?)?(?!\d)(?:\s?(?P<ap>[ap])\.?m\b\.?)?"

@@ -102,7 +102,7 @@ def apply_signal(
 
 def asks_time(question: str) -> bool:
     """Whether a question asks when something was, how long or how often."""
-    return _asks_pattern().search(strip_accents(question.lower())) is not None
+    return _compile_asks().search(strip_accents(question.lower())) is not None
 
 
 def names_time(text: str) -> bool:
@@ -139,7 +139,7 @@ def tense(text: str) -> Tense:
     if not tables("time", "tense", language=language):
         return "past"  # like most questions to a memory
     for kind, meaning in _TENSES:
-        if (pattern := _tense_pattern(language, kind)) is not None and pattern.search(text):
+        if (pattern := _compile_tense(language, kind)) is not None and pattern.search(text):
             return meaning
     return "present" if text.rstrip().endswith("?") else ""
 
@@ -153,15 +153,15 @@ _TENSES: tuple[tuple[str, Tense], ...] = (
 )
 
 
-# What stands before a time ---------------------------------------------------------------------
+# What precedes a time ----------------------------------------------------------------------------
 
 
 def narrow(text: str, base: Timex) -> Timex:
     """The base extended by "early", "the end of", "the week before", "two days after"; unchanged without one."""
-    for which, pattern in _part_patterns() if base.unit not in ("day", "span") else ():
+    for which, pattern in _compile_parts() if base.unit not in ("day", "span") else ():
         if (match := pattern.search(text, 0, base.start)) is not None:
             return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))
-    match = _adjacent_pattern().search(text, 0, base.start)
+    match = _compile_adjacent().search(text, 0, base.start)
     return base if match is None else Timex(match.start(), base.end, _find_adjacent(base.span, match))
 
 
@@ -185,7 +185,7 @@ def _find_adjacent(span: Span, match: re.Match[str]) -> Span:
 
 
 @cache
-def _adjacent_pattern() -> re.Pattern[str]:
+def _compile_adjacent() -> re.Pattern[str]:
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
     return re.compile(
         rf"(?<!\w)(?:(?:last|{alternatives('time', 'article')}|am)\s+)*"
@@ -196,7 +196,7 @@ def _adjacent_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _part_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _compile_parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
     suffix = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
     return tuple(
         (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){suffix}"))
@@ -242,7 +242,7 @@ def _resolve(text: str, original: str, now: datetime) -> TimeExpression | None:
     if len(bases) > 1:
         return None
     if not bases:
-        match = None if asks else _now_pattern().search(text)
+        match = None if asks else _compile_now().search(text)
         return match and TimeExpression("now", None, None, match[0])
     base = narrow(text, bases[0])
     side, start = signal_before(text, base.start)
@@ -272,7 +272,7 @@ def _is_named(text: str, base: Timex) -> bool:
 def _resolve_between(text: str, original: str, base: Timex, other: Timex) -> TimeExpression | None:
     """The range between two times, after "between" or "from"."""
     opened = signal("between")[1].search(text, 0, base.start)
-    if opened is None or not _and_pattern().fullmatch(text, base.end, other.start):
+    if opened is None or not _compile_and().fullmatch(text, base.end, other.start):
         return None
     first, after = base.span[0], other.span[1]
     if base.weak and base.month and other.month and not other.weak:  # "between March and May 2024"
@@ -289,29 +289,29 @@ def signal_before(text: str, start: int) -> tuple[str, int]:
 
 
 @cache
-def _tense_pattern(language: str, kind: str) -> re.Pattern[str] | None:
+def _compile_tense(language: str, kind: str) -> re.Pattern[str] | None:
     verbs = alternatives("time", "tense", kind, language=language)
     return re.compile(rf"(?<!\w)(?:{verbs})(?!\w)") if verbs else None
 
 
 @cache
-def _now_pattern() -> re.Pattern[str]:
+def _compile_now() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{alternatives('time', 'now')})(?!\w)")
 
 
 def says_now(text: str) -> bool:
     """Whether a text contains a word for now."""
-    return _now_pattern().search(fold(text)) is not None
+    return _compile_now().search(fold(text)) is not None
 
 
 @cache
-def _and_pattern() -> re.Pattern[str]:
+def _compile_and() -> re.Pattern[str]:
     conjunctions = alternatives("time", "signals", "and")
     return re.compile(rf"\s*(?:{conjunctions}|-|–|—)\s*(?:(?:{alternatives('time', 'article')})\s+)*")
 
 
 @cache
-def _asks_pattern() -> re.Pattern[str]:
+def _compile_asks() -> re.Pattern[str]:
     """Pattern of the words that ask for a time in any language, without accents."""
     asks = [(data["asks"], "unspaced" in data) for data in tables() if "asks" in data]
     spaced = "|".join(

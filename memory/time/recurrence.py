@@ -59,12 +59,12 @@ class Recurrence:
     def days(self, since: date, until: date) -> Iterator[date]:
         """Its days in [since, until), in order. An invalid rule yields no days."""
         listed = sorted(day for day in {self.first.date(), *self.listed} if since <= day < until)
-        by_rule = (self._days_by_rule(rule, since, until) for rule in self.rules)
+        by_rule = (self._list_days_by_rule(rule, since, until) for rule in self.rules)
         for day, _ in groupby(merge(listed, *by_rule)):
             if day not in self.left_out:
                 yield day
 
-    def _days_by_rule(self, rule: str, since: date, until: date) -> Iterator[date]:
+    def _list_days_by_rule(self, rule: str, since: date, until: date) -> Iterator[date]:
         try:
             for moment in expand_rule(rule, self.first, since, datetime.combine(until, time())):
                 if since <= moment.date() < until:

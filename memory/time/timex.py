@@ -54,7 +54,7 @@ def text_language(text: str) -> str:
 
 def is_relative(text: str, base: Timex) -> bool:
     """Whether a time is relative to now: "yesterday", "last week"."""
-    return not base.weak and _relative_pattern().match(text, base.start) is not None
+    return not base.weak and _compile_relative().match(text, base.start) is not None
 
 
 def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = False) -> list[Timex]:
@@ -317,7 +317,7 @@ def article_pattern() -> str:
 
 
 @cache
-def _relative_pattern() -> re.Pattern[str]:
+def _compile_relative() -> re.Pattern[str]:
     words = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), one_of(_read_day_words())])
     return re.compile(rf"(?:{words})(?!\w)")
 
@@ -335,7 +335,7 @@ def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | Non
     year = r"(?P<y>(?:19|20)\d\d)"
     nth, half = rf"(?P<nth>{one_of(time_numbers('ordinals'))})", alternatives("time", "half")
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
-    no_date_behind = rf"(?!\s+(?:{before}|{after})\s+{article_pattern()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
+    no_date_after = rf"(?!\s+(?:{before}|{after})\s+{article_pattern()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
     quarters = [word for word, unit in time_units().items() if unit == "quarter"]
     feast = f"{alternatives('time', 'christmas')}|{alternatives('time', 'new_year')}"
     n, unit = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})", r"(?P<unit>[^\W\d_]{2,12})(?!\w)"
@@ -362,10 +362,10 @@ def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | Non
         (units, rf"(?<!\w)(?:{last})\s+{n}\s+{unit}", _Finder.last_units),
         *counted("last_units", _Finder.last_units),
         (units, rf"(?<!\w)(?:{following})\s+{n}\s+{unit}", _Finder.next_units),
-        (units, rf"(?<!\w){which}{unit}{no_date_behind}", _Finder.unit),
-        (units, rf"(?<!\w)(?:la |le |l['’]|el ){unit}\s+(?:(?P<last>{alternatives('time', 'last_behind')})"
-         rf"|(?P<next>{alternatives('time', 'next_behind')}))(?!\w)", _Finder.unit),
-        (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{one_of(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
+        (units, rf"(?<!\w){which}{unit}{no_date_after}", _Finder.unit),
+        (units, rf"(?<!\w)(?:la |le |l['’]|el ){unit}\s+(?:(?P<last>{alternatives('time', 'last_after')})"
+         rf"|(?P<next>{alternatives('time', 'next_after')}))(?!\w)", _Finder.unit),
+        (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{one_of(weekdays)})(?!\w){no_date_after}", _Finder.weekday),
         (frozenset(month_names()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
         (frozenset(max(_WORD.findall(name), key=len) for name in _read_day_words()),
          rf"(?<!\w)(?P<day>{one_of(_read_day_words())})(?!\w)", _Finder.day_word),

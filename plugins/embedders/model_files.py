@@ -98,10 +98,10 @@ def find_onnx_file(folder: Path) -> Path | None:
     for usual in USUAL_ONNX:
         if (folder / usual).is_file():
             return folder / usual
-    found = sorted([*folder.glob("*.onnx"), *folder.glob(f"{ONNX_FOLDER}/*.onnx")])
-    if len(found) > 1:
-        raise NotAvailableError(f"There are {len(found)} ONNX files in {folder}. Name one: onnx:{found[0]}")
-    return found[0] if found else None
+    files = sorted([*folder.glob("*.onnx"), *folder.glob(f"{ONNX_FOLDER}/*.onnx")])
+    if len(files) > 1:
+        raise NotAvailableError(f"There are {len(files)} ONNX files in {folder}. Name one: onnx:{files[0]}")
+    return files[0] if files else None
 
 
 def read_json(folder: Path, file: str) -> Any:

@@ -68,8 +68,8 @@ class OnnxEmbedder(ModelEmbedder):
 
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for rows, found, mask in self._model.run([self._prefix(is_query) + text for text in texts]):
-            pooled = self._pool(found, mask)
+        for rows, states, mask in self._model.run([self._prefix(is_query) + text for text in texts]):
+            pooled = self._pool(states, mask)
             if pooled.shape[1] != self._full:
                 raise NotAvailableError(
                     f"The model {self.name} gives {pooled.shape[1]} numbers where its files say {self._full}."
@@ -78,20 +78,20 @@ class OnnxEmbedder(ModelEmbedder):
             vectors[rows] = pooled[:, : self.dimension]
         return vectors
 
-    def _pool(self, found: NDArray[np.float32], mask: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _pool(self, states: NDArray[np.float32], mask: NDArray[np.float32]) -> NDArray[np.float32]:
         """The states of tokens (b, tokens, d) -> one of each text (b, d); (b, d) already is that."""
-        if found.ndim == 2:
-            return found
+        if states.ndim == 2:
+            return states
         if self._pooling == "cls":
-            return found[:, 0]
-        pooled: NDArray[np.float32] = np.einsum("btd,bt->bd", found, mask) / mask.sum(axis=1, keepdims=True)
+            return states[:, 0]
+        pooled: NDArray[np.float32] = np.einsum("btd,bt->bd", states, mask) / mask.sum(axis=1, keepdims=True)
         return pooled
 
 
 def minilm_int8() -> OnnxEmbedder:
     """all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no network.
     NotAvailableError."""
-    folders = [_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
+    folders = [_find_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
     model = OnnxModel(folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER, INT8_TOKENS)
     return OnnxEmbedder(model, write_identity(INT8, INT8_DIMENSION, "", ("", "")), INT8_DIMENSION)
 
@@ -99,8 +99,8 @@ def minilm_int8() -> OnnxEmbedder:
 def load_named(text: str) -> OnnxEmbedder:
     """Load PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder. InvalidInputError,
     NotAvailableError."""
-    named, wanted, _ = parse_name(text, "onnx")
-    return FolderModel(named).embedder(wanted)
+    named, dimension, _ = parse_name(text, "onnx")
+    return FolderModel(named).embedder(dimension)
 
 
 class FolderModel:
@@ -120,15 +120,15 @@ class FolderModel:
         self._named = str(self._file if path.suffix == ".onnx" else self._folder)
         self._files = ModelFiles(str(self._folder), partial(read_json, self._folder))
 
-    def embedder(self, wanted: int | None) -> OnnxEmbedder:
-        """The embedder, of all its dimensions or the first `wanted` of them. InvalidInputError, NotAvailableError."""
+    def embedder(self, dimension: int | None) -> OnnxEmbedder:
+        """The embedder, with all or the first `dimension` numbers. InvalidInputError, NotAvailableError."""
         full, prefixes = self._dimension, self._files.prefixes()
-        if wanted and wanted > full:
-            raise InvalidInputError(f"{self._named} has {full} dimensions; {wanted} of them cannot be used.")
+        if dimension and dimension > full:
+            raise InvalidInputError(f"{self._named} has {full} dimensions; {dimension} of them cannot be used.")
         mark = take_fingerprint(self._folder, (".json", ".onnx"))
-        name = write_identity(f"onnx:{self._named}", wanted or full, mark, prefixes)
+        name = write_identity(f"onnx:{self._named}", dimension or full, mark, prefixes)
         model = OnnxModel(self._file, self._folder / "tokenizer.json", self._max_tokens)
-        return OnnxEmbedder(model, name, full, wanted, prefixes, self._pooling)
+        return OnnxEmbedder(model, name, full, dimension, prefixes, self._pooling)
 
     @cached_property
     def _dimension(self) -> int:
@@ -143,8 +143,8 @@ class FolderModel:
     @property
     def _pooling(self) -> str:
         """How the states of the tokens become one: "mean" or "cls"."""
-        others = [str(one.get("type", "")).rpartition(".")[2] for one in self._files.modules()]
-        if odd := [one for one in others if one not in PLAIN]:
+        parts = [str(module.get("type", "")).rpartition(".")[2] for module in self._files.modules()]
+        if odd := [part for part in parts if part not in PLAIN]:
             raise NotAvailableError(
                 f"The model in {self._folder} has parts that its ONNX file does not have ({', '.join(odd)})."
                 f" Use it with the extra `local`: st:{self._folder}"
@@ -169,10 +169,10 @@ class FolderModel:
             self._files.read_json("sentence_bert_config.json").get("max_seq_length"),
             self._files.read_json("config.json").get("max_position_embeddings"),
         )
-        return min((one for one in stated if isinstance(one, int) and one > 0), default=USUAL_TOKENS)
+        return min((length for length in stated if isinstance(length, int) and length > 0), default=USUAL_TOKENS)
 
 
-def _package(name: str) -> Path:
+def _find_package(name: str) -> Path:
     """The folder of a package, which is not imported. NotAvailableError."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:

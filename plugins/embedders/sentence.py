@@ -107,7 +107,7 @@ class SentenceEmbedder(ModelEmbedder):
                     self._ask_hub()
                     model = SentenceTransformer(self._source, model_kwargs=kind)
             except Exception as error:  # the library, the hub and the files raise all sorts of things
-                raise NotAvailableError(self._reason(error)) from error
+                raise NotAvailableError(self._describe_error(error)) from error
             model.encode(["ready"], prompt="", show_progress_bar=False)  # sets up the tokenizer, which threads share
         return model
 
@@ -117,7 +117,7 @@ class SentenceEmbedder(ModelEmbedder):
 
         HfApi().model_info(self._source, timeout=HUB_SECONDS)
 
-    def _reason(self, error: Exception) -> str:
+    def _describe_error(self, error: Exception) -> str:
         why = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].rstrip(".")
         if self._folder:
             return f"The model in {self._folder} cannot be loaded ({why}). Save it there again, or choose another one."

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 QUERY_SECONDS = 4.0  # for a question, which is answered by full text and graph where this does not come
 REST_SECONDS = 30.0  # in which a server that was too slow is not asked by questions
-TRIES = 2  # for what nobody waits for
+TRIES = 2  # for background work
 SHORTEST_CHARS = 200  # a text that is too long for the model is halved until it is as short
 TOO_LONG = ("context length", "context size", "context window", "too large to process", "too long", "maximum")
 
@@ -93,10 +93,10 @@ class ServedEmbedder(ModelEmbedder):
     @cached_property
     def _full(self) -> int:
         """The model's own dimension, which is found by asking it."""
-        found = self._try(["ready"], self._limits)
-        if len(found) != 1 or not isinstance(found[0], list) or not found[0]:
+        vectors = self._try(["ready"], self._limits)
+        if len(vectors) != 1 or not isinstance(vectors[0], list) or not vectors[0]:
             raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.")
-        return len(found[0])
+        return len(vectors[0])
 
     @cached_property
     def _mark(self) -> str:
@@ -113,7 +113,7 @@ class ServedEmbedder(ModelEmbedder):
             if is_query and time.monotonic() < self._rests_until:
                 raise ModelUnavailableError(self.problem)
             self._check_mark()
-            found = self._ask(prefixed, is_query)
+            vectors = self._ask(prefixed, is_query)
         except ModelError as error:
             with self._lock:
                 if isinstance(error, ModelTimeoutError):
@@ -125,7 +125,7 @@ class ServedEmbedder(ModelEmbedder):
             raise
         with self._lock:
             self.problem, self._rests_until = "", 0.0
-        return found[:, : self.dimension]
+        return vectors[:, : self.dimension]
 
     def _check_mark(self) -> None:
         """ModelUnavailableError if the model is another one than that whose vectors are stored."""
@@ -139,31 +139,31 @@ class ServedEmbedder(ModelEmbedder):
     def _ask(self, texts: Sequence[str], is_query: bool) -> Vectors:
         """(n,) texts -> (n, full dimension) float32. ModelError."""
         if is_query:
-            return self._checked(self._try(texts, (QUERY_SECONDS,) * 3), len(texts))
-        for left in reversed(range(TRIES)):
+            return self._check_vectors(self._try(texts, (QUERY_SECONDS,) * 3), len(texts))
+        for tries_left in reversed(range(TRIES)):
             try:
-                return self._checked(self._try(texts, self._limits), len(texts))
+                return self._check_vectors(self._try(texts, self._limits), len(texts))
             except _TooLongError:
-                return np.concatenate([self._shortened(text) for text in texts])
+                return np.concatenate([self._embed_shortened(text) for text in texts])
             except (ModelUnavailableError, MalformedOutputError) as error:
-                if not left or (isinstance(error, ModelUnavailableError) and error.lasting):
+                if not tries_left or (isinstance(error, ModelUnavailableError) and error.lasting):
                     raise
         raise AssertionError
 
-    def _shortened(self, text: str) -> Vectors:
+    def _embed_shortened(self, text: str) -> Vectors:
         """The vector (1, full dimension) of as much of a text as the model takes. ModelError."""
         while True:
             try:
-                return self._checked(self._try([text], self._limits), 1)
+                return self._check_vectors(self._try([text], self._limits), 1)
             except _TooLongError:
                 if len(text) <= SHORTEST_CHARS:
                     raise
                 text = text[: len(text) // 2]
 
-    def _checked(self, found: list[Any], count: int) -> Vectors:
+    def _check_vectors(self, rows: list[Any], count: int) -> Vectors:
         """What a server said, if it is as many vectors as texts, all of the model's dimension. MalformedOutputError."""
         try:
-            vectors = np.array(found, np.float32)
+            vectors = np.array(rows, np.float32)
         except (TypeError, ValueError, OverflowError):
             vectors = np.zeros(0, np.float32)
         if vectors.shape != (count, self._full):
@@ -185,7 +185,7 @@ class ServedEmbedder(ModelEmbedder):
         call = Call(limits, lambda: False)
         try:
             with call:
-                return next(call.stream(self._vectors(texts)))
+                return next(call.stream(self._request_vectors(texts)))
         except ModelError:
             raise
         except (httpx.HTTPError, OSError) as error:
@@ -199,7 +199,7 @@ class ServedEmbedder(ModelEmbedder):
         except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
             raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.") from error
 
-    def _refused(self, status: int, why: str) -> ModelError:
+    def _make_error(self, status: int, why: str) -> ModelError:
         why = shorten_reason(why)
         if status in (400, 413, 422, 500) and any(words in why.lower() for words in TOO_LONG):
             return _TooLongError(f"A text is too long for {self._model} ({why}).")
@@ -210,7 +210,7 @@ class ServedEmbedder(ModelEmbedder):
         )
 
     @abstractmethod
-    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+    def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         """Once, the vectors in the order of the texts. Raises ModelError, httpx.HTTPError, OSError, and whatever a
         strange reply leads to."""
 
@@ -230,14 +230,14 @@ class OllamaEmbedder(ServedEmbedder):
         limits = (own.first_token_s, own.next_token_s, own.total_s)
         super().__init__(named, OllamaModel(model, own), ollama.locate(own), limits)
 
-    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+    def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         from ollama import ResponseError
 
         try:
             with ollama.connect(self._url, self._limits) as client:
                 reply = client.embed(self._model, texts, truncate=True, keep_alive=self._settings.keep_alive)
         except ResponseError as error:
-            raise self._refused(error.status_code, str(error.error)) from error
+            raise self._make_error(error.status_code, str(error.error)) from error
         yield list(reply.embeddings)
 
 
@@ -252,14 +252,14 @@ class OpenAIEmbedder(ServedEmbedder):
         limits = (own.first_token_s, own.next_token_s, own.total_s)
         super().__init__(named, OpenAIModel(model, own), openai.locate(own), limits)
 
-    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+    def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         known = openai.headers(self._settings, self._url)
         with transport.post(f"{self._url}/embeddings", body, self._limits, known) as response:
-            said = response.read()
+            content = response.read()
         if response.status_code != 200:
-            raise self._refused(response.status_code, openai.read_reason(said))
-        rows = sorted(json.loads(said)["data"], key=lambda row: row["index"])
+            raise self._make_error(response.status_code, openai.read_reason(content))
+        rows = sorted(json.loads(content)["data"], key=lambda row: row["index"])
         if [row["index"] for row in rows] != [*range(len(rows))]:
             raise IndexError
         yield [row["embedding"] for row in rows]

@@ -52,8 +52,8 @@ class StaticEmbedder:
         reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
-            wanted = [_cut(text) for text in texts[start : start + self.batch]]
-            for offset, ids in enumerate(self._words.encode(reader, wanted)):
+            pieces = [_cut(text) for text in texts[start : start + self.batch]]
+            for offset, ids in enumerate(self._words.encode(reader, pieces)):
                 if ids:
                     vectors[start + offset] = table[ids].sum(axis=0)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -106,7 +106,7 @@ def _cut(text: str) -> str:
     return "" if text.isspace() else text.encode("utf-8", "replace").decode()  # the tokenizer refuses lone surrogates
 
 
-def _package() -> Path:
+def _find_package() -> Path:
     spec = importlib.util.find_spec("wordllama")
     if spec is None or not spec.submodule_search_locations:
         raise NotAvailableError("The package wordllama is not installed. Install Palimpsest again.")
@@ -118,9 +118,9 @@ def tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
     try:
-        read = Tokenizer.from_file(str(_package() / _TOKENIZER))
+        read = Tokenizer.from_file(str(_find_package() / _TOKENIZER))
     except Exception as error:  # tokenizers raises nothing narrower
-        raise _unreadable(error) from error
+        raise _make_error(error) from error
     read.no_padding()
     read.no_truncation()
     return read
@@ -130,13 +130,13 @@ def tokenizer() -> Tokenizer:
 def _read_model() -> tuple[Tokenizer, Vectors]:
     from safetensors.numpy import load_file
 
-    weights = _package() / _WEIGHTS
+    weights = _find_package() / _WEIGHTS
     try:
         table = load_file(weights)["embedding.weight"].astype(np.float32)
     except Exception as error:
-        raise _unreadable(error) from error
+        raise _make_error(error) from error
     return tokenizer(), table
 
 
-def _unreadable(error: Exception) -> NotAvailableError:
+def _make_error(error: Exception) -> NotAvailableError:
     return NotAvailableError(f"The embedder's files cannot be read ({error}). Install wordllama again.")

@@ -63,7 +63,7 @@ def _write_table(kind: str, lines: Iterator[Line]) -> Iterator[Part]:
     for line in lines:
         fields = line.fields
         rows.writerow(
-            [_cell(fields[column] if isinstance(column, str) else column(fields)) for column in columns.values()]
+            [_to_cell(fields[column] if isinstance(column, str) else column(fields)) for column in columns.values()]
         )
         if text.tell() > AT_ONCE:
             yield Part(path, text.getvalue().encode())
@@ -72,7 +72,7 @@ def _write_table(kind: str, lines: Iterator[Line]) -> Iterator[Part]:
     yield Part(path, text.getvalue().encode())
 
 
-def _cell(value: Any) -> Any:
+def _to_cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA) else value
     return "" if value is None else value

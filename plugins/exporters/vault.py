@@ -33,7 +33,7 @@ def write(lines: Iterator[Line]) -> Iterator[Part]:
         elif line.kind == "page":
             fields = line.fields
             if (name := pages.name_of(fields["id"])) is not None:
-                yield Part(f"{name}.md", "".join(_page(fields, pages)).encode("utf-8", "replace"))
+                yield Part(f"{name}.md", "".join(_write_page(fields, pages)).encode("utf-8", "replace"))
         elif line.kind == LAST:
             yield Part(f"{INDEX}.md", "".join(_index(pages)).encode("utf-8", "replace"))
 
@@ -48,7 +48,7 @@ class Pages:
         self.kinds: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, thing: dict[str, Any]) -> None:
-        """Adds a thing; if its name is taken, it has no page and is described on the other one's."""
+        """Adds a thing; if its name is taken, it has no page and is described on that of the other thing."""
         if thing["page"] == thing["id"]:
             name = make_name(thing["name"]) or f"Object {thing['id']}"
             if _fold(name) in self._taken:
@@ -70,7 +70,7 @@ class Pages:
         """A link to the page with this title, or the title alone without a page."""
         name = self._names.get(self._page_of.get(_fold(title), 0))
         if name is None:
-            return _plain(title)
+            return _escape(title)
         label = re.sub(r"[\[\]|\s]+", " ", title).strip()
         return f"[[{name}]]" if label == name else f"[[{name}|{label}]]"
 
@@ -83,21 +83,21 @@ def make_name(title: str) -> str:
     return f"{name}_" if _DEVICES.fullmatch(name) else name
 
 
-def _page(thing: dict[str, Any], pages: Pages) -> Iterator[str]:
+def _write_page(thing: dict[str, Any], pages: Pages) -> Iterator[str]:
     aliases = [name for name in thing["names"] if name != thing["name"]]
-    yield _frontmatter(
+    yield _write_frontmatter(
         {"aliases": aliases, "facts": len(thing["facts"]), "notes": thing["notes_total"], "palimpsest": thing["id"]}
     )
-    yield f"# {_plain(thing['name'])}\n"
+    yield f"# {_escape(thing['name'])}\n"
     if thing["facts"]:
         yield "\n## Now\n\n"
-        yield from (f"- {_fact(fact, thing, pages)}\n" for fact in thing["facts"])
-    if timeline := list(_timeline(thing["strands"], thing, pages)):
+        yield from (f"- {_describe_fact(fact, thing, pages)}\n" for fact in thing["facts"])
+    if timeline := list(_write_timeline(thing["strands"], thing, pages)):
         yield "\n## Timeline\n\n"
         yield from timeline
     if thing["notes"]:
         yield "\n## Sources\n"
-        yield from map(_mention, thing["notes"])
+        yield from map(_describe_mention, thing["notes"])
         if (more := thing["notes_total"] - len(thing["notes"])) > 0:
             yield f"\nand in {more:,} more.\n"
     own = {_fold(name) for name in (thing["name"], *thing["names"])}
@@ -105,79 +105,79 @@ def _page(thing: dict[str, Any], pages: Pages) -> Iterator[str]:
         other for other in thing["neighbours"] if pages.has(other["name"]) and _fold(other["name"]) not in own
     ]:
         yield "\n## Related\n\n"
-        yield from (f"- {_neighbour(other, pages)}\n" for other in related)
+        yield from (f"- {_describe_neighbour(other, pages)}\n" for other in related)
 
 
-def _fact(fact: dict[str, Any], thing: dict[str, Any], pages: Pages) -> str:
+def _describe_fact(fact: dict[str, Any], thing: dict[str, Any], pages: Pages) -> str:
     """`phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
     when = f", since {fact['since']}" if fact["since"] else f", until {fact['until']}" if fact["until"] else ""
-    return f"{_value(fact, thing, pages)}{when} ({_place(fact['uri'], fact['title'], fact['line'])})"
+    return f"{_describe_value(fact, thing, pages)}{when} ({_place(fact['uri'], fact['title'], fact['line'])})"
 
 
-def _value(fact: dict[str, Any], thing: dict[str, Any], pages: Pages) -> str:
+def _describe_value(fact: dict[str, Any], thing: dict[str, Any], pages: Pages) -> str:
     if not fact["predicate"]:
-        return _plain(fact["text"])
+        return _escape(fact["text"])
     called = {_fold(name) for name in (thing["name"], *thing["names"])}
     subject, value = fact["objects"][0], fact["objects"][-1]
     about = "" if _fold(subject) in called else f"{pages.link(subject)} "
     modality = "" if fact["modality"] == "asserted" else f" ({fact['modality']})"
-    return f"{about}**{_plain(fact['predicate'])}**: {pages.link(value)}{modality}"
+    return f"{about}**{_escape(fact['predicate'])}**: {pages.link(value)}{modality}"
 
 
-def _timeline(strands: Iterable[dict[str, Any]], thing: dict[str, Any], pages: Pages) -> Iterator[str]:
+def _write_timeline(strands: Iterable[dict[str, Any]], thing: dict[str, Any], pages: Pages) -> Iterator[str]:
     """Changed values, by time."""
     changed = [item for item in strands if len(item["values"]) > 1 or any(value["ended"] for value in item["values"])]
     values = [value for item in changed for value in item["values"]]
-    for value in sorted(values, key=lambda value: (_began(value["fact"]), value["fact"]["id"])):
+    for value in sorted(values, key=lambda value: (_find_begin(value["fact"]), value["fact"]["id"])):
         fact, ended = value["fact"], value["ended"]
         until = f" to {fact['until']}" if fact["until"] else ""
-        why = f"; {_plain(ended['reason'])}" if ended and ended["reason"] else ""
+        why = f"; {_escape(ended['reason'])}" if ended and ended["reason"] else ""
         place = _place(fact["uri"], fact["title"], fact["line"])
-        yield f"- {_began(fact)}{until}: {_value(fact, thing, pages)} ({place}{why})\n"
+        yield f"- {_find_begin(fact)}{until}: {_describe_value(fact, thing, pages)} ({place}{why})\n"
 
 
-def _began(fact: dict[str, Any]) -> str:
+def _find_begin(fact: dict[str, Any]) -> str:
     return str(fact["since"] or (fact["valid_from"] or fact["recorded"])[:10])
 
 
-def _mention(note: dict[str, Any]) -> str:
+def _describe_mention(note: dict[str, Any]) -> str:
     day = f", {note['at'][:10]}" if note["at"] else ""
-    text = _plain(note["quote"]) if note["quote"].strip() else "…"
+    text = _escape(note["quote"]) if note["quote"].strip() else "…"
     return f"\n> {text}\n> — {_place(note['uri'], note['title'], note['line'])}{day}\n"
 
 
-def _neighbour(other: dict[str, Any], pages: Pages) -> str:
+def _describe_neighbour(other: dict[str, Any], pages: Pages) -> str:
     name = pages.link(other["name"])
     if not other["relation"]:
         return f"{name} (in {other['passages']:,} {'passage' if other['passages'] == 1 else 'passages'})"
-    relation = _plain(other["relation"])
+    relation = _escape(other["relation"])
     return f"{relation} → {name}" if other["forward"] else f"{name} → {relation}"
 
 
 def _place(uri: str, title: str, line: int | None) -> str:
     """A link to the note, where it is a file."""
     file, _, _ = uri.partition("#")
-    label = _plain(title or PurePosixPath(uri).name or uri)
+    label = _escape(title or PurePosixPath(uri).name or uri)
     place = f"[{label}](<file://{quote(file)}>)" if PurePosixPath(file).is_absolute() else label
     return f"{place}, line {line}" if line is not None and "#" not in uri else place
 
 
 def _index(pages: Pages) -> Iterator[str]:
-    yield _frontmatter({"aliases": ["Memory"]})
+    yield _write_frontmatter({"aliases": ["Memory"]})
     yield "# Index\n"
     for kind, titles in sorted(pages.kinds.items()):
-        yield f"\n## {_plain(kind.capitalize()) or 'Things'}\n\n"
+        yield f"\n## {_escape(kind.capitalize()) or 'Things'}\n\n"
         yield from (f"- {pages.link(title)}\n" for _, title in sorted(titles, key=lambda entry: entry[1].casefold()))
 
 
-def _frontmatter(values: dict[str, Any]) -> str:
+def _write_frontmatter(values: dict[str, Any]) -> str:
     import yaml  # 20 ms, which other formats need not pay
 
     present = {name: value for name, value in values.items() if value not in ([], None)}
     return f"---\n{yaml.safe_dump(present, allow_unicode=True, sort_keys=False, width=1000)}---\n\n"
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Text escaped for Markdown, on one line."""
     return _MARKS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", " ".join(text.split()))
 

@@ -61,18 +61,18 @@ class AnthropicModel:
 
     def info(self) -> ModelInfo:
         """As the API says. ModelUnavailableError."""
-        room = _number(self._said().get("max_input_tokens")) or CONTEXT
+        room = _to_int(self._read_description().get("max_input_tokens")) or CONTEXT
         return ModelInfo(self._model, False, room, version=self._model)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
         import anthropic
 
-        arguments = self._arguments(request)
+        arguments = self._make_arguments(request)
         try:
-            yield from _heard(call.stream(self._events(arguments)), as_json="tool_choice" in arguments)
+            yield from _read_events(call.stream(self._stream_events(arguments)), as_json="tool_choice" in arguments)
         except anthropic.APIError as error:
-            raise self._understood(error) from error
+            raise self._convert_error(error) from error
         except json.JSONDecodeError:  # whoever answers there is no Anthropic
             raise
         except ValueError as error:  # the client reads the arguments of a call
@@ -84,16 +84,16 @@ class AnthropicModel:
             if self._client is not None:
                 self._client.close()
 
-    def _arguments(self, request: LlmRequest) -> dict[str, Any]:
+    def _make_arguments(self, request: LlmRequest) -> dict[str, Any]:
         """The request as the API takes it. It knows no temperature and no seed."""
         from anthropic import transform_schema
 
-        able = self._said().get("capabilities") or {}
-        most = _number(self._said().get("max_tokens")) or OUTPUT
+        able = self._read_description().get("capabilities") or {}
+        most = _to_int(self._read_description().get("max_tokens")) or OUTPUT
         arguments: dict[str, Any] = {
             "model": self._model,
             "max_tokens": min(request.max_tokens + (THOUGHT_TOKENS if request.think else 0), most),
-            "messages": _messages(request),
+            "messages": _make_messages(request),
         }
         if request.system:
             arguments["system"] = [{"type": "text", "text": request.system, "cache_control": CACHED}]
@@ -105,39 +105,39 @@ class AnthropicModel:
             arguments["cache_control"] = CACHED
         if request.schema is not None:
             schema = dict(request.schema)
-            if _able(able, "structured_outputs", otherwise=True):
+            if _is_able(able, "structured_outputs", otherwise=True):
                 arguments["output_config"] = {"format": {"type": "json_schema", "schema": transform_schema(schema)}}
             else:
                 arguments["tools"] = [{"name": JSON_TOOL, "description": "Your answer.", "input_schema": schema}]
                 arguments["tool_choice"] = {"type": "tool", "name": JSON_TOOL}
-        if request.purpose in READING and _able(able, "effort", "low", otherwise=False):
+        if request.purpose in READING and _is_able(able, "effort", "low", otherwise=False):
             arguments.setdefault("output_config", {})["effort"] = "low"  # it copies words; nothing is to be worked out
         kind = "adaptive" if request.think else "disabled"
-        if _able(able, "thinking", "types", kind, otherwise=False):
+        if _is_able(able, "thinking", "types", kind, otherwise=False):
             arguments["thinking"] = {"type": kind}
         return arguments
 
-    def _said(self) -> dict[str, Any]:
+    def _read_description(self) -> dict[str, Any]:
         """The API's description of the model; empty for another server that only implements messages."""
         if self._about is None:
             self._about = _ask(self._settings, f"/v1/models/{quote(self._model, safe='')}")
         return self._about
 
-    def _events(self, arguments: dict[str, Any]) -> Iterator[Any]:
+    def _stream_events(self, arguments: dict[str, Any]) -> Iterator[Any]:
         """The events of one message. The connection is closed when nobody reads on."""
-        with self._opened().messages.stream(**arguments) as events:
+        with self._open_client().messages.stream(**arguments) as events:
             yield from events
 
-    def _opened(self) -> anthropic.Anthropic:
+    def _open_client(self) -> anthropic.Anthropic:
         import anthropic
         import httpx2
 
         with self._lock:
             if self._client is None:
-                url = _url(self._settings)
+                url = _find_url(self._settings)
                 arguments = client_arguments(httpx2, url, self.limits, CONNECT_SECONDS)
                 self._client = anthropic.Anthropic(
-                    api_key=_key(self._settings),
+                    api_key=_read_key(self._settings),
                     base_url=url,
                     max_retries=0,
                     timeout=arguments["timeout"],
@@ -146,13 +146,13 @@ class AnthropicModel:
                 )
             return self._client
 
-    def _understood(self, error: anthropic.APIError) -> ModelError:
+    def _convert_error(self, error: anthropic.APIError) -> ModelError:
         import anthropic
 
         if not isinstance(error, anthropic.APIStatusError):
-            return _gone(_url(self._settings))
+            return _make_unreachable(_find_url(self._settings))
         kind, why = str(error.type or ""), error.api_message or ""
-        return _refused(error.status_code, kind, why, error.response.headers, self._model)
+        return _make_error(error.status_code, kind, why, error.response.headers, self._model)
 
 
 def look(settings: AnthropicSettings | None) -> Look:
@@ -164,15 +164,15 @@ def look(settings: AnthropicSettings | None) -> Look:
         rows = _ask(settings, "/v1/models?limit=100").get("data")
     except ModelError as error:
         return Look(problem=str(error))
-    found = [
-        ModelInfo(row["id"], False, _number(row.get("max_input_tokens")), version=row["id"])
+    models = [
+        ModelInfo(row["id"], False, _to_int(row.get("max_input_tokens")), version=row["id"])
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("lifecycle") != "retired"
     ]
-    return Look(tuple(found)) if found else Look(problem="The key for Anthropic can use no models. See its console.")
+    return Look(tuple(models)) if models else Look(problem="The key for Anthropic can use no models. See its console.")
 
 
-def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
+def _read_events(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
     """The events of a message -> its text, and the reply. With `as_json` the text is what the one tool was called with.
     A reply that broke off has no message_stop, and then nothing is returned at the end."""
     pieces: list[str] = []
@@ -185,10 +185,10 @@ def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
             message = event.message
             break
     if message is not None:
-        yield _reply(message, "".join(pieces), as_json)
+        yield _make_reply(message, "".join(pieces), as_json)
 
 
-def _reply(message: Any, text: str, as_json: bool) -> Reply:
+def _make_reply(message: Any, text: str, as_json: bool) -> Reply:
     """A whole message. ModelRefusedError, MalformedOutputError."""
     if message.stop_reason == "refusal":
         category = message.stop_details and message.stop_details.category
@@ -219,49 +219,51 @@ def _call(block: Any) -> ToolCall:
     return ToolCall(block.id, block.name, block.input)
 
 
-def _messages(request: LlmRequest) -> list[dict[str, Any]]:
+def _make_messages(request: LlmRequest) -> list[dict[str, Any]]:
     """The turns of a request; successive results of tools form one turn of the user."""
     turns: list[dict[str, Any]] = []
     for message in request.messages:
         role = "assistant" if message.role == "assistant" else "user"
         if message.role == "tool" and turns and turns[-1]["role"] == "user":
-            turns[-1]["content"] += _blocks(message)
+            turns[-1]["content"] += _make_blocks(message)
         else:
-            turns.append({"role": role, "content": _blocks(message)})
+            turns.append({"role": role, "content": _make_blocks(message)})
     return turns
 
 
-def _blocks(message: Message) -> list[dict[str, Any]]:
+def _make_blocks(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
         return [result | ({"is_error": True} if message.failed else {})]
     if isinstance(message.native, tuple) and message.native:
         return [dict(block) for block in message.native]
-    said: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
     calls = message.calls
-    return said + [{"type": "tool_use", "id": one.id, "name": one.name, "input": dict(one.arguments)} for one in calls]
+    return blocks + [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)} for call in calls
+    ]
 
 
 def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
     """A JSON object of the API, without its client; empty if the path does not exist. ModelError."""
-    url = _url(settings)
-    headers = {"Authorization": f"Bearer {_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
+    url = _find_url(settings)
+    headers = {"Authorization": f"Bearer {_read_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
     try:
         response = transport.ask(url, path, headers=headers, proxied=True)
-        said = response.json()
+        reply = response.json()
     except (httpx.HTTPError, ValueError) as error:
-        raise _gone(url) from error
+        raise _make_unreachable(url) from error
     if response.status_code == 404:
         return {}
-    told = said.get("error") if isinstance(said, dict) else None
-    if response.is_error or not isinstance(said, dict):
-        about: dict[str, Any] = told if isinstance(told, dict) else {}
+    problem = reply.get("error") if isinstance(reply, dict) else None
+    if response.is_error or not isinstance(reply, dict):
+        about: dict[str, Any] = problem if isinstance(problem, dict) else {}
         kind, why = str(about.get("type", "")), str(about.get("message", ""))
-        raise _refused(response.status_code, kind, why, response.headers, path)
-    return said
+        raise _make_error(response.status_code, kind, why, response.headers, path)
+    return reply
 
 
-def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
+def _make_error(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
     """What the API's word for an error means. In the middle of a stream the status is 200, and only `kind` tells."""
     why = shorten_reason(why)
     lasting = {
@@ -286,23 +288,23 @@ def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> Mode
         text = f"Anthropic is overloaded. {LATER}"
     else:
         text = f"Anthropic has a fault ({why if kind else status}). {LATER}"
-    error = ModelUnavailableError(text, retry_after=_seconds(headers))
+    error = ModelUnavailableError(text, retry_after=_read_retry_after(headers))
     error.add_note(kind)
     return error
 
 
-def _gone(url: str) -> ModelUnavailableError:
+def _make_unreachable(url: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"{url} cannot be reached, or broke off. Check the network.")
 
 
-def _key(settings: AnthropicSettings) -> str:
+def _read_key(settings: AnthropicSettings) -> str:
     """The API key, read each time it is needed. ModelUnavailableError."""
     if key := read_key(settings.key_file, "ANTHROPIC_API_KEY", "anthropic.key_file"):
         return key
     raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)
 
 
-def _url(settings: AnthropicSettings) -> str:
+def _find_url(settings: AnthropicSettings) -> str:
     """Where the API is. ModelUnavailableError if the key would go there in the clear."""
     url = (settings.url or os.environ.get("ANTHROPIC_BASE_URL") or URL).rstrip("/")
     parts = urlsplit(url)
@@ -311,7 +313,7 @@ def _url(settings: AnthropicSettings) -> str:
     return url
 
 
-def _able(able: Any, *path: str, otherwise: bool) -> bool:
+def _is_able(able: Any, *path: str, otherwise: bool) -> bool:
     """Whether the model is able to do that, by the API's word for it."""
     for name in path:
         able = able.get(name) if isinstance(able, dict) else None
@@ -319,11 +321,11 @@ def _able(able: Any, *path: str, otherwise: bool) -> bool:
     return supported if isinstance(supported, bool) else otherwise
 
 
-def _number(value: Any) -> int:
+def _to_int(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def _seconds(headers: Any) -> float | None:
+def _read_retry_after(headers: Any) -> float | None:
     """Retry-After, where it is a number of seconds."""
     try:
         return max(0.0, float(headers.get("retry-after", "")))

@@ -96,9 +96,9 @@ class Call:
         """Waits before another try. ModelCancelledError, ModelTimeoutError."""
         self._due = min(self._end, time.monotonic() + seconds + self._first_s)
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
+        while (seconds_left := deadline - time.monotonic()) > 0:
             self.check()
-            time.sleep(min(left, LOOK_SECONDS))
+            time.sleep(min(seconds_left, LOOK_SECONDS))
         self.check()
 
     def check(self) -> None:

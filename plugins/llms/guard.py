@@ -91,7 +91,7 @@ class Guarded:
         self._closed.set()
         with self._lock:
             calls = list(self._calls)
-        for call in calls:  # before its connections are closed: a socket that is closed wakes nobody who reads from it
+        for call in calls:  # before its connections are closed: closing a socket does not wake its reader
             call.cancel()
         self._backend.close()
 
@@ -99,15 +99,15 @@ class Guarded:
         """With `deliver` the text is passed on as it comes, and then nothing can be asked a second time."""
         began = time.monotonic()
         failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
-        is_local, request = self._admitted(request)
-        call = Call(self._backend.limits, lambda: self._cancelled(request))
+        is_local, request = self._admit(request)
+        call = Call(self._backend.limits, lambda: self._is_cancelled(request))
         with self._lock:
             self._calls.add(call)
         try:
             with call:
-                reply = check_reply((yield from self._asked(request, call, deliver)), request)
+                reply = check_reply((yield from self._ask(request, call, deliver)), request)
                 failure = None
-            yield replace(reply, first_s=call.first_s, ms=_ms_since(began))
+            yield replace(reply, first_s=call.first_s, ms=_measure_ms(began))
         except ModelError as error:
             failure = error
             raise
@@ -115,12 +115,14 @@ class Guarded:
             with self._lock:
                 self._calls.discard(call)
             if self._meter:
-                self._meter.record(self.name, is_local, request, _usage(call, request), _ms_since(began), failure)
+                self._meter.record(
+                    self.name, is_local, request, _count_usage(call, request), _measure_ms(began), failure
+                )
 
-    def _admitted(self, request: LlmRequest) -> tuple[bool, LlmRequest]:
+    def _admit(self, request: LlmRequest) -> tuple[bool, LlmRequest]:
         """Whether the request stays on this machine, and the request with its reply limited to the context left after
         the prompt. Raises ModelError if the request is not allowed; nothing of it has been sent."""
-        if self._cancelled(request):
+        if self._is_cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
         is_local = self._backend.is_local()
         if request.local_only and not is_local:
@@ -135,7 +137,7 @@ class Guarded:
             self._meter.check_budget(self.name, is_local, request)
         return is_local, replace(request, max_tokens=min(request.max_tokens, room - prompt))
 
-    def _asked(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
+    def _ask(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
         """Asks until there is a reply."""
         attempt = 1
         while True:
@@ -168,18 +170,18 @@ class Guarded:
         if not isinstance(trouble, ModelUnavailableError) or trouble.lasting or attempt > TRIES:
             return None
         pause = self._pause * 2 ** (attempt - 2) * random.uniform(0.75, 1.0)
-        wanted = pause if trouble.retry_after is None else max(0.0, trouble.retry_after)
-        return wanted if wanted <= PATIENCE else None
+        seconds = pause if trouble.retry_after is None else max(0.0, trouble.retry_after)
+        return seconds if seconds <= PATIENCE else None
 
-    def _cancelled(self, request: LlmRequest) -> bool:
+    def _is_cancelled(self, request: LlmRequest) -> bool:
         return self._closed.is_set() or (request.cancelled is not None and request.cancelled())
 
 
-def _ms_since(began: float) -> float:
+def _measure_ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)
 
 
-def _usage(call: Call, request: LlmRequest) -> Usage:
+def _count_usage(call: Call, request: LlmRequest) -> Usage:
     """As counted by the server, or an estimate if it did not come to that."""
     if call.reply is not None and call.reply.usage != Usage():
         return call.reply.usage
@@ -198,7 +200,7 @@ def check_reply(reply: Reply, request: LlmRequest) -> Reply:
         )
     if request.schema is not None:
         return replace(reply, data=parse_json(reply.text, request.schema))
-    troubles = [_call_trouble(call, request) for call in reply.calls]
+    troubles = [_find_trouble(call, request) for call in reply.calls]
     if troubles and all(troubles):  # of several calls each is judged by itself, where it is made
         raise MalformedOutputError(f"The model called {troubles[0]}.", reply.text)
     if not reply.text.strip() and not reply.calls:
@@ -206,12 +208,12 @@ def check_reply(reply: Reply, request: LlmRequest) -> Reply:
     return reply
 
 
-def _call_trouble(call: ToolCall, request: LlmRequest) -> str:
+def _find_trouble(call: ToolCall, request: LlmRequest) -> str:
     """What is wrong with a call of a tool; "" if nothing is."""
     tool = next((tool for tool in request.tools if tool.name == call.name), None)
     if tool is None:
         return "a tool that there is not"
-    trouble = _violation(dict(call.arguments), tool.parameters)
+    trouble = _find_violation(dict(call.arguments), tool.parameters)
     return f"{tool.name} with wrong arguments: {trouble}" if trouble else ""
 
 
@@ -221,20 +223,20 @@ def parse_json(text: str, schema: Mapping[str, Any]) -> Any:
         raise MalformedOutputError("The model said nothing where JSON was asked for.")
     fenced = FENCE.fullmatch(text)
     try:
-        value = json.loads(fenced[1] if fenced else text, parse_constant=_no_number)
+        value = json.loads(fenced[1] if fenced else text, parse_constant=_refuse_number)
     except (ValueError, RecursionError) as error:
         where = f"at character {error.pos}" if isinstance(error, json.JSONDecodeError) else type(error).__name__
         raise MalformedOutputError(f"What the model said is not JSON ({where}).", text) from None
-    if trouble := _violation(value, schema):
+    if trouble := _find_violation(value, schema):
         raise MalformedOutputError(f"The model's JSON does not follow the schema: {trouble}.", text)
     return value
 
 
-def _no_number(name: str) -> NoReturn:
+def _refuse_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-def _violation(value: Any, schema: Mapping[str, Any]) -> str:
+def _find_violation(value: Any, schema: Mapping[str, Any]) -> str:
     """Where a value first departs from a schema, and from which rule of it; "" if it follows it."""
     from jsonschema import Draft202012Validator
 

@@ -45,15 +45,15 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         """See `plugins.llms.Backend`."""
         from ollama import ResponseError
 
-        arguments = self._arguments(request)
+        arguments = self._make_arguments(request)
         try:
-            with connect(self._url, self.limits, _added(request)) as client:
-                for item in _heard(call.stream(client.chat(**arguments, stream=True))):
+            with connect(self._url, self.limits, _make_extra_arguments(request)) as client:
+                for item in _read_parts(call.stream(client.chat(**arguments, stream=True))):
                     if isinstance(item, Reply) and request.schema:
-                        item = self._with_json(item, arguments)
+                        item = self._move_json(item, arguments)
                     yield item
         except ResponseError as error:
-            raise self._refused(error.status_code, shorten_reason(str(error.error))) from error
+            raise self._make_error(error.status_code, shorten_reason(str(error.error))) from error
         except json.JSONDecodeError:  # whoever answers there is no Ollama
             raise
         except ValueError as error:  # the client checks each part
@@ -61,21 +61,21 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise tell_gone(self._url) from error
 
-    def _arguments(self, request: LlmRequest) -> dict[str, Any]:
-        """The request as the client takes it; `_added` has the rest."""
-        info, abilities = self._described()
+    def _make_arguments(self, request: LlmRequest) -> dict[str, Any]:
+        """The request as the client takes it; `_make_extra_arguments` has the rest."""
+        info, abilities = self._get_description()
         system = [{"role": "system", "content": request.system}] if request.system else []
         reading = request.purpose in READING
         arguments: dict[str, Any] = {
             "model": self._model,
-            "messages": [*system, *map(_message, request.messages)],
+            "messages": [*system, *map(_make_message, request.messages)],
             "keep_alive": self._settings.keep_alive_reading if reading else self._settings.keep_alive,
         }
         if request.schema:
             arguments["format"] = dict(request.schema)
         most = request.max_tokens
         if "thinking" in abilities:
-            arguments["think"] = think = self._thinking(request)
+            arguments["think"] = think = self._choose_thinking(request)
             if think and think != "low":
                 most = min(most + THOUGHT_TOKENS, max(most, info.context_tokens - length(request)))
         arguments["options"] = {
@@ -87,7 +87,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         }
         return arguments
 
-    def _with_json(self, reply: Reply, arguments: Mapping[str, Any]) -> Reply:
+    def _move_json(self, reply: Reply, arguments: Mapping[str, Any]) -> Reply:
         """The reply with the required JSON as its text, wherever a thinking model has put it. Some servers ignore the
         schema if thinking is off (Ollama's issues 14645, 14850, 15260): the model may then think from now on, after
         which they respect it."""
@@ -98,28 +98,28 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
 
     def _describe(self) -> tuple[ModelInfo, frozenset[str]]:
         """Also what it is able to do."""
-        listed = {row["name"]: row for row in _rows(_ask(self._url, "/api/tags"))}
+        listed = {row["name"]: row for row in _list_rows(_ask(self._url, "/api/tags"))}
         row = listed.get(self._model) or listed.get(f"{self._model}:latest")
         if row is None:
-            raise self._missing()
+            raise self._make_missing()
         shown = _ask(self._url, "/api/show", {"model": self._model})
-        return _info(row, shown, self._here, self._settings), _abilities(shown)
+        return _make_info(row, shown, self._here, self._settings), _list_abilities(shown)
 
-    def _thinking(self, request: LlmRequest) -> bool | str:
+    def _choose_thinking(self, request: LlmRequest) -> bool | str:
         """What to say about thinking to a model that can."""
         if self._model.startswith("gpt-oss"):  # it always thinks; only how much can be said
             return "medium" if request.think else "low"
         return request.think or bool(request.schema and self._must_think)
 
-    def _missing(self) -> ModelUnavailableError:
+    def _make_missing(self) -> ModelUnavailableError:
         return ModelUnavailableError(
             f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
         )
 
-    def _refused(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
+    def _make_error(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
         """What an error means; `status` is -1 for one in the middle of a reply."""
         if status == 404:
-            return self._missing()
+            return self._make_missing()
         if "context length" in why:
             return OverBudgetError(f"The question to {self._model} is too long for its context. Ask about less.")
         if status in (401, 402, 403):  # of a model in Ollama's cloud
@@ -143,19 +143,19 @@ def look(settings: OllamaSettings | None) -> Look:
     models = []
     try:
         url, here = locate(settings)
-        rows = _rows(_ask(url, "/api/tags"))
+        rows = _list_rows(_ask(url, "/api/tags"))
         version = str(_ask(url, "/api/version").get("version", ""))
-        loaded = {row["name"] for row in _rows(_ask(url, "/api/ps"))}
+        loaded = {row["name"] for row in _list_rows(_ask(url, "/api/ps"))}
         for row in rows:
             shown = _ask(url, "/api/show", {"model": row["name"]})
-            if {"completion", ""} & (_abilities(shown) or {""}):  # not those that only embed
-                models.append(_info(row, shown, here, settings, row["name"] in loaded))
+            if {"completion", ""} & (_list_abilities(shown) or {""}):  # not those that only embed
+                models.append(_make_info(row, shown, here, settings, row["name"] in loaded))
     except ModelUnavailableError as error:
         named = settings.host or os.environ.get("OLLAMA_HOST")
         return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
     if not models:
         return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
-    return Look(tuple(models), problem=_outdated(version))
+    return Look(tuple(models), problem=_describe_outdated(version))
 
 
 def locate(settings: OllamaSettings) -> tuple[str, bool]:
@@ -173,16 +173,16 @@ def locate(settings: OllamaSettings) -> tuple[str, bool]:
 def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A JSON object that the server knows at once. ModelUnavailableError."""
     try:
-        said = transport.ask(url, path, body).raise_for_status().json()
+        reply = transport.ask(url, path, body).raise_for_status().json()
     except httpx.ConnectError as error:
         raise tell_gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
         raise ModelUnavailableError(
             f"What answers at {url} is no Ollama, or is broken. Restart it: ollama serve"
         ) from error
-    if not isinstance(said, dict):
+    if not isinstance(reply, dict):
         raise ModelUnavailableError(f"What answers at {url} is no Ollama. Correct [ollama] host.")
-    return said
+    return reply
 
 
 def tell_gone(url: str) -> ModelUnavailableError:
@@ -227,17 +227,17 @@ class _EscapedLines(httpx.SyncByteStream):
         self._inner.close()
 
 
-def _added(request: LlmRequest) -> dict[str, Any]:
+def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:
     """The arguments that the client cannot send. A prompt that is too long, and a reply that reaches the end of the
     context, must be errors: by default the server drops the beginning, which has the instructions. Of a tool's schema
     the client leaves out limits and nested parts."""
     added: dict[str, Any] = {"truncate": False, "shift": False}
     if request.tools:
-        added["tools"] = _tools(request)
+        added["tools"] = _make_tools(request)
     return added
 
 
-def _heard(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
+def _read_parts(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
     """The parts of a chat -> its text, and the reply."""
     text: list[str] = []
     thought: list[str] = []
@@ -248,8 +248,8 @@ def _heard(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
         nonlocal last
         for last in parts:
             thought.append(last.message.thinking or "")
-            for wanted in last.message.tool_calls or ():
-                calls.append(ToolCall(f"call_{len(calls) + 1}", wanted.function.name, wanted.function.arguments))
+            for call in last.message.tool_calls or ():
+                calls.append(ToolCall(f"call_{len(calls) + 1}", call.function.name, call.function.arguments))
             yield last.message.content or ""
             if last.done:
                 return
@@ -268,21 +268,21 @@ def _heard(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
     )
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _make_message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         text = f"Error: {message.text}" if message.failed else message.text
         return {"role": "tool", "content": text, "tool_name": message.tool}
-    said: dict[str, Any] = {"role": message.role, "content": message.text}
+    entry: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
-        said["tool_calls"] = [
+        entry["tool_calls"] = [
             {"function": {"name": call.name, "arguments": dict(call.arguments)}} for call in message.calls
         ]
         if isinstance(message.native, str):
-            said["thinking"] = message.native
-    return said
+            entry["thinking"] = message.native
+    return entry
 
 
-def _tools(request: LlmRequest) -> list[dict[str, Any]]:
+def _make_tools(request: LlmRequest) -> list[dict[str, Any]]:
     return [
         {
             "type": "function",
@@ -292,13 +292,13 @@ def _tools(request: LlmRequest) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = said.get("models")
+def _list_rows(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = reply.get("models")
     named = rows if isinstance(rows, list) else []
     return [row for row in named if isinstance(row, dict) and isinstance(row.get("name"), str)]
 
 
-def _info(
+def _make_info(
     row: Mapping[str, Any], shown: Mapping[str, Any], here: bool, settings: OllamaSettings, loaded: bool = False
 ) -> ModelInfo:
     """A model from its row of /api/tags and its /api/show. Its context is its own, limited by the setting. A model that
@@ -318,12 +318,12 @@ def _info(
     )
 
 
-def _abilities(shown: Mapping[str, Any]) -> frozenset[str]:
-    said = shown.get("capabilities")
-    return frozenset(map(str, said)) if isinstance(said, list) else frozenset()
+def _list_abilities(shown: Mapping[str, Any]) -> frozenset[str]:
+    capabilities = shown.get("capabilities")
+    return frozenset(map(str, capabilities)) if isinstance(capabilities, list) else frozenset()
 
 
-def _outdated(version: str) -> str:
+def _describe_outdated(version: str) -> str:
     numbers = tuple(int(part) for part in version.split("-")[0].split(".") if part.isdigit())
     if not numbers or numbers >= OLDEST:
         return ""

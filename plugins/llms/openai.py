@@ -39,31 +39,31 @@ class OpenAIModel(transport.ServedModel[bool]):
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
-        body = self._body(request)
+        body = self._make_body(request)
         try:
-            for item in _heard(call.stream(self._events(body))):
+            for item in _read_events(call.stream(self._stream_events(body))):
                 if isinstance(item, Reply) and request.schema:
                     item = replace(item, text=find_json(item.text, str(item.native or "")))
                 yield item
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise _gone(self._url) from error
+            raise _make_unreachable(self._url) from error
 
     def _describe(self) -> tuple[ModelInfo, bool]:
         """Also whether it takes arguments for the template."""
-        row = next((row for row in _rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
+        row = next((row for row in _list_rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
         if row is None:
-            raise _missing(self._model)
-        info = _info(row, self._settings, self._url, self._here)
+            raise _make_missing(self._model)
+        info = _make_info(row, self._settings, self._url, self._here)
         return info, self._here or row.get("owned_by") in TEMPLATED
 
-    def _body(self, request: LlmRequest) -> dict[str, Any]:
+    def _make_body(self, request: LlmRequest) -> dict[str, Any]:
         """The request as the protocol has it."""
-        info, is_templated = self._described()
+        info, is_templated = self._get_description()
         system = [{"role": "system", "content": request.system}] if request.system else []
         thought = THOUGHT_TOKENS if request.think else 0
         body: dict[str, Any] = {
             "model": info.model,
-            "messages": [*system, *map(_message, request.messages)],
+            "messages": [*system, *map(_make_message, request.messages)],
             "max_tokens": request.max_tokens + thought,
             "temperature": request.temperature,
             "seed": request.seed,
@@ -74,9 +74,13 @@ class OpenAIModel(transport.ServedModel[bool]):
             body["tools"] = [
                 {
                     "type": "function",
-                    "function": {"name": one.name, "description": one.description, "parameters": dict(one.parameters)},
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": dict(tool.parameters),
+                    },
                 }
-                for one in request.tools
+                for tool in request.tools
             ]
         if request.schema is not None:
             form = {"name": "reply", "schema": dict(request.schema), "strict": True}
@@ -85,16 +89,16 @@ class OpenAIModel(transport.ServedModel[bool]):
             body["chat_template_kwargs"] = {"enable_thinking": request.think}
         return body
 
-    def _events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def _stream_events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
         known = headers(self._settings, self._url)
         with transport.post(f"{self._url}/chat/completions", body, self.limits, known) as response:
             if response.status_code != 200:
-                raise _refused(response.status_code, response.read(), response.headers, self._model)
+                raise _make_error(response.status_code, response.read(), response.headers, self._model)
             for line in transport.read_lines(response.iter_bytes()):
                 kind, _, data = line.partition(b":")
                 if kind == b"error":
-                    raise _refused(0, data, response.headers, self._model)
+                    raise _make_error(0, data, response.headers, self._model)
                 if kind != b"data":
                     if line.startswith((b"<", b"{", b"[")):
                         raise ModelUnavailableError(f"What answers at {self._url} does not speak OpenAI's JSON.")
@@ -103,7 +107,7 @@ class OpenAIModel(transport.ServedModel[bool]):
                     return
                 event = json.loads(data)
                 if "error" in event:
-                    raise _refused(0, data, response.headers, self._model)
+                    raise _make_error(0, data, response.headers, self._model)
                 yield event
 
 
@@ -114,10 +118,10 @@ def look(settings: OpenAISettings | None) -> Look:
         return Look(problem=ABSENT, absent=True)
     try:
         url, here = locate(settings)
-        found = tuple(_info(row, settings, url, here) for row in _rows(settings, url, here))
+        models = tuple(_make_info(row, settings, url, here) for row in _list_rows(settings, url, here))
     except ModelError as error:
         return Look(problem=str(error))
-    return Look(found) if found else Look(problem=f"The server at {url} has no model. Load one there.")
+    return Look(models) if models else Look(problem=f"The server at {url} has no model. Load one there.")
 
 
 def locate(settings: OpenAISettings) -> tuple[str, bool]:
@@ -142,7 +146,7 @@ def headers(settings: OpenAISettings, url: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
+def _list_rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
     """The models that the server lists. ModelUnavailableError, also for an Ollama on this machine: that may forward
     text, and shows this only in its own protocol."""
     known = headers(settings, url)
@@ -151,10 +155,10 @@ def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]
             raise ModelUnavailableError(f"At {url} is an Ollama. Use its models as ollama:MODEL.", lasting=True)
         response = transport.ask(url, "/models", headers=known)
         if response.status_code in (401, 403, 503):
-            raise _refused(response.status_code, response.content, response.headers, "The model")
+            raise _make_error(response.status_code, response.content, response.headers, "The model")
         rows = response.raise_for_status().json()["data"]
     except httpx.ConnectError as error:
-        raise _gone(url) from error
+        raise _make_unreachable(url) from error
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ModelUnavailableError(
             f"What answers at {url} does not speak OpenAI's protocol, or is broken. Correct openai.url."
@@ -163,16 +167,16 @@ def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]
     return [row for row in named if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"]]
 
 
-def _info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
+def _make_info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
     """A model from its row. Servers of files (llama.cpp) give its size, which distinguishes it from another of that
     name."""
-    told = row.get("meta")
-    meta: Mapping[str, Any] = told if isinstance(told, dict) else {}
-    context = _number(row.get("max_model_len")) or _number(meta.get("n_ctx"))
+    details = row.get("meta")
+    meta: Mapping[str, Any] = details if isinstance(details, dict) else {}
+    context = _to_int(row.get("max_model_len")) or _to_int(meta.get("n_ctx"))
     if not context and here:
         context = _ask_context(url.removesuffix("/v1"), row["id"])
-    size = _number(meta.get("size"))
-    version = f"{_number(meta.get('n_params'))}-{size}" if size else ""
+    size = _to_int(meta.get("size"))
+    version = f"{_to_int(meta.get('n_params'))}-{size}" if size else ""
     return ModelInfo(row["id"], here, context or settings.context, version, size, loaded=True)
 
 
@@ -180,17 +184,17 @@ def _ask_context(url: str, model: str) -> int:
     """The length of the context from endpoints of LM Studio or llama.cpp outside the protocol; 0 without them."""
     for path in ("/api/v0/models", "/props"):
         try:
-            said = transport.ask(url, path).json()
+            reply = transport.ask(url, path).json()
         except (httpx.HTTPError, ValueError):
             continue
-        if not isinstance(said, dict):
+        if not isinstance(reply, dict):
             continue
-        data, props = said.get("data"), said.get("default_generation_settings")
+        data, props = reply.get("data"), reply.get("default_generation_settings")
         for row in data if isinstance(data, list) else ():
             if isinstance(row, dict) and row.get("id") == model:
-                return _number(row.get("loaded_context_length"))
-        if isinstance(props, dict) and _number(props.get("n_ctx")):
-            return _number(props["n_ctx"])
+                return _to_int(row.get("loaded_context_length"))
+        if isinstance(props, dict) and _to_int(props.get("n_ctx")):
+            return _to_int(props["n_ctx"])
     return 0
 
 
@@ -205,10 +209,10 @@ class _Pieces:
     stop: str = ""
 
 
-def _heard(events: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
+def _read_events(events: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
     """The events of a chat -> its text, and the reply. MalformedOutputError, ModelRefusedError."""
     pieces = _Pieces()
-    for piece in without_thoughts(_contents(events, pieces)):
+    for piece in without_thoughts(_read_contents(events, pieces)):
         pieces.text.append(piece)
         yield piece
     if not pieces.stop:
@@ -226,19 +230,19 @@ def _heard(events: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
     )
 
 
-def _contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterator[str]:
+def _read_contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterator[str]:
     """The text of the events; the rest is noted in `pieces`."""
     for event in events:
         if isinstance(usage := event.get("usage"), dict):
             details = usage.get("prompt_tokens_details")
-            cached = _number(details.get("cached_tokens")) if isinstance(details, dict) else 0
-            pieces.usage = Usage(_number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens")), cached)
+            cached = _to_int(details.get("cached_tokens")) if isinstance(details, dict) else 0
+            pieces.usage = Usage(_to_int(usage.get("prompt_tokens")), _to_int(usage.get("completion_tokens")), cached)
         for choice in event.get("choices") or ():
             pieces.stop = choice.get("finish_reason") or pieces.stop
             delta = choice.get("delta") or {}
             pieces.thought.append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
             for part in delta.get("tool_calls") or ():
-                call = pieces.calls.setdefault(_number(part.get("index")), {"id": "", "name": "", "arguments": ""})
+                call = pieces.calls.setdefault(_to_int(part.get("index")), {"id": "", "name": "", "arguments": ""})
                 function = part.get("function") or {}
                 call["id"] = call["id"] or str(part.get("id") or "")
                 call["name"] += str(function.get("name") or "")
@@ -256,13 +260,13 @@ def _call(call: Mapping[str, str], number: int) -> ToolCall:
     return ToolCall(call["id"] or f"call_{number}", call["name"], arguments)
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _make_message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         text = f"Error: {message.text}" if message.failed else message.text
         return {"role": "tool", "tool_call_id": message.call_id, "content": text}
-    said: dict[str, Any] = {"role": message.role, "content": message.text}
+    entry: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
-        said["tool_calls"] = [
+        entry["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -270,10 +274,10 @@ def _message(message: Message) -> dict[str, Any]:
             }
             for call in message.calls
         ]
-    return said
+    return entry
 
 
-def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
+def _make_error(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
     """What an error means; `status` is 0 for one in the middle of a reply."""
     why = read_reason(body)
     if status in (401, 403):
@@ -286,7 +290,7 @@ def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -
             f"The account of the API key has no credit left ({why}). Add to it where you got the key.", lasting=True
         )
     if status == 404:
-        return _missing(model)
+        return _make_missing(model)
     if any(words in why.lower() for words in CUT):
         return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
     wait = headers.get("retry-after", "")
@@ -310,20 +314,20 @@ def read_reason(body: bytes) -> str:
     """A server's error message, in one line."""
     text = body.decode("utf-8", "replace")
     try:
-        said = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
-        said = text
-    told = said.get("error", said.get("message", "")) if isinstance(said, dict) else said
-    return shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
+        reply = text
+    reason = reply.get("error", reply.get("message", "")) if isinstance(reply, dict) else reply
+    return shorten_reason(str(reason.get("message", "")) if isinstance(reason, dict) else str(reason))
 
 
-def _missing(model: str) -> ModelUnavailableError:
+def _make_missing(model: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"The server has no model {model!r}. See those it has: pal models", lasting=True)
 
 
-def _gone(url: str) -> ModelUnavailableError:
+def _make_unreachable(url: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"No server answers at {url}. Start it, or correct its address (openai.url).")
 
 
-def _number(value: Any) -> int:
+def _to_int(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

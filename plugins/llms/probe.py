@@ -73,7 +73,9 @@ def _note(id: int, row: Mapping[str, Any]) -> Note:
     return Note(Episode(id, source, 0, title, text, at=day), row["stated"], row["wrong"])
 
 
-def _fact(id: int, about: Sequence[str], object: str, day: str, quote: str, modality: Modality = "asserted") -> Fact:
+def _make_fact(
+    id: int, about: Sequence[str], object: str, day: str, quote: str, modality: Modality = "asserted"
+) -> Fact:
     since = datetime.fromisoformat(f"{day}T00:00:00+00:00")
     return Fact(id, "relation", f"{' '.join(about)} {object}", (about[0], object), since, None, since, None, None, id,
                 f"note:{id}", None, modality, "model", about[1], quote)  # fmt: skip
@@ -82,7 +84,7 @@ def _fact(id: int, about: Sequence[str], object: str, day: str, quote: str, moda
 _DATA = tomllib.loads(Path(__file__).with_name("probe.toml").read_text("utf-8"))
 NOTES = tuple(_note(id, row) for id, row in enumerate(_DATA["note"], 1))
 PAIRS = tuple(  # older, newer, whether that takes its place
-    (_fact(id, row["about"], *row["older"]), _fact(id + 100, row["about"], *row["newer"]), row["replaces"])
+    (_make_fact(id, row["about"], *row["older"]), _make_fact(id + 100, row["about"], *row["newer"]), row["replaces"])
     for id, row in enumerate(_DATA["pair"], 1)
 )
 PAIRS_PER_CALL = 3
@@ -201,8 +203,8 @@ class Shelf:
             case "collect_chunk":
                 rows = {given["passage"]: f"is collected: {self._notes[given['passage']]}"}
                 self.collected[given["passage"]] = given["relevance"]
-        found = "\n".join(f"[{id}] {row}" for id, row in rows.items())
-        return f"{len(rows)} found:\n{self.fence}\n{found}\n{self.fence}" if rows else "Nothing. Try other words."
+        listing = "\n".join(f"[{id}] {row}" for id, row in rows.items())
+        return f"{len(rows)} found:\n{self.fence}\n{listing}\n{self.fence}" if rows else "Nothing. Try other words."
 
 
 @dataclass(frozen=True)
@@ -311,10 +313,10 @@ class _Probe:
                 return
         for place, size in enumerate(sizes, number):
             yield place, total, f"{size:,} tokens"
-            found, ms = self._find(size)
-            self._context = max(self._context, found)
-            if not found or ms >= PATIENCE_MS:
-                self._remarks.append(f"With {size:,} tokens it was {'too slow' if found else 'lost'}.")
+            context, ms = self._find(size)
+            self._context = max(self._context, context)
+            if not context or ms >= PATIENCE_MS:
+                self._remarks.append(f"With {size:,} tokens it was {'too slow' if context else 'lost'}.")
                 return
 
     def _grade(self, kind: Kind, number: int, total: int) -> Iterator[Step]:
@@ -323,7 +325,7 @@ class _Probe:
         known = len(self._replies)
         self._deadline = time.monotonic() + kind.patience_s
         for place, task in enumerate(kind.tasks, number):
-            failed = next((f"{one.failed}; " for one in KINDS if one.grade in self._vain), "")
+            failed = next((f"{other.failed}; " for other in KINDS if other.grade in self._vain), "")
             yield place, total, f"{failed}{kind.label}"
             scores.append(self._score(kind, task))
             if any(scores):
@@ -382,14 +384,14 @@ class _Probe:
             **{name: self.grades.get(name) for name in GRADED},  # type: ignore[arg-type]
             tokens_per_s=self._tokens_per_s,
             first_s=self._first_s,
-            question_s=self._question_s(),
+            question_s=self._estimate_question_s(),
             context=self._context,
             usage=self._usage,
             notes=tuple(dict.fromkeys(self._remarks)),
             problem=self.problem,
         )
 
-    def _question_s(self) -> float:
+    def _estimate_question_s(self) -> float:
         """Seconds that an ordinary question takes, by the call that read about as much."""
         timed = (reply for reply in self._replies if reply.first_s and reply.usage.read)
         like = min(timed, key=lambda reply: abs(reply.usage.read - QUESTION_READ), default=None)

@@ -32,7 +32,7 @@ class Models:
         prefix, _, model = name.partition(":")
         family = self._families.get(prefix)
         if family is None or not model.strip():
-            known = ", ".join(f"{one}:MODEL" for one in sorted(self._families))
+            known = ", ".join(f"{family_prefix}:MODEL" for family_prefix in sorted(self._families))
             raise NotFoundError(f"There is no model called {name!r}. A name is like {known}; see: pal models")
         with self._lock:
             if name not in self._opened:
@@ -54,17 +54,17 @@ class Models:
 
     def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
         """What families find now, by prefix; all of them, or these. They look at the same time, for seconds at most."""
-        wanted = [*(self._families if prefixes is None else prefixes)]
+        names = [*(self._families if prefixes is None else prefixes)]
 
-        def one(prefix: str) -> Look:
+        def look_at(prefix: str) -> Look:
             try:
                 return self._families[prefix].look(self._settings.get(prefix))
             except (Exception, SystemExit) as error:  # a third-party plugin
                 log.warning("the plug-in for %s: %s", prefix, type(error).__name__)
                 return Look(problem=f"The plug-in for {prefix}: models is broken. Do without it: pal plugins off NAME")
 
-        with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-            return dict(zip(wanted, pool.map(one, wanted), strict=True))
+        with ThreadPoolExecutor(max(1, len(names))) as pool:
+            return dict(zip(names, pool.map(look_at, names), strict=True))
 
     def close(self) -> None:
         """Breaks off whatever is being asked."""

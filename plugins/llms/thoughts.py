@@ -26,20 +26,20 @@ def holds_object(text: str) -> bool:
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
     """The answer in the pieces of a text, without the thoughts before it, `<think>...</think>`, which are not kept."""
     pieces = iter(pieces)
-    held = ""
+    buffer = ""
     for piece in pieces:
-        held += piece
-        start = held.lstrip()
+        buffer += piece
+        start = buffer.lstrip()
         if len(start) >= len(OPEN) or not OPEN.startswith(start):
             break
-    if held.lstrip().startswith(OPEN):
-        while CLOSE not in held:
+    if buffer.lstrip().startswith(OPEN):
+        while CLOSE not in buffer:
             if (more := next(pieces, None)) is None:
                 return
-            held = held[-len(CLOSE) :] + more
-        held = held.partition(CLOSE)[2].lstrip()
-        while not held:
+            buffer = buffer[-len(CLOSE) :] + more
+        buffer = buffer.partition(CLOSE)[2].lstrip()
+        while not buffer:
             if (more := next(pieces, None)) is None:
                 return
-            held = more.lstrip()
-    yield from filter(None, itertools.chain([held], pieces))
+            buffer = more.lstrip()
+    yield from filter(None, itertools.chain([buffer], pieces))

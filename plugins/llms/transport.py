@@ -47,12 +47,12 @@ class ServedModel(ABC, Generic[More]):
 
     def info(self) -> ModelInfo:
         """As its server said within the last minute. ModelUnavailableError."""
-        return self._described()[0]
+        return self._get_description()[0]
 
     def close(self) -> None:
         """See `plugins.llms.Backend`. Each call opens a connection and closes it."""
 
-    def _described(self) -> tuple[ModelInfo, More]:
+    def _get_description(self) -> tuple[ModelInfo, More]:
         if self._known is None or time.monotonic() - self._known[0] > FRESH_SECONDS:
             self._known = (time.monotonic(), self._describe())
         return self._known[1]
@@ -105,14 +105,14 @@ def ask(
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of a stream that are not empty. Only a line feed ends a line: other line separators (U+0085, U+2028)
     may occur in the JSON of a reply."""
-    held: list[bytes] = []
+    buffer: list[bytes] = []
     for chunk in chunks:
         first, *others = chunk.split(b"\n")
-        held.append(first)
+        buffer.append(first)
         for other in others:
-            yield from filter(None, [b"".join(held).strip()])
-            held = [other]
-    yield from filter(None, [b"".join(held).strip()])
+            yield from filter(None, [b"".join(buffer).strip()])
+            buffer = [other]
+    yield from filter(None, [b"".join(buffer).strip()])
 
 
 def locate_server(named: str, default_port: int) -> tuple[str, bool]:

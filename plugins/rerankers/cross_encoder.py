@@ -55,8 +55,8 @@ class CrossEncoder:
 
         def predict(pairs: list[Pair]) -> Sequence[float]:
             scores = np.zeros(len(pairs), np.float32)
-            for rows, found, _ in model.run(pairs):
-                scores[rows] = self._single(found.reshape(len(rows), -1))
+            for rows, logits, _ in model.run(pairs):
+                scores[rows] = self._take_single(logits.reshape(len(rows), -1))
             return [float(score) for score in scores]
 
         return predict
@@ -76,13 +76,13 @@ class CrossEncoder:
             raise NotAvailableError(
                 f"The cross-encoder in {self._folder} cannot be loaded ({why}). Save it there again, or choose another."
             ) from error
-        return lambda pairs: self._single(np.asarray(model.predict(pairs)).reshape(len(pairs), -1)).tolist()
+        return lambda pairs: self._take_single(np.asarray(model.predict(pairs)).reshape(len(pairs), -1)).tolist()
 
-    def _single(self, found: np.ndarray) -> np.ndarray:
+    def _take_single(self, logits: np.ndarray) -> np.ndarray:
         """(b, 1) -> (b,). NotAvailableError where the model tells more than how well it fits."""
-        if found.shape[1] != 1:
+        if logits.shape[1] != 1:
             raise NotAvailableError(
-                f"The model in {self._folder} gives {found.shape[1]} numbers for a passage; a reranker gives one."
+                f"The model in {self._folder} gives {logits.shape[1]} numbers for a passage; a reranker gives one."
             )
-        scores: np.ndarray = found[:, 0]
+        scores: np.ndarray = logits[:, 0]
         return scores

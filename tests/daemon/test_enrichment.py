@@ -179,7 +179,7 @@ def test_what_has_gone_while_the_model_read_is_not_learnt(ready: World, how: str
 def test_a_daemon_that_was_killed_does_it_again(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
     assert ready.enrichment._plan()
-    job = ready.enrichment._claimed()
+    job = ready.enrichment._claim()
     assert job is not None and ready.jobs("leased") == [job]
     again = Enrichment(ready.memory, ready.models, ready.writer, EnrichmentSettings())
     with ready.memory.store.writing() as conn:

@@ -343,6 +343,6 @@ def test_calls_of_many_threads_are_all_counted(memory: Memory, writer: Writer, s
     for thread in threads:
         thread.join()
     writer.submit(lambda: None).result()
-    assert models._spent_today() == 120
+    assert models._count_spent_today() == 120
     with memory.store.reading() as conn:
         assert store.list_uses(conn, "2000-01-01")[0].calls == 40

