@@ -16,7 +16,7 @@ from memory.store import edge_memory, fact_vectors, facts, graph, relations, rev
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
-from memory.text.predicates import contains_value, refines, same_value
+from memory.text.predicates import refines, same_value
 from memory.text.versions import Version, document_of
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
@@ -140,9 +140,7 @@ class Superseder:
         if self._is_agents_word(old, new):
             self._dispute(old, new, AGENT_SAYS, author, conf)
         elif not self._settled(old, new):
-            id = self._revision("negates", old, new, reason, author, conf)
-            self._change(id, old, "valid_to", end)
-            self._end_sentences(id, old, end)
+            self._change(self._revision("negates", old, new, reason, author, conf), old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation where the new one begins; one that began no earlier was never valid. If the old one has
@@ -159,18 +157,8 @@ class Superseder:
         begin = max(_begin(new), _begin(old))
         if begin != EARLIEST_MS and (old.valid_to is None or old.valid_to > begin):
             self._change(id, old, "valid_to", begin)
-            self._end_sentences(id, old, begin)
         self._change(id, old, "superseded_by", new.id)
         self._hand_on(id, old, new)
-
-    def _end_sentences(self, revision: int, old: Relation, at: int) -> None:
-        """Ends the sentences and theses that an ended fact was read from, if they state its value and nothing else
-        that holds; they are current again when the revision is reverted."""
-        value = graph.object_labels(self._conn, [old.object]).get(old.object, "") if old.predicate else ""
-        for thesis, text in relations.list_sole_theses(self._conn, old.id):
-            if contains_value(text, value) if value else not old.predicate:
-                revisions.change(self._conn, revision, thesis, "valid_to", at, self._now)
-                self.touched.add(thesis)
 
     def replace_edited(self, old: Relation, new: Relation) -> None:
         """Replaces a fact whose words a newer version of a source replaced by those of the new one. Theses are known to
