@@ -18,8 +18,6 @@ from memory.errors import (
     StoreMovedError,
 )
 
-SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
-
 STATUS = {
     "bad_input": 422,
     "too_large": 413,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.exposure import describe_exposure
-from daemon.failures import SET_ASIDE
 from daemon.paths import Paths
 from daemon.terminal import count
 
@@ -55,13 +54,11 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     yield HealthCheck("daemon")
     if exposed := describe_exposure(paths.config):
         yield HealthCheck("config.toml", exposed)
-    yield from check_place("places", _places(paths))
-    yield from check_place("reading", _reading(client, now))
     yield from check_place("file", [*client.check().problems, *_damage(now)])
-    yield from check_place("disk", _disk(now))
+    yield from check_place("disk", [*_disk(now), *_places(paths)])
     yield from check_place("backups", now.upkeep.warnings if now.upkeep else ())
     yield from check_place("folders", _folders(client.folders()))
-    yield from check_place("readers", _readers(client))
+    yield from check_place("readers", [*_readers(client), *_reading(client, now)])
     yield from check_place("plug-ins", _plugins(client.plugins()))
     yield from check_place("embedder", _embedder(client.embedder()))
     yield from check_place("night", _night(now))
@@ -85,12 +82,13 @@ def _damage(now: wire.Status) -> Iterator[str]:
 
 def _places(paths: Paths) -> Iterator[str]:
     for folder, what in ((paths.logs, "The daemon's log"), (paths.backups, "Backups")):
-        place = folder if folder.exists() else folder.parent
-        if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-            yield f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(place))}"
+        if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+            yield f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(folder))}"
 
 
 def _reading(client: Client, now: wire.Status) -> Iterator[str]:
+    from daemon.wire.documents import SET_ASIDE  # imports the memory, which the chat does without
+
     if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
         yield f"{count(given_up, 'job')} of reading failed; which: pal status --failed. To try again: pal retry"
     if set_aside := client.list_skipped(SET_ASIDE, 1).total:

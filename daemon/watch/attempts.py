@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from daemon.failures import SET_ASIDE
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
+from daemon.wire.documents import SET_ASIDE
 from memory import Memory
 from memory.services.jobs import NewJob
 

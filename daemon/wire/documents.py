@@ -30,6 +30,9 @@ class Progress(Event):
     label: str = ""
 
 
+SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped(Event):
     """A file that could not be read, and why."""

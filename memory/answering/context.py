@@ -132,8 +132,8 @@ def _number_lines(path: ShownChain, pieces: Sequence[EvidencePiece]) -> dict[int
 
 
 def _select_paths(paths: Iterable[ShownChain], pieces: Sequence[EvidencePiece]) -> tuple[ShownChain, ...]:
-    """The first paths of several lines that fit in MAX_PATH_TOKENS tokens, if every line is in a piece and every name is
-    written in the passage of its line: another name may come from a text that must stay on this machine."""
+    """The first paths of several lines that fit in MAX_PATH_TOKENS tokens, if every line is in a piece and every name
+    is written in the passage of its line: another name may come from a text that must stay on this machine."""
     chosen: list[ShownChain] = []
     left = MAX_PATH_TOKENS
     for path in paths:

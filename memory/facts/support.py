@@ -35,6 +35,7 @@ _CLAUSE = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IG
 _HEADING = re.compile(r"[ \t]*(#{1,6}|\*+)[ \t]+\S")
 _NOUN = re.compile(r"((?:[^\W\d_][\w-]*\s+){1,3}?)([^\W\d_]+)\b(?!:)")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
+_FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
 _MARKS = "|*> -"
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 MAX_SALUTATION_WORDS = 5
@@ -153,11 +154,13 @@ class Support:
         return not unheard_words(label[1], [content_of(subject)])[0]
 
     def _is_meant(self, subject: str, sentence: str, place: range) -> bool:
-        """Whether a sentence that names nobody, or only after a pronoun, goes on about the subject: of the sentences of
-        the paragraph above, it is the first name in the last one that has any, or is itself later."""
+        """Whether a sentence that is no field and names nobody, or only after a pronoun, goes on about the subject: of
+        the sentences of the paragraph above, it is the first name in the last one that has any, or is itself later."""
         pronoun = _third_person().search(sentence)
         most = pronoun.start() if pronoun else len(sentence)
-        if not place or any(one.kind == "name" and 0 <= one.start < most for one in mentions(sentence)):
+        if not place or _FIELD.match(sentence):
+            return False
+        if any(one.kind == "name" and 0 <= one.start < most for one in mentions(sentence)):
             return False
         begin = self._text.rfind("\n\n", 0, self._spans[place[0]][0])
         for start, end in reversed(self._spans[: place[0]]):

@@ -45,7 +45,7 @@ _TASK_MARK = re.compile(
 )
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
-_BEFORE_ITEM = re.compile(r"(?:(?:\A|[\n\0])[ \t]*(?:[*+•#-]+|\d{1,3}[.)])[ \t]+(?:\[.\][ \t]+)?|[|\0:>][ \t]*)\Z")
+_BEFORE_TASK = re.compile(r"\[.\][ \t]+\Z")
 MIN_WRAPPED_CHARS = 40  # before a name that goes on in the next line
 MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
 _TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
@@ -259,14 +259,14 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
 
 def _only_begins(text: str, word: str, start: int) -> bool:
     """Whether a single word has its capital from its place and is no name: it begins a line or sentence, as do
-    all of its kind in the text; and it is a label, goes on in small letters in an item, a heading or a cell, or is
-    elsewhere in the text without the capital."""
+    all of its kind in the text; and it is a label, begins a task that goes on in small letters, or is elsewhere in
+    the text without the capital. Another item does not tell "Make a list" from "Ana is allergic to nuts"."""
     if not word.isalpha() or word.isupper() or not _BEFORE_UNIT.search(text, max(0, start - MAX_LIST_MARK), start):
         return False
     rest = text[start + len(word) : start + len(word) + 3]
     goes_on = rest[:1] in " ," and rest.strip(" ,").islower()
-    begins_item = goes_on and _BEFORE_ITEM.search(text, max(0, start - MAX_LIST_MARK), start)
-    if not (rest.startswith(":") or begins_item or re.search(rf"\b{word.lower()}\b", text)):
+    begins_task = goes_on and _BEFORE_TASK.search(text, max(0, start - MAX_LIST_MARK), start)
+    if not (rest.startswith(":") or begins_task or re.search(rf"\b{word.lower()}\b", text)):
         return False
     others = (match.start() for match in re.finditer(rf"\b{word}\b", text))
     return all(_BEFORE_UNIT.search(text, max(0, place - MAX_LIST_MARK), place) for place in others)

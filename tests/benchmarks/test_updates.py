@@ -177,7 +177,7 @@ def test_a_real_model_is_asked_by_the_same_way(
 def test_tables_show_the_persona_the_mean_and_what_was_missed(ida: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert updates.main(["--data", str(ida), "--recorded"]) == 0
     shown = capsys.readouterr().out
-    assert [line.split()[0] for line in shown.splitlines() if line.startswith(("ida ", "mean "))] == ["ida", "mean"] * 7
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith(("ida ", "mean "))] == ["ida", "mean"] * 8
     assert "Petrel, mooring: Oslo -> Horten (explicit)\n    extraction: nobody told 'Horten'" in shown
 
 

@@ -126,7 +126,7 @@ def test_review_lists_what_waits(marta: Shell) -> None:
         "   why    You said so later. (a rule)",
     ]
     assert said.err.startswith(HOW)
-    assert "Review      2 changed facts to look at: pal review\n" in marta.pal("status").out
+    assert "Review  2 changed facts to look at: pal review\n" in marta.pal("status").out
     reply = marta.pal("review", "--json").json
     assert (reply["open"], [one["id"] for one in reply["revisions"]]) == (2, [2, 1])
     assert [one["id"] for one in marta.pal("review", "--about", "Lisbon", "--json").json["revisions"]] == [1]

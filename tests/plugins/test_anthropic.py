@@ -278,7 +278,7 @@ def test_the_key_from_a_file(server: FakeAnthropic, tmp_path: Path, monkeypatch:
 def test_the_key_from_the_keyring(server: FakeAnthropic, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(ModelUnavailableError, match=r"anthropic\.key_file names the keyring.*palimpsest\[keyring\]"):
+    with pytest.raises(ModelUnavailableError, match=r"anthropic\.key_file names the keyring.*\[keyring\]"):
         opened(server, key_file="keyring:claude").complete(ask())
     held: dict[tuple[str, ...], str] = {}
     monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=lambda *of: held.get(of)))

@@ -210,11 +210,11 @@ async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> 
 async def test_what_is_wrong_is_mended_from_here() -> None:
     async with chatting(world.working()) as chat:
         tab = await work(chat, 3)
-        assert "2 problems; 1 can be fixed here" in chat.said("#summary")
+        assert "3 problems; 1 can be fixed here" in chat.said("#summary")
         assert "Enter fixes it: pal backup" in chat.said("#detail")
         await chat.pilot.press("y", "enter")
         assert "40 days old" in chat.app.clipboard
-        await chat.until(lambda: chat.client.done == [("backup",)] and "1 problem." in chat.said("#summary"))
+        await chat.until(lambda: chat.client.done == [("backup",)] and "2 problems" in chat.said("#summary"))
         assert tab.key is not None and "pal watch rm" in chat.said("#detail")
         await chat.pilot.press("enter")
         await chat.until(lambda: said(chat)("Run it yourself"))
