@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from memory.nouns import Fact
 from memory.store import facts
-from memory.store.browse import HIDDEN
+from memory.store.browse import HIDDEN, count_notes
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_asserted, is_live, select_ids
 from memory.time.timestamps import from_ms, from_wall
 
 AT_ONCE = 500
@@ -112,11 +112,7 @@ def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
     for end in ("src", "dst"):
         query = f"SELECT {end}, count(*) FROM edge WHERE {end} IN {LISTED} AND kind = 'rel' AND {LIVE} GROUP BY {end}"
         fact_counts.update(dict(conn.execute(query, listed).fetchall()))
-    mentioning = (
-        "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
-        f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst"
-    )
-    notes = dict(conn.execute(mentioning, listed).fetchall())
+    notes = count_notes(conn, ids)
     things = []
     for id, label, type in rows:
         facts, mentions = fact_counts[id], notes.get(id, 0)
@@ -181,10 +177,7 @@ def _read_passages(conn: Connection, ids: list[int]) -> list[ListedPassage]:
     ]
 
 
-_TOLD = (
-    f"SELECT r.id FROM edge r WHERE r.kind = 'rel' AND {is_live('r')} AND EXISTS (SELECT 1 FROM provenance v"
-    f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = r.id)"
-)
+_RELATIONS = f"SELECT r.id FROM edge r WHERE r.kind = 'rel' AND {is_live('r')} AND {is_asserted('r')}"
 _THESES = (
     f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.origin <> 'sentence'"
 )
@@ -193,7 +186,7 @@ _THESES = (
 def list_facts(conn: Connection) -> Iterator[dict[str, Any]]:
     """All facts with live evidence, replaced ones included: relations, and theses in a model's words. Adds the ids of
     the objects, `ends`."""
-    return _read_in_batches(conn, f"{_THESES} UNION ALL {_TOLD} ORDER BY 1", _read_facts)
+    return _read_in_batches(conn, f"{_THESES} UNION ALL {_RELATIONS} ORDER BY 1", _read_facts)
 
 
 def _read_facts(conn: Connection, ids: list[int]) -> list[dict[str, Any]]:
@@ -218,7 +211,7 @@ def count(conn: Connection) -> dict[str, int]:
         "thing": f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}",
         "note": "SELECT count(*) FROM source WHERE t_deleted IS NULL",
         "passage": f"SELECT count(*) FROM node WHERE kind = 'E' AND {LIVE}",
-        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_TOLD})",
+        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_RELATIONS})",
     }
     return {name: int(conn.execute(query).fetchone()[0]) for name, query in queries.items()}
 
