@@ -17,7 +17,7 @@ from memory.text.placeholders import fill_placeholders, find_placeholders
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Nouns built from rows, such as facts: about how many there are, and all of them as dataclasses."""
+    """Nouns built from rows, such as facts: about how many there are, and all of them as dataclasses or dicts."""
 
     count: Callable[[], int]
     read: Callable[[], Iterable[Any]]
