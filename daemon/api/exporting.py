@@ -46,7 +46,7 @@ def read_lines(memory: Memory, kinds: Sequence[str] = (), secrets: bool = False)
 def list_pages(memory: Memory) -> Iterator[dict[str, Any]]:
     """What is known of each thing that has a page, with its `id`."""
     for thing in memory.exporting.views()["thing"].read():
-        if thing.page == thing.id:
+        if thing["page"] == thing["id"]:
             with suppress(NotFoundError):
-                page = objects.object(memory, thing.name)
-                yield {"id": thing.id} | {item.name: getattr(page, item.name) for item in fields(page)}
+                page = objects.object(memory, thing["name"])
+                yield {"id": thing["id"]} | {item.name: getattr(page, item.name) for item in fields(page)}

@@ -175,9 +175,9 @@ class Ingest:
             skipped = {skip.uri: skip.reason for skip in sources.list_skipped()}
             for prefix in outermost:
                 # "#" can belong to a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
-                parts = [part for part in sources.list_parts(prefix + "#") if self._find_file(part.uri, disk) == prefix]
+                parts = [part for part in sources.list_under(prefix + "#") if self._find_file(part.uri, disk) == prefix]
                 whole = sources.get(prefix)
-                listed = [*([whole] if whole else []), *sources.list_parts(prefix + "/"), *parts]
+                listed = [*([whole] if whole else []), *sources.list_under(prefix + "/", "#"), *parts]
                 by_id |= {source.id: source for source in listed if source.kind in ("file", "chat")}
             for source in by_id.values():
                 known[self._find_file(source.uri, disk)].append(source)

@@ -157,14 +157,10 @@ class Browsing:
         with self._state.past.state_at(as_of).store.reading() as conn:
             center = self._knowledge.objects_named(conn, about)
             now = now_ms()
-            surroundings = neighbourhood.explore(
-                conn, center, now, wall_of(now) if as_of is None else to_wall(as_of), depth, limit
-            )
-            return Neighbourhood(
-                browse.names_of(conn, center),
-                {vertex.id: vertex for vertex in browse_graph.read_vertices(conn, list(surroundings.steps), [])},
-                *surroundings,
-            )
+            at = wall_of(now) if as_of is None else to_wall(as_of)
+            steps, joined, left_out = neighbourhood.explore(conn, center, now, at, depth, limit)
+            vertices = {vertex.id: vertex for vertex in browse_graph.read_vertices(conn, list(steps), [])}
+            return Neighbourhood(browse.names_of(conn, center), vertices, steps, joined, left_out)
 
     def diff(self, since: datetime, until: datetime, limit: int) -> Changes:
         """What changed after `since` and up to `until`. InvalidInputError if `until` is earlier."""

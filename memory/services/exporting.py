@@ -14,12 +14,10 @@ from memory.store.connect import Connection
 from memory.store.records import KINDS, Kind
 from memory.text.placeholders import fill_placeholders, find_placeholders
 
-PIECE_BYTES = 1 << 16
-
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Nouns built from rows, such as facts: about how many there are, and all of them as dataclasses."""
+    """Nouns built from rows, such as facts: about how many there are, and all of them as dataclasses or dicts."""
 
     count: Callable[[], int]
     read: Callable[[], Iterable[Any]]
@@ -84,16 +82,9 @@ class Exporting:
             yield export.write_end(lines)
 
     def _read_view(self, name: str, view: View, unmask: bool) -> Iterator[tuple[bytes, int]]:
-        encode, begin, piece, number = msgspec.json.Encoder().encode, f'{{"type":"{name}",'.encode(), bytearray(), 0
-        for noun in view.read():
-            line = begin + encode(noun)[1:] + b"\n"
-            piece += self._fill(line) if unmask else line
-            number += 1
-            if len(piece) > PIECE_BYTES:
-                yield bytes(piece), number
-                piece, number = bytearray(), 0
-        if piece:
-            yield bytes(piece), number
+        encode, begin = msgspec.json.Encoder().encode, f'{{"type":"{name}",'.encode()
+        lines = (begin + encode(noun)[1:] + b"\n" for noun in view.read())
+        return export.join_lines(map(self._fill, lines) if unmask else lines)
 
     def _fill(self, line: bytes) -> bytes:
         """A line with its placeholders filled in."""

@@ -22,7 +22,6 @@ class Sources:
     get = read_by(sources.get)
     list_under = read_by(sources.list_under)
     list_below = read_by(sources.list_below)
-    list_parts = read_by(sources.list_parts)
     list_uris = read_by(sources.list_uris)
     list_equal = read_by(sources.list_equal)
     count = read_by(sources.count)

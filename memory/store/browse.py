@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memory.nouns import ListedSource
 from memory.store import text
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_live, source_from_row
+from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, source_from_row
 from memory.text.words import index_form
 
 HIDDEN = ("date", "property", "tag")  # types of objects that are no things
@@ -77,11 +77,12 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
         likes | {"begin": _make_pattern(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {source}", likes).fetchone()
-    notes = _count_notes(conn, [row[0] for row in rows])
+    notes = count_notes(conn, [row[0] for row in rows])
     return [FoundObject(name, type, facts, notes.get(id, 0)) for id, name, type, facts in rows], int(total)
 
 
-def _count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
+def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
+    """{object: number of sources that mention it}."""
     rows = conn.execute(
         "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
         f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst",
@@ -100,11 +101,7 @@ def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) 
         " e.pred_id IN (SELECT id FROM predicate WHERE label LIKE :{0} ESCAPE '\\'))"
     )
     chosen = "".join(f" AND {matching.format(name)}" for name in likes)
-    source = (
-        f"FROM edge e WHERE e.kind = 'rel' AND {is_live('e')} AND EXISTS (SELECT 1 FROM provenance v"
-        f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
-        f"{chosen}"
-    )
+    source = f"FROM edge e WHERE e.kind = 'rel' AND {is_live('e')} AND {is_asserted('e')}{chosen}"
     page = likes | {"limit": limit, "offset": offset}
     rows = conn.execute(f"SELECT e.id {source} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes).fetchone()
@@ -195,19 +192,17 @@ def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> lis
         "e.src IN (SELECT value FROM json_each(:ids)), e.dst, e.src) WHERE e.id IN ("
         f"SELECT id FROM edge WHERE src IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE} UNION"
         f" SELECT id FROM edge WHERE dst IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE})"
-        f" AND e.superseded_by IS NULL AND {is_live('n')} AND EXISTS (SELECT 1 FROM provenance v JOIN node s"
-        f" ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
+        f" AND e.superseded_by IS NULL AND {is_live('n')} AND {is_asserted('e')}"
         " ORDER BY e.id DESC LIMIT :limit",
         {"ids": ids, "limit": limit},
     ).fetchall()
     neighbours = [Neighbour(name, predicate, bool(forward)) for name, predicate, forward in joined]
-    types = ", ".join(f"'{type}'" for type in HIDDEN)
     mentioned = conn.execute(
         "SELECT n.label, count(*) AS passages FROM (SELECT DISTINCT src FROM edge WHERE dst IN"
         f" (SELECT value FROM json_each(:ids)) AND kind = 'mention' AND {LIVE} ORDER BY src DESC LIMIT :newest) here"
         f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')}"
         " JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
-        f" WHERE m.dst NOT IN (SELECT value FROM json_each(:ids)) AND ifnull(o.type, '') NOT IN ({types})"
+        f" WHERE m.dst NOT IN (SELECT value FROM json_each(:ids)) AND ifnull(o.type, '') NOT IN {HIDDEN}"
         " GROUP BY m.dst ORDER BY passages DESC, n.label LIMIT :limit",
         {"ids": ids, "newest": NEWEST_PASSAGES, "limit": limit},
     ).fetchall()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from memory.store.browse import HIDDEN, NEWEST_PASSAGES
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, id_list, is_live
+from memory.store.rows import LISTED, LIVE, id_list, is_asserted, is_live
 
 RELATED = 1 << 40  # exceeds the number of any joint mentions
 EDGES_PER_VERTEX = 4  # of each kind: a larger drawing is unreadable
@@ -115,8 +115,7 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
     relations = conn.execute(
         "SELECT r.id, r.src, r.dst, p.label, r.valid_from, r.valid_to FROM edge r JOIN predicate p ON p.id = r.pred_id"
         f" WHERE r.kind = 'rel' AND r.src IN {theirs} AND r.dst IN {theirs} AND {is_live('r')}"
-        " AND (r.superseded_by IS NOT NULL OR EXISTS (SELECT 1 FROM provenance v JOIN node s ON s.id = v.episode_id"
-        f" AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = r.id)) ORDER BY r.id DESC LIMIT :most",
+        f" AND (r.superseded_by IS NOT NULL OR {is_asserted('r')}) ORDER BY r.id DESC LIMIT :most",
         values | {"most": most},
     ).fetchall()
     mentions = conn.execute(

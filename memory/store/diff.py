@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from memory.store.connect import Connection
 from memory.store.revisions import Row, list_by_clauses
-from memory.store.rows import is_recorded
+from memory.store.rows import is_asserted, is_recorded
 
 Change = Literal["added", "edited", "deleted"]
 
@@ -26,17 +26,13 @@ class SourceRow(NamedTuple):
 def list_begun(conn: Connection, since: int, until: int) -> list[int]:
     """The relations first known in the span and still known at its end, newest first; without those that replaced
     another or were replaced."""
-    evidence = (
-        "EXISTS (SELECT 1 FROM provenance v JOIN node evidence ON evidence.id = v.episode_id"
-        f" WHERE v.item_kind = 'edge' AND v.item_id = r.id AND {is_recorded('evidence', ':until')})"
-    )
     stands = "state IN ('open', 'kept') AND t <= :until"
     replacing = f"SELECT new_id FROM revision WHERE relation = 'supersedes' AND {stands}"
     over = f"SELECT old_id FROM revision WHERE relation IN ('supersedes', 'negates') AND {stands}"
     return _select_ids(
         conn,
         f"SELECT r.id FROM edge r WHERE r.id >= :first AND r.kind = 'rel' AND r.t_created <= :until AND"
-        f" {is_recorded('r', ':until')} AND {evidence} AND r.id NOT IN ({replacing})"
+        f" {is_recorded('r', ':until')} AND {is_asserted('r', ':until')} AND r.id NOT IN ({replacing})"
         f" AND r.id NOT IN ({over}) ORDER BY r.id DESC",
         first=find_first_after(conn, "edge", since),
         until=until,
@@ -59,8 +55,7 @@ def list_untold(conn: Connection, since: int, until: int) -> list[int]:
         "SELECT r.id FROM edge r WHERE r.kind = 'rel' AND r.t_created <= :since AND r.superseded_by IS NULL"
         " AND r.id IN (SELECT v.item_id FROM node n JOIN provenance v ON v.episode_id = n.id AND v.item_kind = 'edge'"
         "  WHERE n.kind = 'E' AND n.t_expired > :since AND n.t_expired <= :until)"
-        " AND NOT EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id"
-        f"  WHERE v.item_kind = 'edge' AND v.item_id = r.id AND {is_recorded('n', ':until')})"
+        f" AND NOT {is_asserted('r', ':until')}"
         " AND NOT EXISTS (SELECT 1 FROM revision e WHERE e.old_id = r.id AND e.state IN ('open', 'kept')"
         "  AND e.relation IN ('supersedes', 'negates')) ORDER BY r.id DESC",
         since=since,

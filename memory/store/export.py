@@ -3,15 +3,15 @@
 Rows are streamed from one snapshot: memory use is independent of size. `memory.store.records` defines the lines;
 `memory.store.load` reads them."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, get_type_hints
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from memory.errors import StoreDamagedError
 from memory.store.connect import Connection, driver
-from memory.store.records import FORMAT, KEPT_META, NODE_FIELDS, SECRET_META, End, Header, Kind
+from memory.store.records import FORMAT, KEPT_META, SECRET_META, End, Field, Header, Kind, read_layout
 
 PIECE_BYTES = 1 << 16
 
@@ -35,41 +35,38 @@ def count_rows(conn: Connection, kind: Kind, secrets: bool = False) -> int:
 
 def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator[tuple[bytes, int]]:
     """The lines of a kind in pieces of some kB, each with its number of lines."""
-    make, piece, number = _find_maker(kind), bytearray(), 0
-    key, join = ("node_id", "JOIN node n ON n.id = r.node_id") if kind.node else (kind.order, "")
-    order = ", ".join(f"r.{column}" for column in key.split(", "))
-    columns = ", ".join(_list_columns(kind))
-    query = f"SELECT {columns} FROM {kind.table} r {join} WHERE {_filter_rows(kind, secrets)}"
+    layout = read_layout(conn, kind)
+    join = "JOIN node n ON n.id = r.node_id" if kind.node else ""
+    columns = ", ".join(_make_column(kind, field) for field in layout.fields)
+    order = ", ".join(f"r.{column}" for column in layout.order)
+    query = f"SELECT {columns} FROM {kind.table} r {join} WHERE {_filter_rows(kind, secrets)} ORDER BY {order}"
+    raw = [place for place, field in enumerate(layout.fields) if field.type is Raw]
+
+    def make(row: tuple[Any, ...]) -> bytes:
+        values = list(row)
+        for place in raw:
+            values[place] = _splice(values[place])
+        return _encode(layout.record(*values)) + b"\n"
+
     try:
-        for row in conn.execute(f"{query} ORDER BY {order}"):
-            piece += _encode(make(row))
-            piece += b"\n"
-            number += 1
-            if len(piece) > PIECE_BYTES:
-                yield bytes(piece), number
-                piece, number = bytearray(), 0
+        yield from join_lines(map(make, conn.execute(query)))
     except driver().OperationalError as error:
         raise StoreDamagedError(
             f"A row of {kind.table} cannot be read ({error}). See what is wrong: pal check"
         ) from error
+
+
+def join_lines(lines: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Pieces of some kB, each with its number of lines."""
+    piece, number = bytearray(), 0
+    for line in lines:
+        piece += line
+        number += 1
+        if len(piece) > PIECE_BYTES:
+            yield bytes(piece), number
+            piece, number = bytearray(), 0
     if piece:
         yield bytes(piece), number
-
-
-def _find_maker(kind: Kind) -> Callable[[tuple[Any, ...]], msgspec.Struct]:
-    """The function from a row to its line."""
-    record = kind.record
-    raw = [place for place, type in enumerate(get_type_hints(record).values()) if type is Raw]
-    if not raw:
-        return lambda row: record(*row)
-
-    def make(row: tuple[Any, ...]) -> msgspec.Struct:
-        values = list(row)
-        for place in raw:
-            values[place] = _splice(values[place])
-        return record(*values)
-
-    return make
 
 
 def _splice(text: str | None) -> Raw:
@@ -77,17 +74,11 @@ def _splice(text: str | None) -> Raw:
     return Raw(b"null" if text is None else text.replace("\n", " ").encode())
 
 
-def _list_columns(kind: Kind) -> Iterator[str]:
-    own = kind.columns or {}
-    for name, type in get_type_hints(kind.record).items():
-        if name in own:
-            yield own[name]
-        elif kind.node and (name == "id" or name in NODE_FIELDS):
-            yield f"n.{name}"
-        elif type is Raw:  # text that is no JSON is quoted; `load` accepts both
-            yield f"iif(r.{name} IS NULL OR json_valid(r.{name}), r.{name}, json_quote(r.{name}))"
-        else:
-            yield f"r.{name}"
+def _make_column(kind: Kind, field: Field) -> str:
+    column = f"{'n' if kind.node and field.table == 'node' else 'r'}.{field.column}"
+    if field.type is Raw:  # text that is no JSON is quoted; `load` accepts both
+        return f"iif({column} IS NULL OR json_valid({column}), {column}, json_quote({column}))"
+    return (kind.columns or {}).get(field.column, column)
 
 
 def _filter_rows(kind: Kind, secrets: bool) -> str:

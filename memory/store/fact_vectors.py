@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memory.protocols import Embedder, Vectors
 from memory.store import facts
 from memory.store.connect import Connection
-from memory.store.rows import is_live, select_ids
+from memory.store.rows import is_asserted, is_live, select_ids
 from memory.store.vectors import to_bytes
 
 Bytes = NDArray[np.int8]
@@ -23,13 +23,9 @@ Bytes = NDArray[np.int8]
 RESCORED = 40  # nearest by signs that are ranked by values
 CLAIMS = ("asserted", "past", "negated", "plan")  # modalities of facts that are claims
 _LISTED = ", ".join(f"'{claim}'" for claim in CLAIMS)
-_LIVE_EVIDENCE = (
-    f"EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
-    " WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
-)
 _FACTS = f"""
 SELECT e.id FROM edge e WHERE e.kind = 'rel' AND {is_live("e")} AND ifnull(e.modality, 'asserted') IN ({_LISTED})
- AND {_LIVE_EVIDENCE}
+ AND {is_asserted("e")}
 UNION ALL SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live("n")}
  WHERE t.origin = 'model' AND t.modality IN ({_LISTED})"""
 

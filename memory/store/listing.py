@@ -1,80 +1,32 @@
 """All objects, sources, episodes and facts by id, in batches, for readers of a whole memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from memory.nouns import Fact
 from memory.store import facts
-from memory.store.browse import HIDDEN
+from memory.store.browse import HIDDEN, count_notes
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_asserted, is_live, select_ids
 from memory.time.timestamps import from_ms, from_wall
 
 AT_ONCE = 500
 MIN_NOTES = 2  # mentions needed for a page of a thing without facts
 UNTOLD = ("name", "title", "link", "property")  # types of a text form, not of a thing
 
-T = TypeVar("T")
+Row = dict[str, Any]  # values by the names of fields, which docs/plugins.md lists
 
 
-@dataclass(frozen=True, slots=True)
-class ListedThing:
-    """A live object with all its `names`; `kind` is "" if unknown. `facts` and `notes` count what is about it and
+def list_things(conn: Connection) -> Iterator[Row]:
+    """All live objects with all their `names`; `kind` is "" if unknown. `facts` and `notes` count what is about one and
     mentions it. `page`: the object with a shared name, or itself, whose page shows it; 0 if it is no thing or has a
     single mention only."""
-
-    id: int
-    name: str
-    kind: str
-    names: tuple[str, ...]
-    facts: int
-    notes: int
-    page: int
-
-
-@dataclass(frozen=True, slots=True)
-class ListedNote:
-    """A live source. `at` is its date, `read` when it was read."""
-
-    id: int
-    uri: str
-    title: str
-    kind: str
-    reader: str
-    policy: str
-    at: datetime | None
-    read: datetime
-    passages: int
-    tags: tuple[str, ...]
-    conversation: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ListedPassage:
-    """A live episode of the source `note`, whose uri is `uri`."""
-
-    id: int
-    note: int
-    uri: str
-    seq: int
-    title: str
-    text: str
-    at: datetime | None
-    until: datetime | None
-    speaker: str | None
-    line: int | None
-    end_line: int | None
-
-
-def list_things(conn: Connection) -> Iterator[ListedThing]:
-    """All live objects."""
     page_of = _find_shared_pages(conn)
     for thing in _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things):
-        yield replace(thing, page=page_of.get(thing.id, thing.page))
+        yield thing | {"page": page_of.get(thing["id"], thing["page"])}
 
 
 def _find_shared_pages(conn: Connection) -> dict[int, int]:
@@ -90,16 +42,16 @@ def _find_shared_pages(conn: Connection) -> dict[int, int]:
     for ids in shared.values():
         joined = set(ids).union(*(group.get(id, ()) for id in ids))
         group |= dict.fromkeys(joined, joined)
-    things_by_id = {thing.id: thing for thing in _read_things(conn, sorted(group))}
+    things_by_id = {thing["id"]: thing for thing in _read_things(conn, sorted(group))}
     pages = {}
     for id, members in group.items():
         things = [things_by_id[member] for member in sorted(members)]
-        best = max(things, key=lambda thing: (bool(thing.page), thing.facts, thing.notes, len(thing.name)))
-        pages[id] = best.id if any(thing.page for thing in things) else 0
+        best = max(things, key=lambda thing: (bool(thing["page"]), thing["facts"], thing["notes"], len(thing["name"])))
+        pages[id] = best["id"] if best["page"] else 0
     return pages
 
 
-def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
+def _read_things(conn: Connection, ids: list[int]) -> list[Row]:
     listed = (id_list(ids),)
     rows = conn.execute(
         "SELECT n.id, n.label, o.type FROM node n JOIN object o ON o.node_id = n.id"
@@ -112,91 +64,71 @@ def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
     for end in ("src", "dst"):
         query = f"SELECT {end}, count(*) FROM edge WHERE {end} IN {LISTED} AND kind = 'rel' AND {LIVE} GROUP BY {end}"
         fact_counts.update(dict(conn.execute(query, listed).fetchall()))
-    mentioning = (
-        "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
-        f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst"
-    )
-    notes = dict(conn.execute(mentioning, listed).fetchall())
-    things = []
+    notes = count_notes(conn, ids)
+    things: list[Row] = []
     for id, label, type in rows:
         facts, mentions = fact_counts[id], notes.get(id, 0)
         is_thing = label and type not in HIDDEN and mentions and (facts or mentions >= MIN_NOTES)
         kind = "" if type in UNTOLD else type or ""
         all_names = tuple(dict.fromkeys(names.get(id, ())))
-        things.append(ListedThing(id, label or "", kind, all_names, facts, mentions, id if is_thing else 0))
+        things.append({
+            "id": id, "name": label or "", "kind": kind, "names": all_names, "facts": facts, "notes": mentions,
+            "page": id if is_thing else 0,
+        })  # fmt: skip
     return things
 
 
-def list_notes(conn: Connection) -> Iterator[ListedNote]:
-    """All live sources."""
+def list_notes(conn: Connection) -> Iterator[Row]:
+    """All live sources. `at` is the date of one, `read` when it was read."""
     return _read_in_batches(conn, "SELECT id FROM source WHERE t_deleted IS NULL ORDER BY id", _read_notes)
 
 
-def _read_notes(conn: Connection, ids: list[int]) -> list[ListedNote]:
-    listed = (id_list(ids),)
-    tags = group_rows(
-        conn.execute(
-            f"SELECT source_id, tag FROM source_tag WHERE source_id IN {LISTED} ORDER BY 1, 2", listed
-        ).fetchall()
-    )
-    rows = conn.execute(
-        "SELECT id, uri, title, kind, reader, policy, at, t_ingested, (SELECT count(*) FROM episode e JOIN node n"
-        f" ON n.id = e.node_id AND {is_live('n')} WHERE e.source_id = source.id), conversation"
-        f" FROM source WHERE id IN {LISTED} ORDER BY id",
-        listed,
+def _read_notes(conn: Connection, ids: list[int]) -> list[Row]:
+    query = f"SELECT source_id, tag FROM source_tag WHERE source_id IN {LISTED} ORDER BY 1, 2"
+    tags = group_rows(conn.execute(query, (id_list(ids),)).fetchall())
+    notes = _read_rows(
+        conn,
+        "SELECT id, uri, title, kind, reader, policy, at, t_ingested AS read, (SELECT count(*) FROM episode e"
+        f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.source_id = source.id) AS passages,"
+        f" NULL AS tags, conversation FROM source WHERE id IN {LISTED} ORDER BY id",
+        ids,
     )
     return [
-        ListedNote(
-            id,
-            uri,
-            title,
-            kind,
-            reader,
-            policy,
-            from_wall(at),
-            from_ms(read),
-            passages,
-            tuple(tags.get(id, ())),
-            chat,
-        )
-        for id, uri, title, kind, reader, policy, at, read, passages, chat in rows
+        note | {"at": from_wall(note["at"]), "read": from_ms(note["read"]), "tags": tags.get(note["id"], ())}
+        for note in notes
     ]
 
 
-def list_passages(conn: Connection) -> Iterator[ListedPassage]:
-    """All live episodes."""
+def list_passages(conn: Connection) -> Iterator[Row]:
+    """All live episodes, with the id of the source, `note`, and its uri."""
     return _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} ORDER BY id", _read_passages)
 
 
-def _read_passages(conn: Connection, ids: list[int]) -> list[ListedPassage]:
-    rows = conn.execute(
-        "SELECT e.node_id, e.source_id, s.uri, e.seq, ifnull(n.label, ''), e.text, e.event_from, e.event_to, e.speaker,"
-        " e.line_from, e.line_to FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
+def _read_passages(conn: Connection, ids: list[int]) -> list[Row]:
+    passages = _read_rows(
+        conn,
+        "SELECT e.node_id AS id, e.source_id AS note, s.uri, e.seq, ifnull(n.label, '') AS title, e.text,"
+        " e.event_from AS at, e.event_to AS until, e.speaker, e.line_from AS line, e.line_to AS end_line"
+        " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
         f" WHERE e.node_id IN {LISTED} ORDER BY e.node_id",
-        (id_list(ids),),
+        ids,
     )
-    return [
-        ListedPassage(id, note, uri, seq, title, body, from_wall(at), from_wall(until), speaker, line, end)
-        for id, note, uri, seq, title, body, at, until, speaker, line, end in rows
-    ]
+    return [item | {"at": from_wall(item["at"]), "until": from_wall(item["until"])} for item in passages]
 
 
-_TOLD = (
-    f"SELECT r.id FROM edge r WHERE r.kind = 'rel' AND {is_live('r')} AND EXISTS (SELECT 1 FROM provenance v"
-    f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = r.id)"
-)
+_RELATIONS = f"SELECT r.id FROM edge r WHERE r.kind = 'rel' AND {is_live('r')} AND {is_asserted('r')}"
 _THESES = (
     f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.origin <> 'sentence'"
 )
 
 
-def list_facts(conn: Connection) -> Iterator[dict[str, Any]]:
+def list_facts(conn: Connection) -> Iterator[Row]:
     """All facts with live evidence, replaced ones included: relations, and theses in a model's words. Adds the ids of
     the objects, `ends`."""
-    return _read_in_batches(conn, f"{_THESES} UNION ALL {_TOLD} ORDER BY 1", _read_facts)
+    return _read_in_batches(conn, f"{_THESES} UNION ALL {_RELATIONS} ORDER BY 1", _read_facts)
 
 
-def _read_facts(conn: Connection, ids: list[int]) -> list[dict[str, Any]]:
+def _read_facts(conn: Connection, ids: list[int]) -> list[Row]:
     listed = id_list(ids)
     relations = conn.execute(f"SELECT id, src, dst FROM edge WHERE id IN {LISTED}", (listed,))
     ends = {id: (src, dst) for id, src, dst in relations}
@@ -218,12 +150,18 @@ def count(conn: Connection) -> dict[str, int]:
         "thing": f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}",
         "note": "SELECT count(*) FROM source WHERE t_deleted IS NULL",
         "passage": f"SELECT count(*) FROM node WHERE kind = 'E' AND {LIVE}",
-        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_TOLD})",
+        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_RELATIONS})",
     }
     return {name: int(conn.execute(query).fetchone()[0]) for name, query in queries.items()}
 
 
-def _read_in_batches(conn: Connection, query: str, read: Callable[[Connection, list[int]], Sequence[T]]) -> Iterator[T]:
+def _read_rows(conn: Connection, query: str, ids: list[int]) -> list[Row]:
+    rows = conn.execute(query, (id_list(ids),))
+    names = [column[0] for column in rows.description]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _read_in_batches(conn: Connection, query: str, read: Callable[[Connection, list[int]], list[Row]]) -> Iterator[Row]:
     ids = iter(select_ids(conn, query))
     while piece := list(islice(ids, AT_ONCE)):
         yield from read(conn, piece)

@@ -4,8 +4,10 @@ Every line is validated; errors name its number. An incomplete export changes no
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, get_type_hints
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import Raw
@@ -13,7 +15,7 @@ from msgspec import Raw
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
 from memory.store import check, graph, restore, schema, text
 from memory.store.connect import Connection, connect, driver, driver_errors
-from memory.store.records import FORMAT, KINDS, NODE_FIELDS, End, Header, Kind, Record
+from memory.store.records import FORMAT, KINDS, End, Header, Kind, Layout, read_layout
 from memory.store.store import Store
 
 MAX_LINE_BYTES = 256 << 20  # a passage has some kB; a file without line feeds is no export
@@ -21,13 +23,6 @@ AT_ONCE = 5000  # lines between progress reports
 FOREIGN = "It is no export of Palimpsest. To read it as a note, a table or a chat: pal add FILE."
 
 Progress = Callable[[int, int], None]
-
-
-class _Verb(NamedTuple):
-    """The insert statements of a kind of line, each with the indexes of its values in the record."""
-
-    statements: tuple[tuple[str, tuple[int, ...]], ...]
-    raw: tuple[int, ...]
 
 
 def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None) -> Header:
@@ -77,8 +72,10 @@ def _open_unguarded(path: Path) -> Connection:
 
 
 def _write(conn: Connection, lines: Iterable[bytes], progress: Progress) -> Header:
-    decode = msgspec.json.Decoder(_make_union()).decode
-    verbs = {kind.record: _make_verb(kind) for kind in KINDS}
+    layouts = [read_layout(conn, kind) for kind in KINDS]
+    records: Any = reduce(or_, (layout.record for layout in layouts), End | Header)
+    decode = msgspec.json.Decoder(records).decode
+    statements = {layout.record: _make_statements(kind, layout) for kind, layout in zip(KINDS, layouts, strict=True)}
     numbered = enumerate(lines, 1)
     header, counts, number = _read_header(numbered), dict.fromkeys((kind.name for kind in KINDS), 0), 1
     total = sum(header.counts.values())
@@ -92,21 +89,18 @@ def _write(conn: Connection, lines: Iterable[bytes], progress: Progress) -> Head
         if isinstance(record, End):
             return _finish(header, record, counts, number, next(numbered, None))
         try:
-            _insert(conn, verbs[type(record)], record)
+            values = {
+                name: _unsplice(value) if isinstance(value, Raw) else value
+                for name, value in msgspec.structs.asdict(record).items()
+            }
+            for statement in statements[type(record)]:
+                conn.execute(statement, values)
         except (driver().IntegrityError, OverflowError, UnicodeError, KeyError) as error:
             raise _make_error(number, f"It contradicts earlier lines: {error or 'another header'}.") from error
         counts[str(record.__struct_config__.tag)] += 1
         if number % AT_ONCE == 0:
             progress(number, total)
     raise InvalidInputError(f"The export was cut off at line {number:,}. Nothing was kept.")
-
-
-def _make_union() -> Any:
-    """The type of all lines."""
-    every: Any = End | Header
-    for kind in KINDS:
-        every |= kind.record
-    return every
 
 
 def _read_header(numbered: Iterator[tuple[int, bytes]]) -> Header:
@@ -143,44 +137,24 @@ def _finish(header: Header, end: End, counts: dict[str, int], number: int, extra
     return header
 
 
-def _insert(conn: Connection, verb: _Verb, record: Record) -> None:
-    values = [getattr(record, name) for name in record.__struct_fields__]
-    for place in verb.raw:
-        values[place] = _unsplice(values[place])
-    for statement, places in verb.statements:
-        conn.execute(statement, [values[place] for place in places])
-
-
 def _unsplice(raw: Raw) -> str | None:
     """JSON in the form of the table."""
     json_text = bytes(raw).decode()
     return msgspec.json.decode(raw, type=str | None) if json_text == "null" or json_text.startswith('"') else json_text
 
 
-def _make_verb(kind: Kind) -> _Verb:
-    hints = get_type_hints(kind.record)
-    names = list(hints)
-    raw = tuple(place for place, type in enumerate(hints.values()) if type is Raw)
-    renamed = {"kind": "type"} if kind.table == "object" else {}
-    if not kind.node:
-        insert = _make_statement(kind.table, [*enumerate(names)])
-        if kind.table in ("meta", "sqlite_sequence"):  # a new file has rows of them
-            return _Verb(((f"DELETE FROM {kind.table} WHERE {kind.order} = ?", (0,)), insert), raw)
-        return _Verb((insert,), raw)
-    of_node = [(place, name) for place, name in enumerate(names) if name == "id" or name in NODE_FIELDS]
-    own = [
-        (place, "node_id" if name == "id" else renamed.get(name, name))
-        for place, name in enumerate(names)
-        if name not in NODE_FIELDS
-    ]
-    insert_node, places = _make_statement("node", of_node)
-    insert_node = insert_node.replace("node(", "node(kind, ").replace("VALUES (", f"VALUES ('{kind.node}', ")
-    return _Verb(((insert_node, places), _make_statement(kind.table, own)), raw)
-
-
-def _make_statement(table: str, columns: list[tuple[int, str]]) -> tuple[str, tuple[int, ...]]:
-    names, marks = ", ".join(name for _, name in columns), ", ".join("?" * len(columns))
-    return f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(place for place, _ in columns)
+def _make_statements(kind: Kind, layout: Layout) -> list[str]:
+    """The statements that insert a line; their parameters are its fields."""
+    statements = []
+    if kind.table in ("meta", "sqlite_sequence"):  # a new file has rows of them
+        key = layout.order[0]
+        statements.append(f"DELETE FROM {kind.table} WHERE {key} = :{key}")
+    for table in ("node", kind.table) if kind.node else (kind.table,):
+        values = {field.column: f":{field.name}" for field in layout.fields if field.table == table}
+        if kind.node:
+            values |= {"kind": f"'{kind.node}'"} if table == "node" else {"node_id": ":id"}
+        statements.append(f"INSERT INTO {table}({', '.join(values)}) VALUES ({', '.join(values.values())})")
+    return statements
 
 
 def _verify_references(conn: Connection) -> None:

@@ -21,18 +21,12 @@ class Joined(NamedTuple):
     passages: int = 0
 
 
-class ReachedObjects(NamedTuple):
-    """The objects, the center as one first, each with its distance; their connections; and the number of further
-    neighbours of the last step."""
-
-    steps: dict[int, int]
-    joined: list[Joined]
-    left_out: int
-
-
-def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int) -> ReachedObjects:
-    """The objects within `depth` steps of objects that are one thing, up to `limit`: nearer ones first, then those
-    connected by facts, newest first. Joint mentions only count if they lead to a new object."""
+def explore(
+    conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int
+) -> tuple[dict[int, int], list[Joined], int]:
+    """({object: distance}, connections, number of further neighbours) within `depth` steps of objects that are one
+    thing, its first id first. Up to `limit` objects: nearer ones first, then those connected by facts, newest first.
+    Joint mentions only count if they lead to a new object."""
     middle = center[0]
     steps, joined, left_out = {middle: 0}, list[Joined](), 0
     frontier = list(center)
@@ -55,7 +49,7 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
                 steps[id] = step
                 frontier.append(id)
             joined.append(link)
-    return ReachedObjects(steps, _drop_repeats(joined), left_out)
+    return steps, _drop_repeats(joined), left_out
 
 
 def _drop_repeats(joined: Sequence[Joined]) -> list[Joined]:
@@ -81,13 +75,12 @@ def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: 
 def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
     """[(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`; without
     namesakes."""
-    types = ", ".join(f"'{type}'" for type in HIDDEN)
     return conn.execute(
         "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g JOIN episode e ON e.node_id = g.src"
         f" JOIN source s ON s.id = e.source_id WHERE g.dst IN {LISTED} AND g.kind = 'mention' AND {is_live('g')}"
         "  AND ifnull(ifnull(e.event_from, s.at), 0) <= ? ORDER BY g.src DESC LIMIT ?) here"
         f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')} JOIN object o ON o.node_id = m.dst"
-        f" AND ifnull(o.type, '') NOT IN ({types}) JOIN node n ON n.id = m.dst AND n.{LIVE}"
+        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = m.dst AND n.{LIVE}"
         " WHERE m.dst NOT IN (SELECT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm"
         f"  WHERE a.node_id IN {LISTED}) GROUP BY m.dst ORDER BY passages DESC, m.dst LIMIT ?",
         (id_list(objects), at, NEWEST_PASSAGES, id_list(objects), limit),

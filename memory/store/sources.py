@@ -47,12 +47,12 @@ def get(conn: Connection, uri: str) -> Source | None:
     return source_from_row(row) if row else None
 
 
-def list_under(conn: Connection, prefix: str) -> list[Source]:
-    """The live sources whose uri begins with `prefix`, by uri."""
+def list_under(conn: Connection, prefix: str, mark: str = "") -> list[Source]:
+    """The live sources whose uri begins with `prefix` and contains `mark`, by uri."""
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS} FROM source"
-        " WHERE uri >= ? AND substr(uri, 1, ?) = ? AND t_deleted IS NULL ORDER BY uri",
-        (prefix, len(prefix), prefix),
+        " WHERE uri >= ?1 AND substr(uri, 1, ?2) = ?1 AND instr(uri, ?3) AND t_deleted IS NULL ORDER BY uri",
+        (prefix, len(prefix), mark),
     )
     return [source_from_row(row) for row in rows]
 
@@ -64,16 +64,6 @@ def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[So
         f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0"
         " AND t_deleted IS NULL ORDER BY uri LIMIT ?",
         (after, *_bound(folder), limit),
-    )
-    return [source_from_row(row) for row in rows]
-
-
-def list_parts(conn: Connection, prefix: str) -> list[Source]:
-    """The live sources whose uri begins with `prefix` and contains "#": perhaps parts of a file."""
-    rows = conn.execute(
-        f"SELECT {SOURCE_COLUMNS} FROM source"
-        " WHERE uri >= ? AND substr(uri, 1, ?) = ? AND instr(uri, '#') > 0 AND t_deleted IS NULL ORDER BY uri",
-        (prefix, len(prefix), prefix),
     )
     return [source_from_row(row) for row in rows]
 
