@@ -246,8 +246,8 @@ def _row(of: dict[str, Any]) -> list[str]:
 def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None:
     """Take back all that the agent NAME wrote and judged.
 
-    Its notes are forgotten for good, with the facts that only they tell; what it said of answers
-    teaches nothing any more.
+    Its notes are forgotten for good, with the facts that only they state; its verdicts on answers
+    no longer count.
     """
     known = next((one for one in session.client.agents() if one.name == name), None)
     if known is None:

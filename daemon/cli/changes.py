@@ -102,8 +102,8 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int) 
     pal diff "last week" "last week"    in that week
     pal diff 2026-03 2026-04            from the beginning of March to the end of April
 
-    It is about when the memory came to know something; when that was so: pal facts --as-of. What was forgotten is not
-    in it. Exits with 4 when nothing changed.
+    It compares what the memory knew at these times; for what was true at a time: pal facts --as-of. Forgotten text is
+    left out. Exits with 4 when nothing changed.
     """
     if until is not None and until < since:
         raise click.BadParameter(
@@ -252,8 +252,8 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
 def undo(session: Session, id: int | None) -> None:
     """Undo the replacement of a fact.
 
-    ID is the number of the revision, which `pal review` and `pal history` show. Without it what was kept last of what
-    you told in the chat, or to `pal ask`, is forgotten.
+    ID is the number of the revision, which `pal review` and `pal history` show. Without it, the last
+    statement that you made in the chat or to `pal ask` is forgotten.
     """
     if id is not None:
         _settle(session, id, "undo")

@@ -201,7 +201,7 @@ def _print(state: wire.EmbedderReply) -> None:
 def plugins(ctx: click.Context) -> None:
     """List the plug-ins, what each adds, and which were left out.
 
-    A plug-in is a package that was installed beside this one. It adds readers, embedders,
+    A plug-in is a package in the environment of this one. It adds readers, embedders,
     models, strategies or rankers. It is code that you install, like any other: it can do
     what you can. One that fails when it is loaded is left out, with the reason; everything
     else goes on. A plug-in that was just installed or taken away counts from the next start

@@ -62,7 +62,7 @@ class DaemonState(click.ClickException):
 
 
 class BadSettings(click.ClickException):
-    """config.toml cannot be meant."""
+    """config.toml is invalid."""
 
     exit_code = 78
 

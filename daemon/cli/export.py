@@ -210,9 +210,9 @@ def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
 def import_(session: Session, file: Path, yes: bool) -> None:
     """Create a memory from an export.
 
-    FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: of an export that is damaged,
-    cut off or written by a newer Palimpsest nothing is taken. A memory that is there already is replaced, and kept
-    beside the backups. The daemon must not run: pal daemon stop
+    FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: nothing is imported from an
+    export that is damaged, cut off or written by a newer Palimpsest. An existing memory is replaced, and kept with
+    the backups. The daemon must not run: pal daemon stop
 
     To read chats, notes and tables of other programs: pal add
     """

@@ -46,7 +46,7 @@ STDOUT = "-"
 def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List the facts about NAME: a person, a place, a thing.
 
-    First the facts that were read out of your notes, then the other sentences that speak of it.
+    First the facts from your notes, then other sentences that mention it.
     """
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if not session.shows_json(reply):
@@ -73,7 +73,7 @@ def _print_fact(fact: wire.Fact) -> None:
 def history(session: Session, name: str) -> None:
     """Show how the facts about NAME changed.
 
-    Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
+    Each value with the time in which it was valid, its line, and who replaced it: a rule, a model or you.
     """
     reply = session.reader.history(name)
     if session.as_json:

@@ -29,12 +29,13 @@ from daemon.terminal import display_safe
 EXIT_CODES = {
     0: "Done.",
     1: "It went wrong; the message says what to do.",
-    2: "The command, an option or the text given with it cannot be meant.",
+    2: "The command, an option or its text is invalid.",
     3: "The daemon is not running and could not, or should not, be started; or one is running already.",
     4: "Nothing was found, or the memory does not hold the answer; a newer Palimpsest wrote the memory.",
+    5: "No line answers the question plainly; the closest lines are shown (pal ask).",
     74: "The memory's file is damaged, or was replaced or moved while it was open.",
     75: "Its disk is full, or the file cannot be written.",
-    78: "config.toml cannot be meant; the message names the line.",
+    78: "config.toml is invalid; the message names the line.",
     130: "Ctrl-C.",
 }
 ENVIRONMENT = {
@@ -95,7 +96,7 @@ def stop(session: Session) -> None:
 @json_option
 @pass_session
 def restart(session: Session) -> None:
-    """Stop it and start it again, with the settings as they are now.
+    """Stop the daemon and start it with the current settings.
 
     One that is installed as a service is started by the system again.
     """

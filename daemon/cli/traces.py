@@ -277,9 +277,9 @@ def _allowed(of: wire.Why) -> str:
 def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
     """Show why WORDS are not in an answer.
 
-    The nearest passages that hold these words, and what dropped each: that it lies outside the time or the part of the
-    memory that was asked, that too much was better, that a newer fact took its place. The question is searched for once
-    more, in the memory as it is now. Exits with 4 where no passage holds the words.
+    Lists the nearest passages that contain these words, and what excluded each: the time or the part of the memory
+    that was asked for, better passages, or a newer fact. The question is searched again, in the current memory. Exits
+    with 4 if no passage contains the words.
     """
     found = session.client.whynot(id if id is not None else newest(session), " ".join(words))
     session.show(found, _print_whynot)

@@ -63,8 +63,8 @@ def check(session: Session) -> None:
 def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
     """Replace the memory with a backup.
 
-    BACKUP is a file; by default the newest of the backup folder. It is verified first. What it replaces is kept beside
-    the backups. The daemon must not run: pal daemon stop
+    BACKUP is a file; by default the newest of the backup folder. It is verified first. The replaced memory is kept
+    with the backups. The daemon must not run: pal daemon stop
     """
     there = _backups(session.paths.backups)
     if only_list:
@@ -124,9 +124,9 @@ def _written(file: Path) -> datetime:
 def tidy(session: Session) -> None:
     """Run the nightly maintenance now.
 
-    Facts that were told twice become one that all their passages tell (`pal undo` takes it
-    back), what lacks a vector gets one, and names that may be one are listed. No name is
-    merged: that is for `pal same`. Doing it again changes nothing.
+    Joins facts that several passages state (`pal undo` separates them), embeds what has no
+    vector, lists names that may mean one thing (`pal same` joins them), and clears unused
+    parts of the file after something was forgotten. Running it again changes nothing.
     """
     done = session.client.consolidate()
     if session.shows_json(done):
@@ -147,12 +147,12 @@ def tidy(session: Session) -> None:
 def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
     """Rebuild indexes and derived data.
 
-    For when `pal check` or `pal doctor` tells that it is damaged. Nothing is lost by it: passages, facts,
-    traces and what you said of answers are the truth, and stay as they are. Questions go on meanwhile.
+    For when `pal check` or `pal doctor` says that they are damaged. Nothing is lost: they are made from passages,
+    facts, traces and your verdicts, which are not changed. Questions are answered meanwhile.
     """
     what = tuple(name for name, chosen in (("memory", memory), ("text", text), ("vectors", vectors)) if chosen)
     if not what:
-        raise click.UsageError("Say what to make anew: --memory, --text, --vectors or several.")
+        raise click.UsageError("Say what to rebuild: --memory, --text, --vectors or several.")
     done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", session.as_json)
     if session.as_json:
         return

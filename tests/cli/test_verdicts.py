@@ -100,7 +100,7 @@ def test_what_was_learnt_is_made_anew(town: Shell) -> None:
 
 def test_it_must_be_said_what_to_rebuild(town: Shell) -> None:
     said = town.pal("rebuild")
-    assert said.code == 2 and "Say what to make anew" in said.err
+    assert said.code == 2 and "Say what to rebuild" in said.err
 
 
 def test_the_second_time_a_model_reads_what_answered_the_first_time(
