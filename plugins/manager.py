@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib.metadata import entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -174,6 +175,11 @@ class Plugins:
         """Whether a reader handles files of this name; hidden files need a suffix that has a reader."""
         suffix = suffix_of(path)
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
+
+    def lacks_library(self, path: Path) -> bool:
+        """Whether the reader of files of this name, which it has, needs a library that is not installed."""
+        library = self._by_suffix[suffix_of(path)].library
+        return bool(library) and find_spec(library) is None
 
     def reader(self, name: str) -> Reader | None:
         """The reader of that name, or None."""

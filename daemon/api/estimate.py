@@ -29,16 +29,17 @@ READ_PER_WORD = 1.6  # tokens
 
 def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[Path]) -> wire.Counted:
     """Counts what would be read, for some seconds; no file is opened."""
-    number = size = 0
+    number = size = lacking = 0
     deadline = time.monotonic() + COUNT_SECONDS
     own = tuple(own)
     for entry, _ in _walk(paths, settings, own):
         if entry.unread is None and entry.size and plugins.reads(entry.path):
             number += 1
             size += entry.size
+            lacking += plugins.lacks_library(entry.path)
         if time.monotonic() > deadline:
-            return wire.Counted(number, size, complete=False)
-    return wire.Counted(number, size, complete=True)
+            return wire.Counted(number, size, complete=False, lacking=lacking)
+    return wire.Counted(number, size, complete=True, lacking=lacking)
 
 
 def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> Iterator[tuple[Found, Path]]:

@@ -76,7 +76,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("doctor", "Show what is wrong, and the command that fixes it."),
     },
     "Set up": {
-        "init": ("folders", "Write config.toml, say who you are and choose the folders to watch."),
+        "init": ("setup", "Say who you are, choose the folders to watch, and open the chat."),
         "config": ("config", "Show and change the settings."),
         "embedder": ("config", "Show or change the embedder."),
         "models": ("models", "Show the available language models and their uses."),

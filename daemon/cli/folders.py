@@ -1,8 +1,7 @@
-"""pal watch, init: which folders the memory reads by itself."""
+"""pal watch: which folders the memory reads by itself."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from daemon.cli.options import ListGroup, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, describe_rules, print_copies
-from daemon.introduction import QUESTIONS, read_answer
 from daemon.terminal import count
 
 GONE_SHOWN = 20
-LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
 
 
 @click.group(cls=ListGroup)
@@ -57,31 +54,34 @@ def watch_add(
     For a folder that is watched already, the options change what was said of it: --policy and --tag also for what was
     read before, and what it is no longer to read is dropped.
     """
-    chosen = [_folder(folder) for folder in folders]
+    chosen = [require_folder(folder) for folder in folders]
     if not yes:
-        confirm_much(session, _unwatched(session, chosen))
+        confirm_much(session, list_unwatched(session, chosen))
     rules = {
         "tags": [tag for tag in tags if tag] if tags else None,
         "readers": [name for name in readers if name] if readers else None,
         "depth": depth,
     }
     for folder in chosen:
-        _watch(session, folder, policy, **rules)
+        watch_folder(session, folder, policy, **rules)
 
 
-def _unwatched(session: Session, folders: list[Path]) -> list[Path]:
+def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
+    """Those of the folders that are not watched yet."""
     known = {row.path for row in session.client.folders()}
     return [folder for folder in folders if str(folder.resolve()) not in known]
 
 
-def _folder(path: Path) -> Path:
+def require_folder(path: Path) -> Path:
+    """`path`, absolute. Raises BadParameter if it is missing or a file."""
     folder = require_path(path, "FOLDER")
     if not folder.is_dir():
         raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
     return folder
 
 
-def _watch(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
+def watch_folder(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
+    """Watches a folder, and says so."""
     known = {row.path: row.policy for row in session.client.folders()}
     row = session.client.watch(folder, policy, **rules)
     if session.as_json:
@@ -165,64 +165,3 @@ def _print_gone(reply: wire.GoneReply) -> None:
     output.say(f"{count(reply.total, 'file')} {verb} gone. To keep or to drop what they said:")
     for answer in ("keep", "drop"):
         output.say(f'  pal watch gone "{reply.path}" --{answer}')
-
-
-@click.command()
-@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
-@json_option
-@pass_session
-def init(session: Session, folders: tuple[Path, ...]) -> None:
-    """Write config.toml, say who you are and choose the folders to watch.
-
-    It asks for your name, home, family and work, as `pal me set` stores them, and for folders, as `pal watch add`
-    watches them. An empty line skips a question. Run again, it keeps the file, asks for what is not known, and adds
-    folders.
-    """
-    from daemon.paths import private_folder, write_private
-    from daemon.settings import Settings, render
-
-    chosen = [_folder(folder) for folder in folders]
-    config = session.paths.config
-    written = not config.exists()
-    if written:
-        private_folder(config.parent)
-        write_private(config, render(Settings()))
-    if not session.as_json:
-        output.print_text(f"{'Written' if written else 'Kept'}: {config}")
-    if not chosen and not session.as_json and sys.stdin.isatty():
-        _introduce(session)
-        chosen = _ask_for_folders(session)
-    confirm_much(session, _unwatched(session, chosen) if chosen else [])
-    for folder in chosen:
-        _watch(session, folder)
-    if session.as_json:
-        output.print_json({"config": str(config), "written": written, "folders": [str(folder) for folder in chosen]})
-
-
-def _introduce(session: Session) -> None:
-    """Asks for what is not known of the owner."""
-    profile = session.client.profile().profile
-    known = {entry.key for entry in profile.entries} | ({"name"} if profile.names else set())
-    for question in QUESTIONS:
-        if question.key not in known:
-            answer = click.prompt(f"{question.text} ({question.hint})", default="", show_default=False, err=True)
-            for key, value in read_answer(question.key, answer).items():
-                session.client.set_profile(key, value)
-
-
-def _ask_for_folders(session: Session) -> list[Path]:
-    watched = session.client.folders()
-    if watched:
-        output.say("Watched already:")
-        for row in watched:
-            output.say(f"  {row.path}")
-    likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
-    example = f", for example {likely[0]}" if likely and not watched else ""
-    output.say(f"Which folder shall be read{example}? An empty line ends.")
-    chosen: list[Path] = []
-    while answer := click.prompt("Folder", default="", show_default=False, err=True).strip():
-        try:
-            chosen.append(_folder(Path(answer)))
-        except click.BadParameter as error:
-            output.say(error.message)
-    return chosen

@@ -103,11 +103,12 @@ class GoneReply:
 @dataclass(frozen=True, slots=True)
 class Counted:
     """How many files in a folder would be read, and their size. Where they are too many to be counted soon, `complete`
-    is false and there are more."""
+    is false and there are more. `lacking`: how many of them need a library that is not installed."""
 
     files: int
     bytes: int
     complete: bool
+    lacking: int = 0
 
 
 @dataclass(frozen=True, slots=True)

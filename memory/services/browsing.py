@@ -105,13 +105,11 @@ class Browsing:
         return self._store.read(browse.find_sources, _fold(words), limit, offset)
 
     def list_recent(self, limit: int) -> RecentActivity:
-        """At most `limit` notes that were read last, and as many of their names: people and titles of notes before
-        names of several words from the text."""
+        """At most `limit` notes that were read last, and as many of the things that they mention most."""
         with self._store.reading() as conn:
             newest = recent.list_newest_episodes(conn, MAX_PASSAGES)
-            mentioned = recent.count_mentioned(conn, newest, CANDIDATES * limit)
-            names = [label for label, kind in mentioned if kind != "name" or " " in label]
-            return RecentActivity(recent.list_read_last(conn, newest, limit), names[:limit])
+            names = [label for _, label in recent.list_mentioned_things(conn, newest, limit)]
+            return RecentActivity(recent.list_read_last(conn, newest, limit), names)
 
     def object(self, name: str) -> ObjectView:
         """What is known of an object, by any of its names. NotFoundError."""

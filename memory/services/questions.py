@@ -134,16 +134,18 @@ class Questions:
                 return outcome.answer
 
     def suggest(self, changed: Sequence[Fact], has_plans: bool, most: int) -> list[str]:
-        """Questions for this memory that have an answer. `changed`: recently replaced facts; `has_plans`: whether
+        """Questions for this memory that have a clear answer. `changed`: recently replaced facts; `has_plans`: whether
         something is planned or due."""
         from memory.insight.suggestions import propose_questions
 
         proposed = self._store.read(propose_questions, changed, has_plans)[:MAX_PROPOSED]
-        return list(islice((question for question in proposed if not self._answers_nothing(question)), most))
+        return list(islice((proposal.question for proposal in proposed if self._answers_clearly(*proposal)), most))
 
-    def _answers_nothing(self, question: str) -> bool:
+    def _answers_clearly(self, question: str, expected: str) -> bool:
+        """Whether the first line of the answer has the expected words."""
         answer = self.answer_unkept(question)
-        return answer.no_answer or not answer.citations
+        first = answer.text.partition("\n")[0].casefold()
+        return bool(answer.citations) and not answer.no_answer and expected.casefold() in first
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""

@@ -6,7 +6,7 @@ from memory.nouns import ListedSource
 from memory.store.connect import Connection
 from memory.store.diff import find_first_after
 from memory.store.revisions import Row, list_by_clauses
-from memory.store.rows import LISTED, id_list, is_live, select_ids
+from memory.store.rows import id_list, is_live, select_ids
 from memory.store.sources import by_ids
 
 REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?1 AND (?2 IS NULL OR t <= ?2)"
@@ -55,12 +55,16 @@ def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
     )
 
 
-def count_mentioned(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[str, str]]:
-    """(name, name | link | title | person) of the names most often mentioned in these passages."""
+def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[int, str]]:
+    """(id, name) of the things most often mentioned in these passages: people, what is linked, and what one of their
+    notes has as its title; a name that only occurs in a text may be any word."""
+    listed = "(SELECT value FROM json_each(?1))"
     return conn.execute(
-        "SELECT n.label, o.type FROM edge e JOIN object o ON o.node_id = e.dst AND o.type IN ('name', 'link', 'person')"
+        "SELECT n.id, n.label FROM edge e JOIN object o ON o.node_id = e.dst"
+        " AND o.type IN ('name', 'link', 'title', 'person')"
         f" JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE e.kind = 'mention' AND {is_live('e')}"
-        f" AND e.src IN {LISTED} AND length(n.label) >= ? GROUP BY n.id"
-        " ORDER BY o.type = 'name', count(DISTINCT e.src) DESC, n.id LIMIT ?",
+        f" AND e.src IN {listed} AND length(n.label) >= ?2 AND (o.type IN ('link', 'person') OR n.label IN"
+        f" (SELECT s.title FROM episode p JOIN source s ON s.id = p.source_id WHERE p.node_id IN {listed}))"
+        " GROUP BY n.id ORDER BY count(DISTINCT e.src) DESC, n.id LIMIT ?3",
         (id_list(episodes), LEAST_NAME_CHARS, limit),
     ).fetchall()

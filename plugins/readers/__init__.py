@@ -71,6 +71,7 @@ class Reader:
     max_memory: int = 512 * MIB
     stream: Callable[[Path, BinaryIO], Iterator[Part]] | None = None
     programs: tuple[str, ...] = ()  # programs that it may start, by their names on the PATH
+    library: str = ""  # module of the extra `readers` without which it reads nothing
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_copied: bool = False) -> list[Document]:

@@ -98,7 +98,10 @@ READERS = (
         "agents", (".jsonl",), "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields",
         stream=stream_logs, max_bytes=1024 * MIB, max_seconds=300, version=4,
     ),
-    Reader("bibtex", (".bib",), "References in BibTeX, with notes", stream=references.stream_bibtex, max_bytes=5 * MIB),
+    Reader(
+        "bibtex", (".bib",), "References in BibTeX, with notes",
+        stream=references.stream_bibtex, max_bytes=5 * MIB, library="bibtexparser",
+    ),
     Reader("bookmarks", (".jsonlz4", ".baklz4"), "Bookmarks of browsers, from HTML or JSON", bookmarks.refuse),
     Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=2),
     Reader(
@@ -109,9 +112,15 @@ READERS = (
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
     Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
-    Reader("docx", (".docx",), "Documents of Word, by paragraphs", docx.read, 50 * MIB, dates_parts=True, version=3),
+    Reader(
+        "docx", (".docx",), "Documents of Word, by paragraphs",
+        docx.read, 50 * MIB, dates_parts=True, version=3, library="defusedxml",
+    ),
     Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, MAX_MAIL, version=4),
-    Reader("epub", (".epub",), "Books without copy protection, by their parts", epub.read, 100 * MIB),
+    Reader(
+        "epub", (".epub",), "Books without copy protection, by their parts",
+        epub.read, 100 * MIB, library="defusedxml",
+    ),
     Reader(
         "html", (".html", ".htm", ".xhtml"),
         "Saved web pages, bookmarks of browsers, and chats of Telegram, Discord and Google as pages",
@@ -134,16 +143,20 @@ READERS = (
     Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", notebook.read, 50 * MIB),
     Reader(
         "odf", (".odt", ".odp", ".ods"), "LibreOffice: texts, presentations and spreadsheets",
-        odf.read, 50 * MIB, dates_parts=True, version=2,
+        odf.read, 50 * MIB, dates_parts=True, version=2, library="defusedxml",
     ),
     Reader("org", (".org",), "Org-mode outlines", org.read, dates_parts=True, version=5),
-    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=3),
+    Reader(
+        "pdf", (".pdf",), "PDF with text, by pages",
+        pdf.read, 100 * MIB, dates_parts=True, version=3, library="pypdfium2",
+    ),
     Reader("plain", (*plain.RST, *plain.ADOC), "reStructuredText and AsciiDoc", plain.read, dates_parts=True),
     Reader(
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
+        library="pptx",
     ),
     Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
-    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2),
+    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2, library="striprtf"),
     Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", subtitles.read),
     Reader(
         "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
@@ -154,7 +167,10 @@ READERS = (
         "unnamed", ("",), "Plain text and mails in files without a suffix, as README or those of MH",
         read_text, MAX_MAIL, dates_parts=True, version=8,
     ),
-    Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", xlsx.read, 50 * MIB, version=4),
+    Reader(
+        "xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows",
+        xlsx.read, 50 * MIB, version=4, library="openpyxl",
+    ),
 )  # fmt: skip
 
 

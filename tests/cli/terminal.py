@@ -27,7 +27,11 @@ def until_single_keys(terminal: int) -> None:
 def at_terminal(shell: Shell, *args: str, keys: list[tuple[str, str]]) -> Said:
     """Runs `pal`; each of `keys` is (what is printed before, what is typed then). All that is printed is `out`."""
     master, slave = pty.openpty()
-    environment = os.environ | {"PALIMPSEST_HOME": str(shell.home), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    environment = os.environ | {
+        "PALIMPSEST_HOME": str(shell.home),
+        "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))),
+        "NO_COLOR": "1",
+    }
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.cli.pal", *args],
         cwd=shell.folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,

