@@ -137,9 +137,9 @@ def test_markup_that_is_read_is_seen() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 84337,
-    "modules": 532,
-    "classes": 826,
+    "lines": 84379,
+    "modules": 533,
+    "classes": 828,
     "lines of the page": 2910,
     "variables called one, found, said or told": 357,
     "modules of over 400 lines": 10,

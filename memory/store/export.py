@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from memory.errors import StoreDamagedError
 from memory.store.connect import Connection, driver
-from memory.store.records import FORMAT, KEPT_META, SECRET_META, End, Field, Header, Kind, read_layout
+from memory.store.records import FORMAT, KEPT_META, SECRET_META, End, Header, Kind, RecordField, read_layout
 
 PIECE_BYTES = 1 << 16
 
@@ -74,7 +74,7 @@ def _splice(text: str | None) -> Raw:
     return Raw(b"null" if text is None else text.replace("\n", " ").encode())
 
 
-def _make_column(kind: Kind, field: Field) -> str:
+def _make_column(kind: Kind, field: RecordField) -> str:
     column = f"{'n' if kind.node and field.table == 'node' else 'r'}.{field.column}"
     if field.type is Raw:  # text that is no JSON is quoted; `load` accepts both
         return f"iif({column} IS NULL OR json_valid({column}), {column}, json_quote({column}))"

@@ -106,7 +106,7 @@ _SEQUENCE = {"name": "TEXT", "seq": "INTEGER"}  # SQLite declares no types there
 _NULL = Raw(b"null")
 
 
-class Field(NamedTuple):
+class RecordField(NamedTuple):
     """A field of a line, from a `column` of a `table`. `default`: NODEFAULT if it is required."""
 
     name: str
@@ -120,7 +120,7 @@ class Layout(NamedTuple):
     """The lines of a kind: their type, their fields in its order, and the columns that sort them."""
 
     record: type[Struct]
-    fields: tuple[Field, ...]
+    fields: tuple[RecordField, ...]
     order: tuple[str, ...]
 
 
@@ -138,7 +138,7 @@ def read_layout(conn: Connection, kind: Kind) -> Layout:
             default = DEFAULTS.get(path, NODEFAULT if is_required else _NULL if path in JSON else None)
             type = Raw if path in JSON else _TYPES[declared or _SEQUENCE[column]]
             optional = type if is_required or type is Raw else type | None
-            fields.append(Field(RENAMED.get(path, column), table, column, optional, default))
+            fields.append(RecordField(RENAMED.get(path, column), table, column, optional, default))
     fields.sort(key=lambda field: field.default is not NODEFAULT)
     declarations = [
         (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
