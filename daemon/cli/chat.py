@@ -46,7 +46,7 @@ def chat(session: Session, plain: bool) -> None:
     answer is read out with its sources. At a pipe it ends with 0, with 4 when a question was not answered, and with
     the code of the last error.
     """
-    if not plain and can_draw():
+    if not plain and output.can_draw():
         import gc
 
         gc.disable()  # until the first page is drawn, which takes a twentieth less of the processor then
@@ -55,11 +55,6 @@ def chat(session: Session, plain: bool) -> None:
         click.get_current_context().exit(run(session.paths))
 
     click.get_current_context().exit(PlainChat(session, interactive=sys.stdin.isatty()).run())
-
-
-def can_draw() -> bool:
-    """Whether there is a terminal, and one whose cursor can be moved."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @click.command()

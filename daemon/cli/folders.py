@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import ListGroup, json_option, require_path
-from daemon.cli.policy import confirm_much, policy_option
+from daemon.cli.options import ListGroup, json_option, require_folder
+from daemon.cli.policy import confirm_much, list_unwatched, policy_option, watch_folder
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_folder, describe_rules, print_copies
+from daemon.cli.show import describe_folder, print_copies
 from daemon.terminal import count
 
 GONE_SHOWN = 20
@@ -51,7 +50,7 @@ def watch_add(
 
     To read one once and no more: pal add.
 
-    For a folder that is watched already, the options change what was said of it: --policy and --tag also for what was
+    For a folder that is watched already, the options change its settings: --policy and --tag also for what was
     read before, and what it is no longer to read is dropped.
     """
     chosen = [require_folder(folder) for folder in folders]
@@ -64,34 +63,6 @@ def watch_add(
     }
     for folder in chosen:
         watch_folder(session, folder, policy, **rules)
-
-
-def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
-    """Those of the folders that are not watched yet."""
-    known = {row.path for row in session.client.folders()}
-    return [folder for folder in folders if str(folder.resolve()) not in known]
-
-
-def require_folder(path: Path) -> Path:
-    """`path`, absolute. Raises BadParameter if it is missing or a file."""
-    folder = require_path(path, "FOLDER")
-    if not folder.is_dir():
-        raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
-    return folder
-
-
-def watch_folder(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
-    """Watches a folder, and says so."""
-    known = {row.path: row.policy for row in session.client.folders()}
-    row = session.client.watch(folder, policy, **rules)
-    if session.as_json:
-        output.print_json(row)
-    elif row.path in known:
-        changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
-        output.print_text(f"Already watched: {row.path}{changed}{said}")
-    else:
-        output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
 
 
 @watch.command("rm")
@@ -135,7 +106,7 @@ def watch_list(session: Session) -> None:
 def watch_gone(session: Session, folder: Path | None, answer: str | None) -> None:
     """List the files of FOLDER that are gone, or say what becomes of them.
 
-    Many files that vanish stay in the memory until you say so: their drive may be out, or something
+    Many files that vanish stay in the memory until you decide: their drive may be out, or something
     may have gone wrong. A file that is dropped comes back when it is there again.
     """
     asking = [Path(row.path) for row in session.client.folders() if row.gone]

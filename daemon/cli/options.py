@@ -215,6 +215,14 @@ def require_path(path: Path, hint: str) -> Path:
     raise click.BadParameter(display_safe(f"There is no {str(path)!r}.{hint_text}", line=True), param_hint=hint)
 
 
+def require_folder(path: Path) -> Path:
+    """`path`, absolute. Raises BadParameter if it is missing or a file."""
+    folder = require_path(path, "FOLDER")
+    if not folder.is_dir():
+        raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
+    return folder
+
+
 def check_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """An agent's name, as config.toml takes it. BadParameter."""
     from daemon.settings import CLIENT_NAME

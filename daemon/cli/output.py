@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import click
 
 from daemon import wire
-from daemon.cli import output
 from daemon.client import DaemonDownError
 from daemon.terminal import display_safe, escape_unsafe
 
@@ -108,7 +107,7 @@ def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as
     with click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show_bar) as bar:
         for event in events:
             if as_json:
-                output.print_json(event)
+                print_json(event)
             match event:
                 case wire.Progress():
                     bar.length = max(event.total, event.done)
@@ -116,3 +115,8 @@ def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as
                 case end():
                     return event
     raise DaemonDownError("The daemon went away while it worked. Nothing is lost; do it again.")
+
+
+def can_draw() -> bool:
+    """Whether there is a terminal, and one whose cursor can be moved."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -11,6 +11,7 @@ import click
 
 from daemon.cli import output
 from daemon.cli.session import Session
+from daemon.cli.show import describe_rules
 from daemon.terminal import count, display_safe, size
 
 SETTING = "models.policy"
@@ -58,3 +59,23 @@ def confirm_much(session: Session, folders: Sequence[Path]) -> None:
         more = "" if found.complete else "more than "
         question = f"That is {more}{count(found.files, 'file')}, {more}{size(found.bytes)}. Read all of it?"
         output.confirm(question, "read all of it", "Nothing was read.")
+
+
+def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
+    """Those of the folders that are not watched yet."""
+    known = {row.path for row in session.client.folders()}
+    return [folder for folder in folders if str(folder.resolve()) not in known]
+
+
+def watch_folder(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
+    """Watches a folder, and prints it."""
+    known = {row.path: row.policy for row in session.client.folders()}
+    row = session.client.watch(folder, policy, **rules)
+    if session.as_json:
+        output.print_json(row)
+    elif row.path in known:
+        changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
+        said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
+        output.print_text(f"Already watched: {row.path}{changed}{said}")
+    else:
+        output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")

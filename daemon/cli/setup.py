@@ -13,10 +13,8 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.chat import can_draw, chat
-from daemon.cli.folders import list_unwatched, require_folder, watch_folder
-from daemon.cli.options import json_option
-from daemon.cli.policy import confirm_much
+from daemon.cli.options import json_option, require_folder
+from daemon.cli.policy import confirm_much, list_unwatched, watch_folder
 from daemon.cli.session import Session
 from daemon.client import Client
 from daemon.introduction import FAMILY, QUESTIONS, read_answer
@@ -36,7 +34,7 @@ NOT_ASKED = (
 
 @dataclass
 class Choices:
-    """What was answered: statements about the owner, folders to watch, and extras to install."""
+    """The answers: statements about the owner, folders to watch, and extras to install."""
 
     statements: dict[str, str] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
@@ -84,10 +82,16 @@ def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         output.print_json(reply)
     elif not asks:
         output.say(NOT_ASKED)
-    elif can_draw() and click.confirm("Open the chat now?", default=True, err=True):
-        ctx.invoke(chat)
+    elif output.can_draw() and click.confirm("Open the chat now?", default=True, err=True):
+        _open_chat(ctx)
     else:
         output.say('To open the chat: pal. To ask one question: pal ask "..."')
+
+
+def _open_chat(ctx: click.Context) -> None:
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    ctx.invoke(group.get_command(ctx, "chat"))  # type: ignore[arg-type]
 
 
 def _ask(session: Session, choices: Choices) -> None:
@@ -168,7 +172,7 @@ def _offer_extras(session: Session, choices: Choices, lacking: int) -> None:
 
 
 def _install(extra: str) -> bool:
-    """Installs an extra, with the installer's own progress; whether it worked, and says so if not."""
+    """Installs an extra, with the installer's own progress; whether it worked. Prints why not."""
     from plugins.installing import install_command
 
     command = install_command(extra)
