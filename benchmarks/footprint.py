@@ -21,7 +21,6 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 MB = 1e6
-OWN = "palimpsest"
 OF_VENV = ("pip", "setuptools")  # which are there before
 SMALLEST_MB = 0.05  # that has a row of its own
 

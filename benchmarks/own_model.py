@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,6 +27,7 @@ from daemon.settings import Settings, load
 from memory import Memory
 from memory.errors import ModelError
 from plugins import manager
+from plugins.installing import read_version
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import ask_for_a_word
 from plugins.llms.registry import Models
@@ -137,7 +137,7 @@ def _describe_run(model: Guarded, asked: int, total: int, name: str, embedder: s
         build = f" (build {model.info.version or 'unknown'}, {model.context_tokens:,} tokens of context)"
     return (
         f"{model.name}{build} {where}: {platform.system()} {platform.machine()}, {os.cpu_count()} processors;"
-        f" Palimpsest {version('palimpsest')}, {embedder.split('@')[0]}; {asked} of {total} questions of {name},"
+        f" Palimpsest {read_version()}, {embedder.split('@')[0]}; {asked} of {total} questions of {name},"
         f" {date.today().isoformat()}"
     )
 

@@ -33,6 +33,7 @@ from memory.nouns import Document, Scope
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
 from plugins import manager
+from plugins.installing import read_version
 
 RANKS = (5, 10)
 DEPTH = 50  # passages each half of a hybrid search finds before the two are merged
@@ -233,7 +234,11 @@ def measure(questions: data.QuestionSet, embedder: Embedder, folder: Path, names
                 return PEERS[name](own, embedder, passages)
 
             command.note(f"{questions.name}: {name} keeps {len(passages)} passages")
-            result[name] = {"installed": True, "version": version(name), **_written(opening, own, passages)}
+            result[name] = {
+                "installed": True,
+                "version": read_version() if name == OURS else version(name),
+                **_written(opening, own, passages),
+            }
             opened[name] = stack.enter_context(closing(opening()))
         command.note(f"{questions.name}: ask {len(questions.questions)} questions of {', '.join(opened)}")
         for name, figures in _asked(opened, questions.questions).items():

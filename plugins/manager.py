@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from importlib.metadata import entry_points, version
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +25,7 @@ from memory.errors import NotFoundError, PalimpsestError
 from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
 from plugins.exporters.contract import Exporter
+from plugins.installing import read_version
 from plugins.llms import Family
 from plugins.others import guard
 from plugins.rankers.settings import RankerSettings
@@ -112,7 +113,7 @@ class Plugins:
         }
         added = {(kind, name) for plugin in self.others for kind, names in plugin.adds.items() for name in names}
         own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in present.items()}
-        return PluginInfo("built in", f"palimpsest {version('palimpsest')}", own)
+        return PluginInfo("built in", f"palimpsest {read_version()}", own)
 
     def describe_strategies(self) -> dict[str, str]:
         """The sentence of each strategy, by its name."""

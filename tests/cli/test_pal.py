@@ -53,7 +53,7 @@ def test_help_shows_that_of_a_command(pal: Pal) -> None:
 def test_version(pal: Pal) -> None:
     from importlib.metadata import version
 
-    assert pal("--version").stdout == f"palimpsest, version {version('palimpsest')}\n"
+    assert pal("--version").stdout == f"palimpsest, version {version('palimpsest-memory')}\n"
 
 
 def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
