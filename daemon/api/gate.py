@@ -102,9 +102,8 @@ class Gate:
     def _check_limit(self, kind: str, path: str) -> wire.Failed | None:
         if self.stopping:
             return failure(CancelledError())
-        if path in ALWAYS or self._open[kind] < self._most[kind]:
-            return None
-        return TOO_MANY_LISTENERS if kind == "listeners" else BUSY
+        is_full = path not in ALWAYS and self._open[kind] >= self._most[kind]
+        return (TOO_MANY_LISTENERS if kind == "listeners" else BUSY) if is_full else None
 
     def _is_allowed(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """A browser can reach a TCP port in another page's name: the exact host, nothing that only a browser sends for

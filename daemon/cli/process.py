@@ -75,20 +75,10 @@ def start(session: Session) -> None:
 @pass_session
 def stop(session: Session) -> None:
     """Stop it, when it has finished what it is writing."""
-    running = _hello(session) is not None
-    ended = 0
-    if running:
-        Client(session.paths).stop()
-    elif is_held(session.paths.lock):
-        output.say("The daemon does not answer; ending its process.")
-        ended = end_holder(session.paths.lock)
-        if not ended:
-            raise DaemonState(
-                f"The daemon does not answer and cannot be ended. {session.paths.lock} has its process id."
-            )
-    if not session.shows_json({"stopped": running or bool(ended)}):
-        click.echo("Stopped." if running or ended else "It was not running.")
-        if running and find_installed(session.paths):
+    stopped = _stop(session)
+    if not session.shows_json({"stopped": stopped}):
+        click.echo("Stopped." if stopped else "It was not running.")
+        if stopped and find_installed(session.paths):
             output.say("It is installed as a service: it starts again with your session, or with any command.")
 
 
@@ -100,10 +90,7 @@ def restart(session: Session) -> None:
 
     One that is installed as a service is started by the system again.
     """
-    if _hello(session) is not None:
-        Client(session.paths).stop()
-    elif is_held(session.paths.lock):
-        end_holder(session.paths.lock)
+    _stop(session)
     _report(session)
 
 
@@ -139,6 +126,19 @@ def log(session: Session, lines: int, follow: bool) -> None:
                 output.print_text(line, nl=False)
             else:
                 time.sleep(0.3)
+
+
+def _stop(session: Session) -> bool:
+    """Stops the daemon, by a signal if it does not answer; returns whether one ran."""
+    if _hello(session) is not None:
+        Client(session.paths).stop()
+        return True
+    if not is_held(session.paths.lock):
+        return False
+    output.say("The daemon does not answer; ending its process.")
+    if not end_holder(session.paths.lock):
+        raise DaemonState(f"The daemon cannot be ended. {session.paths.lock} contains its process id.")
+    return True
 
 
 def _hello(session: Session) -> wire.Hello | None:

@@ -42,7 +42,7 @@ class Page:
         self._gate: Gate | None = None
         self._port = 0
         self._opens = ""  # the token that the opener has
-        self._opener: OwnFile | None = None
+        self._opener = OwnFile(paths.opener)
 
     def serve(self, app: ASGIApp) -> None:
         """Sets the application that answers the page."""
@@ -129,8 +129,7 @@ class Page:
         self._woken.set()
 
     def _discard_opener(self) -> None:
-        if self._opener:
-            self._opener.remove()
+        self._opener.remove()
 
 
 def _bind(port: int) -> list[socket.socket]:

@@ -33,8 +33,6 @@ LOOP, LOOP_SECONDS = 5, 600.0
 ASIDE_SECONDS = 24 * 3600.0  # how long a file is set aside
 LOOKING = "*"  # note for the scan of folders, before any file
 AGAIN = "; to try again: pal retry"
-
-
 SAFE_MODE = (
     f"The daemon ended {LOOP} times in a row while reading files, so it reads nothing now, but answers. The files:"
     " pal status --skipped. To read again: pal daemon restart"

@@ -2,6 +2,7 @@
 DiscordChatExporter."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -19,7 +20,7 @@ _VIA = re.compile(r" via @\w+$")
 _FIRST_DAY = datetime(2015, 1, 1, tzinfo=UTC)  # the epoch of Discord's ids, which are milliseconds shifted by 22 bits
 
 
-class _Page(HTMLParser):
+class _Page(HTMLParser, ABC):
     """Collects the `turns` of a page; the classes of its open elements tell what a text is."""
 
     elements: tuple[str, ...] = ("div",)
@@ -50,14 +51,17 @@ class _Page(HTMLParser):
     def _is_in(self, kind: str) -> bool:
         return bool(self._open) and self._open[-1] == kind
 
+    @abstractmethod
     def _is_text(self) -> bool:
-        raise NotImplementedError
+        """Whether text that comes now belongs to a message."""
 
+    @abstractmethod
     def _begin(self, kind: str, attributes: dict[str, str]) -> None:
-        raise NotImplementedError
+        """Begins an element of this class."""
 
+    @abstractmethod
     def _end(self, kind: str) -> None:
-        raise NotImplementedError
+        """Ends an element of this class."""
 
     def _add_turn(self, is_quoted: bool = False) -> None:
         text = "".join(self._pieces).strip()
