@@ -8,10 +8,12 @@ an ssh login have different runtime folders or none, and must still find the sam
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HOME = "PALIMPSEST_HOME"
+AT = "PALIMPSEST_AT"  # the address of the computer that has the memory
+RECEIVED = "palimpsest-received"  # the folder with the files that other computers sent
 REPLACED = "replaced-"  # begins the name of a memory that another one took the place of, among the backups
 SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
 
@@ -20,7 +22,8 @@ SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the endi
 class Paths:
     """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them.
 
-    `tcp` tells that the daemon listens on 127.0.0.1 and writes its port and token to `token`; else on `socket`.
+    `tcp` tells that the daemon listens on 127.0.0.1 and writes its port and token to `token`; else on `socket`. With
+    `at`, the address of another computer, `socket` leads to the daemon there; all else is of this computer.
     """
 
     data: Path
@@ -29,6 +32,7 @@ class Paths:
     backups: Path
     runtime: Path
     tcp: bool = os.name == "nt"
+    at: str = ""
 
     @classmethod
     def from_environment(cls) -> Paths:
@@ -56,7 +60,7 @@ class Paths:
 
     def environment(self) -> dict[str, str]:
         """The variables with which another process finds the same paths, if they are not the platform's own."""
-        if self != Paths.in_folder(self.data, tcp=self.tcp):
+        if replace(self, at="") != Paths.in_folder(self.data, tcp=self.tcp):
             return {}
         return {HOME: str(self.data), "PALIMPSEST_TRANSPORT": "tcp" if self.tcp else "socket"}
 
@@ -75,6 +79,11 @@ class Paths:
         return not self.memory.exists() and any(self.backups.glob("*.db"))
 
     @property
+    def received(self) -> Path:
+        """Where files of other computers are, in a folder for each. Not in `data`, of which nothing is read."""
+        return self.data.with_name(RECEIVED)
+
+    @property
     def ballast(self) -> Path:
         """A file of zeros that is given up when the disk is full."""
         return self.data / "ballast"
@@ -88,11 +97,11 @@ class Paths:
     def socket(self) -> Path:
         """The daemon's socket; where the data folder's path is too long for one, in a private folder of /tmp."""
         socket = self.runtime / "api.sock"
-        if len(os.fsencode(socket)) < SOCKET_BYTES:
+        if not self.at and len(os.fsencode(socket)) < SOCKET_BYTES:
             return socket
         import hashlib
 
-        name = hashlib.sha256(os.fsencode(socket)).hexdigest()[:16]
+        name = hashlib.sha256(os.fsencode(f"{socket}{self.at}")).hexdigest()[:16]
         return Path(f"/tmp/palimpsest-{os.getuid()}") / f"{name}.sock"
 
     @property
@@ -121,6 +130,12 @@ class Paths:
         return self.logs / "daemon.out"
 
 
+def name_received(path: str) -> str:
+    """The path of a file that another computer sent as `laptop:notes/x.md`; any other unchanged."""
+    computer, _, rest = path.rpartition(f"/{RECEIVED}/")[2].partition("/")
+    return f"{computer}:{rest}" if f"/{RECEIVED}/" in path and rest else path
+
+
 def private_folder(folder: Path) -> Path:
     """Creates a folder that only its owner may enter (0700), with its parents; or restricts an existing one.
 
@@ -147,6 +162,22 @@ def write_private(file: Path, text: str) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
     trial.replace(file)
+
+
+def write_opener(paths: Paths, url: str) -> str:
+    """Writes a private file that leads a browser to the page; returns its path. The browser opens this file, because
+    every user of this machine can read its command line."""
+    import html
+
+    private_folder(paths.runtime)
+    link = html.escape(url)
+    write_private(
+        paths.opener,
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0;url={link}"><title>Palimpsest</title>'
+        f'<a href="{link}">Open Palimpsest</a>\n',
+    )
+    return str(paths.opener)
 
 
 class OwnFile:

@@ -119,12 +119,16 @@ def list_sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         inner = getattr(values, item.name)
         if is_dataclass(inner):
             name = f"{path}.{item.name}".lstrip(".")
-            if not any(is_dataclass(getattr(inner, leaf.name)) for leaf in fields(inner)):
+            if any(not is_section(leaf) for leaf in fields(inner)):
                 yield name, inner
-                tables = [(leaf.name, getattr(inner, leaf.name)) for leaf in fields(inner) if is_table(leaf)]
-                yield from ((f"{name}.{table}.{key}", row) for table, of in tables for key, row in sorted(of.items()))
-            else:
-                yield from list_sections(inner, name)
+            tables = [(leaf.name, getattr(inner, leaf.name)) for leaf in fields(inner) if is_table(leaf)]
+            yield from ((f"{name}.{table}.{key}", row) for table, of in tables for key, row in sorted(of.items()))
+            yield from list_sections(inner, name)
+
+
+def is_section(item: Field[Any]) -> bool:
+    """Whether it holds settings of its own."""
+    return is_dataclass(item.default_factory)
 
 
 def is_table(item: Field[Any]) -> bool:

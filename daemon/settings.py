@@ -17,6 +17,7 @@ from daemon.sections import (
     build_section,
     describe_setting,
     first_line,
+    is_section,
     is_table,
     list_sections,
     locate_error,
@@ -309,7 +310,7 @@ def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
         f"{section}.{item.name}": (getattr(values, item.name), item.default, describe_setting(item))
         for section, values in list_sections(settings)
         for item in fields(values)
-        if not is_table(item)
+        if not (is_table(item) or is_section(item))
     }
 
 
@@ -324,7 +325,7 @@ def render(settings: Settings) -> str:
         for item in fields(values):
             if is_table(item):
                 text += ["", *show_example(values, section, item)]
-            else:
+            elif not is_section(item):
                 text += ["", f"# {describe_setting(item)}", f"{item.name} = {to_toml(getattr(values, item.name))}"]
     return "\n".join(text) + "\n"
 

@@ -31,6 +31,10 @@ def connect(
     replaced; `say` gets a sentence about it. Raises DaemonDownError (with the end of the log, if the daemon died) and
     DaemonError if the running daemon is newer than this client.
     """
+    if paths.at:
+        from daemon import remote
+
+        return remote.connect(paths, start, say)
     client = Client(paths)
     try:
         hello = client.hello()

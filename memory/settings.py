@@ -130,8 +130,9 @@ class PersonSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """All settings of the library."""
+    """The memory: where it is, and all settings of the library."""
 
+    at: str = setting("", "The computer that has the memory, reached through ssh: ssh://me@server. Empty: this one.")
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)

@@ -34,6 +34,7 @@ from textual.worker import WorkerFailed, active_worker
 from daemon import wire
 from daemon.client import Client
 from daemon.paths import Paths
+from daemon.remote import Server
 from daemon.starting import connect
 from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
@@ -96,6 +97,8 @@ def run(paths: Paths) -> int:
         preferences=Preferences.load(paths.data / PREFERENCES),
         keymap=load_keymap(paths.config.with_name(FILE)),
     )
+    if paths.at:
+        app.sub_title = Server.parse(paths.at).host
     app.run()
     return app.return_code or 0
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from daemon import wire
+from daemon.paths import name_received
 from daemon.terminal import display_safe
 
 
@@ -26,7 +27,9 @@ def when(time: datetime, now: datetime) -> str:
 
 
 def short_path(path: str, folders: Iterable[str] = ()) -> str:
-    """A path relative to its watched folder, else to `~`."""
+    """A path relative to its watched folder, else to `~`; `laptop:notes/x.md` of another computer's file."""
+    if (received := name_received(path)) != path:
+        return received
     for folder in folders:
         parent, _, name = folder.rstrip("/").rpartition("/")
         if name and path.startswith(f"{parent}/{name}/"):

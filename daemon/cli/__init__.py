@@ -89,6 +89,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
+# With `--at` these run on the computer that has the memory, for they need its files.
+AT_SERVER = set("backup config daemon doctor embedder import init models pause plugins restore unpause".split())
 OFTEN = set("chat web ask facts today init add watch remember forget review status backup doctor".split())
 
 
@@ -159,6 +161,8 @@ class Pal(click.Group):
             ctx.fail(f'To ask something: pal ask "{" ".join(args[0].split())}"')
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        if args[0] in AT_SERVER and not ctx.resilient_parsing:
+            _run_at_server(ctx, args)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -177,11 +181,24 @@ class Pal(click.Group):
             raise known from error
 
 
+def _run_at_server(ctx: click.Context, args: list[str]) -> None:
+    """Runs a command on the computer that has the memory, if that is another; `config` only if `--at` says so."""
+    from daemon.paths import AT
+    from daemon.remote import run_there
+
+    if ctx.params["at"] is not None:
+        os.environ[AT] = ctx.params["at"]
+    paths = ctx.ensure_object(Session).paths
+    if paths.at and not (args[0] == "config" and AT not in os.environ):
+        run_there(paths, args)
+
+
 @click.group(cls=Pal, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--at", metavar="ADDRESS", help="Use the memory of another computer, through ssh: me@server.")
 @click.option("--no-start", is_flag=True, help="Do not start the daemon; exit with 3 if it is not running.")
 @click.version_option(None, "--version", "-V", package_name="palimpsest-memory", prog_name="palimpsest")
 @click.pass_context
-def main(ctx: click.Context, no_start: bool) -> None:
+def main(ctx: click.Context, at: str | None, no_start: bool) -> None:
     """A personal memory that lives on your machine.
 
     Reads your folders and chats, and answers questions with the source line of every claim.
@@ -189,6 +206,10 @@ def main(ctx: click.Context, no_start: bool) -> None:
     """
     session = ctx.ensure_object(Session)
     session.start = not no_start
+    if at is not None:
+        from daemon.paths import AT
+
+        os.environ[AT] = at  # for the processes that this one starts, too
     if ctx.invoked_subcommand is not None:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

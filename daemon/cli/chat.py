@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_time, local_time, where
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.exporting.sessions import describe_change
+from daemon.paths import write_opener
 from daemon.terminal import TELLING, count, describe_told, title_of
 
 EFFORTS = ("quick", "normal", "deep")
@@ -47,6 +49,8 @@ def chat(session: Session, plain: bool) -> None:
     the code of the last error.
     """
     if not plain and output.can_draw():
+        if session.paths.at:
+            _ = session.client  # ssh may ask for a passphrase, which it cannot while the chat has the terminal
         import gc
 
         gc.disable()  # until the first page is drawn, which takes a twentieth less of the processor then
@@ -75,6 +79,11 @@ def web(session: Session, port: int | None, only_print: bool, stop: bool) -> Non
             output.say("The page is closed." if closed.was_open else "The page was not open.")
         return
     link = session.client.open_page(port)
+    if session.paths.at:
+        from daemon.remote import forward_port
+
+        forward_port(session.paths, link.port)
+        link = replace(link, opener=write_opener(session.paths, link.url))
     session.show(link, link.url)
     if only_print:
         output.say("It works once, within two minutes, in a browser of this machine. To end the page: pal web --stop")

@@ -97,7 +97,7 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
     except SettingsError as error:
         yield f"The daemon cannot start yet. {error}"
         return
-    if key == "chat.remember":
+    if key in ("chat.remember", "memory.at"):
         yield "It counts at once."
         return
     yield "It counts from the daemon's next start: pal daemon restart"

@@ -65,6 +65,25 @@ def watch_add(
         watch_folder(session, folder, policy, **rules)
 
 
+@watch.command("send")
+@pass_session
+def watch_send(session: Session) -> None:
+    """Send changes of this computer's folders to the computer with the memory, until Ctrl-C.
+
+    For a memory on another computer (--at, memory.at) and the folders that were added to it from here. What changed
+    while this did not run is sent first.
+    """
+    import threading
+
+    from daemon.sending import keep_sending, list_folders
+
+    if not session.paths.at:
+        raise click.UsageError("The memory is on this computer: nothing is to be sent.")
+    if not list_folders(session.client):
+        raise click.UsageError("No folder of this computer is watched there. Add one: pal watch add ~/notes")
+    keep_sending(session.client, output.say, threading.Event())
+
+
 @watch.command("rm")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--forget", is_flag=True, help="Also forget what was read from it, ever.")

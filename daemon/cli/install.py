@@ -19,7 +19,7 @@ import click
 from daemon.cli import output
 from daemon.cli.options import write_setting
 from daemon.cli.session import Session
-from daemon.paths import HOME
+from daemon.paths import AT, HOME
 
 NAME = "palimpsest"
 MARK = "capture --hook"  # in each command that is ours
@@ -160,6 +160,7 @@ CAPTURES = {  # by which it hands its sessions over
 
 def make_entry(session: Session, client: str, entry: Entry) -> Snippet:
     environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}
+    environment |= {AT: session.paths.at} if os.environ.get(AT) else {}
     return entry.make(find_pal(), environment, client)
 
 

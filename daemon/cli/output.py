@@ -14,6 +14,7 @@ import click
 
 from daemon import wire
 from daemon.client import DaemonDownError
+from daemon.paths import name_received
 from daemon.terminal import display_safe, escape_unsafe
 
 
@@ -95,7 +96,7 @@ def place(uri: str, line: int | None, *words: str | None) -> str:
     place: their `words`."""
     if line is None or uri.startswith("note:"):
         return ", ".join(word for word in words if word) or uri
-    return wire.name_place(uri.removeprefix(f"{Path.cwd()}{os.sep}"), line)
+    return wire.name_place(name_received(uri.removeprefix(f"{Path.cwd()}{os.sep}")), line)
 
 
 End = TypeVar("End")

@@ -12,6 +12,7 @@ import click
 from daemon.cli import output
 from daemon.cli.session import Session
 from daemon.cli.show import describe_rules
+from daemon.paths import name_received
 from daemon.terminal import count, display_safe, size
 
 SETTING = "models.policy"
@@ -71,11 +72,12 @@ def watch_folder(session: Session, folder: Path, policy: str | None = None, **ru
     """Watches a folder, and prints it."""
     known = {row.path: row.policy for row in session.client.folders()}
     row = session.client.watch(folder, policy, **rules)
+    place = name_received(row.path)
     if session.as_json:
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
         said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
-        output.print_text(f"Already watched: {row.path}{changed}{said}")
+        output.print_text(f"Already watched: {place}{changed}{said}")
     else:
-        output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
+        output.print_text(f"Watching {place}. It is being read; `pal status` shows how far.")

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -101,7 +102,7 @@ def status(session: Session) -> None:
     """Tell whether it runs, without starting it. Exits with 3 if not."""
     hello = _hello(session)
     if session.as_json:
-        output.print_json({"running": hello is not None, **(wire.encode(hello) if hello else {})})
+        output.print_json({"running": hello is not None, **(_describe(session, hello) if hello else {})})
     elif hello:
         click.echo(f"Running: {display_safe(hello.version)}, process {hello.pid}.")
     if hello is None:
@@ -150,7 +151,13 @@ def _hello(session: Session) -> wire.Hello | None:
 
 def _report(session: Session, *, was_running: bool = False) -> None:
     hello = connect(session.paths, say=output.say).hello()
-    session.show(hello, f"{'Already running' if was_running else 'Started'}: process {hello.pid}.")
+    if not session.shows_json(_describe(session, hello)):
+        click.echo(f"{'Already running' if was_running else 'Started'}: process {hello.pid}.")
+
+
+def _describe(session: Session, hello: wire.Hello) -> dict[str, Any]:
+    """With what a client on another computer has to know: where the socket is, and where its files go."""
+    return {**wire.encode(hello), "socket": str(session.paths.socket), "received": str(session.paths.received)}
 
 
 @click.command()

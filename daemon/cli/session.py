@@ -64,8 +64,9 @@ class Session:
     @cached_property
     def paths(self) -> Paths:
         from daemon.paths import Paths
+        from daemon.remote import use_address
 
-        return Paths.from_environment()
+        return use_address(Paths.from_environment())
 
     @cached_property
     def client(self) -> Client:
@@ -73,8 +74,8 @@ class Session:
         from daemon.cli import output
         from daemon.starting import connect
 
-        begins = self.start and not self.paths.memory.exists()
-        return connect(self.paths, start=self.start, say=output.say if begins else lambda message: None)
+        speaks = self.paths.at or (self.start and not self.paths.memory.exists())
+        return connect(self.paths, start=self.start, say=output.say if speaks else lambda message: None)
 
     @cached_property
     def reader(self) -> Client:
@@ -86,7 +87,7 @@ class Session:
         try:
             return self.client
         except DaemonDownError as error:
-            if self.paths.is_memory_lost:
+            if self.paths.is_memory_lost and not self.paths.at:
                 raise type(error)(explain_failure(error), error.code) from error
             if error.code in WITHOUT_OFFLINE:
                 raise

@@ -11,6 +11,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
+from daemon.paths import name_received
 from daemon.terminal import cited_link, count, size, statement
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
@@ -237,7 +238,7 @@ def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
 def describe_folder(row: wire.Folder) -> tuple[str, ...]:
     """Its path, state, how much was read from it, where its text may go, its rules and what is wrong."""
     more = "; ".join(filter(None, (describe_rules(row), row.detail)))
-    return row.path, row.state, count(row.sources, "note"), row.policy, more
+    return name_received(row.path), row.state, count(row.sources, "note"), row.policy, more
 
 
 def describe_rules(row: wire.Folder) -> str:

@@ -73,7 +73,7 @@ def status(
         _print_skipped(session.client.list_skipped(match, limit))
         return
     now = session.reader.status()
-    session.show(now, print_failed if failed else partial(_print_status, in_full=in_full))
+    session.show(now, print_failed if failed else partial(_print_status, in_full=in_full, at=session.paths.at))
 
 
 def _watch_status(session: Session, in_full: bool) -> NoReturn:
@@ -92,9 +92,9 @@ def _watch_status(session: Session, in_full: bool) -> NoReturn:
             state = replace(now, uptime_s=0.0, jobs=())
             if terminal:
                 click.clear()
-                _print_status(now, in_full)
+                _print_status(now, in_full, session.paths.at)
             elif state != before:
-                session.show(now, partial(_print_status, in_full=in_full))
+                session.show(now, partial(_print_status, in_full=in_full, at=session.paths.at))
                 sys.stdout.flush()
             before = state
         time.sleep(WATCH_SECONDS)
@@ -125,10 +125,11 @@ def _print_skipped(reply: wire.SkippedReply) -> None:
     output.say_rest(len(reply.files), reply.total, "--match and --limit choose others")
 
 
-def _print_status(now: wire.Status, in_full: bool = False) -> None:
+def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None:
     """What a person wants to know: what the memory holds, what it does, and what is wrong."""
     state = now.enrichment if now.enrichment and now.enrichment.total else None
     rows: dict[str, str] = {
+        "At": at,
         "Notes": f"{now.sources:,}, with {count(now.episodes, 'passage')}",
         "Now": f"{count(now.queue, 'file')} to read" * bool(now.queue) + f", {now.busy}" * bool(now.busy),
         "Skipped": f"{count(now.skipped_total, 'file')}; why: pal status --skipped" if now.skipped_total else "",

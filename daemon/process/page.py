@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import html
 import logging
 import os
 import socket
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp
 from daemon import wire
 from daemon.api.gate import Gate
 from daemon.failures import ConflictError
-from daemon.paths import OwnFile, Paths, private_folder
+from daemon.paths import OwnFile, Paths, write_opener
 from daemon.process.connections import open_tcp
 from daemon.process.server import Server
 from daemon.settings import Settings
@@ -61,7 +60,9 @@ class Page:
             raise ConflictError(f"The page is open on port {self._port} already. To end that: pal web --stop")
         self._opens = self._sessions.create_link()
         url = f"http://127.0.0.1:{self._port}/#{self._opens}"
-        return wire.PageLink(url, self._write_opener(url), self._port, int(LINK_SECONDS))
+        opener = write_opener(self._paths, url)
+        self._opener = OwnFile(self._paths.opener)
+        return wire.PageLink(url, opener, self._port, int(LINK_SECONDS))
 
     async def close(self) -> bool:
         """Ends all sessions and closes the port; whether it was open."""
@@ -105,22 +106,6 @@ class Page:
                 await asyncio.wait_for(self._woken.wait(), max(seconds, LEAST_WAIT_SECONDS))
         log.info("the page is closed")
         self.close_soon()
-
-    def _write_opener(self, url: str) -> str:
-        """A private file that redirects to the page: the browser opens this file, because every user of this machine
-        can read its command line."""
-        private_folder(self._paths.runtime)
-        self._paths.opener.unlink(missing_ok=True)  # also that of a killed daemon
-        file = os.open(self._paths.opener, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            link = html.escape(url)
-            stream.write(
-                '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
-                f'<meta http-equiv="refresh" content="0;url={link}"><title>Palimpsest</title>'
-                f'<a href="{link}">Open Palimpsest</a>\n'
-            )
-        self._opener = OwnFile(self._paths.opener)
-        return str(self._paths.opener)
 
     def _note_session(self, token: str) -> None:
         """A link has become a session, which may end before any link does."""

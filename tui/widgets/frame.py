@@ -59,7 +59,8 @@ class Rail(Horizontal):
     def _state(self) -> Content:
         if self._down or self._status is None:
             return Content.styled(f"○ {self._down}", "$text-warning")
-        parts = [Content(f"{count(self._status.sources, 'note')} · {count(self._status.episodes, 'passage')}")]
+        at = f"{self.app.sub_title}: " if self.app.sub_title else ""
+        parts = [Content(f"{at}{count(self._status.sources, 'note')} · {count(self._status.episodes, 'passage')}")]
         if self._progress is not None:
             label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
             parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
