@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client import DaemonDownError, DaemonError
 from daemon.paths import AT, HOME, Paths, private_folder
 from memory.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from daemon.client import Client
 
 ADDRESS = re.compile(
     r"(?:ssh://)?(?P<host>(?:\w[\w.+-]*@)?(?:\w[\w.-]*|\[[0-9a-fA-F:]+\]))(?::(?P<port>\d{1,5}))?(?P<home>/.*)?"
@@ -80,22 +82,31 @@ def find_address(config: Path) -> str:
 
 
 def connect(paths: Paths, start: bool, say: Callable[[str], None]) -> Client:
-    """A client of the daemon at `paths.at`, which is started there if needed. InvalidInputError; DaemonDownError if the
-    server cannot be reached or has no `pal`; DaemonError if its version is another."""
+    """A client of the daemon at `paths.at`. While its socket is forwarded already, nothing is asked of the network.
+    InvalidInputError; DaemonDownError if the server cannot be reached or has no `pal`; DaemonError if its version is
+    another."""
     from daemon.sending import RemoteClient
 
-    client = RemoteClient(paths, say)
-    try:
-        hello = client.hello()
-    except DaemonDownError:
-        say(f"Connecting to {paths.at}.")
-        _forward_socket(paths, start)
-        hello = client.hello()
-    if hello.protocol != wire.PROTOCOL:
-        which = "a newer" if hello.protocol > wire.PROTOCOL else "an older"
-        remedy = "Upgrade this one." if hello.protocol > wire.PROTOCOL else "Upgrade it there."
-        raise DaemonError(wire.Failed("protocol", f"{paths.at} has {which} Palimpsest ({hello.version}).", remedy))
+    client = RemoteClient(paths, start, say)
+    if not paths.socket.exists():
+        client.reconnect()
     return client
+
+
+def forward_socket(paths: Paths, start: bool) -> None:
+    """Forwards the socket of the daemon there, which is started if needed. As `connect`."""
+    find_daemon.cache_clear()  # the daemon there may have ended meanwhile
+    there = find_daemon(paths, start)
+    if (protocol := there["protocol"]) != wire.PROTOCOL:
+        which, remedy = (
+            ("a newer", "Upgrade this one.") if protocol > wire.PROTOCOL else ("an older", "Upgrade it there.")
+        )
+        raise DaemonError(wire.Failed("protocol", f"{paths.at} has {which} Palimpsest ({there['version']}).", remedy))
+    forward = ["-L", f"{paths.socket}:{there['socket']}"]
+    _run_ssh(paths, ["-O", "cancel", *forward])
+    code, _, error = _run_ssh(paths, ["-O", "forward", *forward])
+    if code:
+        raise DaemonDownError(f"The socket of {paths.at} cannot be forwarded: {error}.")
 
 
 def forward_port(paths: Paths, port: int) -> None:
@@ -137,18 +148,9 @@ def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
         raise DaemonDownError(f"There is no `pal` on {server.host}. Install palimpsest-memory there.")
     try:
         there: dict[str, Any] = json.loads(output)
-        return {"socket": there["socket"], "received": there["received"]}
+        return {name: there[name] for name in ("socket", "received", "protocol", "version")}
     except (ValueError, KeyError, TypeError) as trouble:
         raise DaemonDownError(f"The memory on {server.host} did not start: {error or output}.") from trouble
-
-
-def _forward_socket(paths: Paths, start: bool) -> None:
-    find_daemon.cache_clear()  # the daemon there may have ended meanwhile
-    forward = ["-L", f"{paths.socket}:{find_daemon(paths, start)['socket']}"]
-    _run_ssh(paths, ["-O", "cancel", *forward])
-    code, _, error = _run_ssh(paths, ["-O", "forward", *forward])
-    if code:
-        raise DaemonDownError(f"The socket of {paths.at} cannot be forwarded: {error}.")
 
 
 def _run_ssh(paths: Paths, options: list[str], *command: str) -> tuple[int, str, str]:

@@ -22,7 +22,7 @@ from daemon import wire
 from daemon.calls.declaration import Call
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.paths import RECEIVED, Paths, private_folder, write_private
-from daemon.remote import Server, find_daemon, ssh_command
+from daemon.remote import Server, find_daemon, forward_socket, ssh_command
 from daemon.terminal import count
 
 QUIET_SECONDS = 2.0  # after a change, before it is sent
@@ -32,11 +32,23 @@ COMPARE_SECONDS = 3600.0  # between two comparisons of everything, which find wh
 
 class RemoteClient(Client):
     """Makes calls of the daemon on another computer. Paths are those of this computer: what is added or watched is sent
-    first, and what was sent goes by its path there. `say` gets a sentence before files are sent."""
+    first, and what was sent goes by its path there. `say` gets a sentence about what takes a while.
 
-    def __init__(self, paths: Paths, say: Callable[[str], None]) -> None:
+    The first call finds out whether the connection still works, and makes another if not: to ask before would take two
+    trips more.
+    """
+
+    def __init__(self, paths: Paths, start: bool, say: Callable[[str], None]) -> None:
         super().__init__(paths)
+        self._start = start
         self._say = say
+        self._is_proved = False
+
+    def reconnect(self) -> None:
+        """Forwards the daemon's socket again. Raises what `daemon.remote.connect` does."""
+        self._say(f"Connecting to {self.paths.at}.")
+        forward_socket(self.paths, self._start)
+        self._is_proved = True
 
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:
         if call.name == "count":
@@ -54,7 +66,16 @@ class RemoteClient(Client):
                 _write_folders(self, {*list_folders(self), *map(str, paths)})
         if call.name == "unwatch":
             _write_folders(self, {*list_folders(self)} - {str(Path(arguments["path"]).absolute())})
-        return super().make(call, {name: self._name_there(value) for name, value in arguments.items()})
+        there = {name: self._name_there(value) for name, value in arguments.items()}
+        try:
+            reply = super().make(call, there)
+        except DaemonDownError:
+            if self._is_proved:
+                raise
+            self.reconnect()
+            return super().make(call, there)
+        self._is_proved = True
+        return reply
 
     def _name_there(self, value: Any) -> Any:
         if isinstance(value, list | tuple) and value and isinstance(value[0], Path):
