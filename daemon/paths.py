@@ -80,7 +80,7 @@ class Paths:
 
     @property
     def received(self) -> Path:
-        """Where files of other computers are, in a folder for each. Not in `data`, of which nothing is read."""
+        """Where files of other computers are, in a folder for each. Not in `data`: nothing there is read."""
         return self.data.with_name(RECEIVED)
 
     @property

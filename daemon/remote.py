@@ -16,17 +16,12 @@ import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
 from daemon.paths import AT, HOME, Paths, private_folder
 from memory.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from daemon.client import Client
 
 ADDRESS = re.compile(
     r"(?:ssh://)?(?P<host>(?:\w[\w.+-]*@)?(?:\w[\w.-]*|\[[0-9a-fA-F:]+\]))(?::(?P<port>\d{1,5}))?(?P<home>/.*)?"
@@ -81,20 +76,9 @@ def find_address(config: Path) -> str:
     return ""
 
 
-def connect(paths: Paths, start: bool, say: Callable[[str], None]) -> Client:
-    """A client of the daemon at `paths.at`. While its socket is forwarded already, nothing is asked of the network.
-    InvalidInputError; DaemonDownError if the server cannot be reached or has no `pal`; DaemonError if its version is
-    another."""
-    from daemon.sending import RemoteClient
-
-    client = RemoteClient(paths, start, say)
-    if not paths.socket.exists():
-        client.reconnect()
-    return client
-
-
 def forward_socket(paths: Paths, start: bool) -> None:
-    """Forwards the socket of the daemon there, which is started if needed. As `connect`."""
+    """Forwards the socket of the daemon there, which is started if needed. InvalidInputError; DaemonDownError if the
+    server cannot be reached or has no `pal`; DaemonError if its version is another."""
     find_daemon.cache_clear()  # the daemon there may have ended meanwhile
     there = find_daemon(paths, start)
     if (protocol := there["protocol"]) != wire.PROTOCOL:

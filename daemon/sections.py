@@ -127,7 +127,7 @@ def list_sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def is_section(item: Field[Any]) -> bool:
-    """Whether it holds settings of its own."""
+    """Whether it is a dataclass of settings."""
     return is_dataclass(item.default_factory)
 
 

@@ -31,8 +31,8 @@ COMPARE_SECONDS = 3600.0  # between two comparisons of everything, which find wh
 
 
 class RemoteClient(Client):
-    """Makes calls of the daemon on another computer. Paths are those of this computer: what is added or watched is sent
-    first, and what was sent goes by its path there. `say` gets a sentence about what takes a while.
+    """Makes calls of the daemon on another computer. Paths are those of this computer: files and folders to add or
+    watch are sent first, and the daemon gets the paths of their copies. `say` gets a sentence about what takes a while.
 
     The first call finds out whether the connection still works, and makes another if not: to ask before would take two
     trips more.
@@ -45,7 +45,7 @@ class RemoteClient(Client):
         self._is_proved = False
 
     def reconnect(self) -> None:
-        """Forwards the daemon's socket again. Raises what `daemon.remote.connect` does."""
+        """Forwards the daemon's socket again. Raises what `forward_socket` does."""
         self._say(f"Connecting to {self.paths.at}.")
         forward_socket(self.paths, self._start)
         self._is_proved = True
@@ -81,6 +81,15 @@ class RemoteClient(Client):
         if isinstance(value, list | tuple) and value and isinstance(value[0], Path):
             return [self._name_there(path) for path in value]
         return find_copy(self, value) if isinstance(value, Path) and RECEIVED not in value.parts else value
+
+
+def connect_remote(paths: Paths, start: bool, say: Callable[[str], None]) -> RemoteClient:
+    """A client of the daemon at `paths.at`. While its socket is forwarded already, nothing is asked of the network.
+    Raises what `forward_socket` does."""
+    client = RemoteClient(paths, start, say)
+    if not paths.socket.exists():
+        client.reconnect()
+    return client
 
 
 def find_copy(client: Client, path: Path) -> Path:
@@ -153,7 +162,7 @@ def keep_sending(client: Client, say: Callable[[str], None], stopped: threading.
 
 
 def _send_again(client: Client, folder: str, changed: set[str]) -> int:
-    """Sends a folder; it counts as changed until that is done. A folder that is missing is left as it is there."""
+    """Sends a folder; it counts as changed until that is done. The copy of a missing folder is kept."""
     try:
         return send(client, Path(folder)) if Path(folder).is_dir() else 0
     except DaemonDownError:

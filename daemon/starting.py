@@ -32,9 +32,9 @@ def connect(
     DaemonError if the running daemon is newer than this client.
     """
     if paths.at:
-        from daemon import remote
+        from daemon.sending import connect_remote
 
-        return remote.connect(paths, start, say)
+        return connect_remote(paths, start, say)
     client = Client(paths)
     try:
         hello = client.hello()

@@ -161,7 +161,7 @@ class Pal(click.Group):
             ctx.fail(f'To ask something: pal ask "{" ".join(args[0].split())}"')
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        if args[0] in AT_SERVER and not ctx.resilient_parsing:
+        if args[0] in AT_SERVER and "at" in ctx.params and not ctx.resilient_parsing:
             _run_at_server(ctx, args)
         return super().resolve_command(ctx, args)
 
@@ -182,7 +182,7 @@ class Pal(click.Group):
 
 
 def _run_at_server(ctx: click.Context, args: list[str]) -> None:
-    """Runs a command on the computer that has the memory, if that is another; `config` only if `--at` says so."""
+    """Runs a command on the computer that has the memory, if that is another; `config` only with `--at`."""
     from daemon.paths import AT
     from daemon.remote import run_there
 
