@@ -65,13 +65,11 @@ class DaemonSettings:
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
-    readers: int = setting(4, "Questions that are worked on at the same time.", least=1, most=32)
+    readers: int = setting(4, "Questions answered at the same time.", least=1, most=32)
     in_flight: int = setting(
-        16, "Requests that may be open at the same time; more are told to try again.", least=1, most=64
+        16, "Open requests at the same time; a client above this number tries again.", least=1, most=64
     )
-    request_s: float = setting(
-        10.0, "Seconds within which a client must have sent the whole of its request.", least=0.1, most=3600
-    )
+    request_s: float = setting(10.0, "Seconds in which a client must send its request.", least=0.1, most=3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +78,25 @@ class WebSettings:
 
     port: int = setting(0, "The port of the page on this machine, 1024 or above; 0: any that is free.", most=65535)
     idle_minutes: float = setting(
-        60.0, "Minutes for which nobody uses the page, after which its session ends.", least=0.01, most=10_080
+        60.0, "Minutes without use after which a session of the page ends.", least=0.01, most=10_080
     )
 
 
 @dataclass(frozen=True, slots=True)
 class DiskSettings:
-    """The disk that the memory lies on."""
+    """The disk with the memory."""
 
     check_s: float = setting(
-        30.0, "Seconds between two looks at the memory's file and the room on its disk.", least=0.1, most=3600
+        30.0, "Seconds between two checks of the memory's file and the free space on its disk.", least=0.1, most=3600
     )
-    pause_mb: int = setting(500, "Megabytes free below which no files are read by themselves.")
-    full_mb: int = setting(100, "Megabytes free below which nothing is written but what `pal forget` removes.")
+    pause_mb: int = setting(500, "Below this many free megabytes, watched folders are not read.")
+    full_mb: int = setting(100, "Below this many free megabytes, only `pal forget` writes.")
     wait_s: float = setting(5.0, "Seconds to wait for another program that writes to the memory.", most=60)
     log_mb: int = setting(
-        256, "Megabytes of the memory's log, held by another program, above which no files are read by themselves.",
+        256, "Watched folders are not read while another program keeps a log of SQLite above this many megabytes.",
         least=1, most=100_000,
     )  # fmt: skip
-    network: bool = setting(
-        False, "Whether the memory may lie on a network drive, where neither locks nor its log can be relied on."
-    )
+    network: bool = setting(False, "Allow a memory on a network drive, where locks and SQLite's log are not reliable.")
     ballast_mb: int = setting(
         32, "Megabytes kept in reserve, so that forgetting works on a full disk; 0: none.", most=10000
     )
@@ -110,30 +106,27 @@ class DiskSettings:
 class WatchSettings:
     """Watched folders."""
 
-    debounce_s: float = setting(2.0, "Seconds a file must be quiet before it is read.")
-    longest_wait_s: float = setting(60.0, "Seconds after which files that never become quiet are read all the same.")
+    debounce_s: float = setting(2.0, "Seconds without a change after which a file is read.")
+    longest_wait_s: float = setting(60.0, "Seconds after which a file that keeps changing is read anyway.")
     scan_interval_s: float = setting(
-        3600.0, "Seconds between two full scans of the folders, about; they find what events missed.", least=1
+        3600.0, "Seconds between two full scans, about; they find changes that events missed.", least=1
     )
     poll_s: float = setting(
         60.0,
-        "Seconds between two scans of a folder of which the system gives no events, as on a network drive.",
+        "Seconds between two scans of a folder without file events, as on a network drive.",
         least=0.1,
     )
-    root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.", least=0.1)
-    gone_wait_s: float = setting(60.0, "Seconds after which many files that are gone are looked for once more.")
+    root_check_s: float = setting(30.0, "Seconds between two checks that a watched folder still exists.", least=0.1)
+    gone_wait_s: float = setting(60.0, "Seconds after which many missing files are looked for again.")
     gone_files: int = setting(
-        20, "More files than this gone, and more than the share below: they stay until you say what becomes of them."
+        20, "If more files than this and than the share below are missing, they stay until you decide."
     )
-    gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.", most=1)
-    gone_window_s: float = setting(86_400.0, "Seconds within which files that go one after the other are added up.")
-    ignore: tuple[str, ...] = setting(
-        IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
-    )
+    gone_share: float = setting(0.2, "The share of a folder's files; see gone_files.", most=1)
+    gone_window_s: float = setting(86_400.0, "Seconds in which missing files are added up.")
+    ignore: tuple[str, ...] = setting(IGNORE, "Files and folders that are never read, in .gitignore syntax.")
     key_files: tuple[str, ...] = setting(
         KEY_FILES,
-        "Names of files that hold passwords or keys, in upper or lower case: they are read only when you name them"
-        " (`pal add FILE`), and listed by `pal status --skipped`.",
+        "Names of files with passwords or keys, in any case. Only `pal add FILE` reads them.",
     )
 
 
@@ -143,143 +136,136 @@ class ChatSettings:
 
     remember: Literal["ask", "yes", "no"] = setting(
         "ask",
-        "Whether what you tell of yourself there, and to `pal ask`, is kept as a note of your own words. ask: the chat"
-        " asks once. It counts at once.",
+        "Whether what you state of yourself in the chat or `pal ask` is saved as a note. ask: the chat asks once.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSettings:
-    """What turns text into vectors."""
+    """The model that turns text into vectors."""
 
     name: str = setting(
         "auto",
         "auto: minilm-int8 where the extra `onnx` is installed, else static. For others see `pal embedder --help`.",
     )
-    keep_old: bool = setting(False, "Keep the vectors of the embedder before, so that going back to it is quick.")
+    keep_old: bool = setting(False, "Keep the vectors of the previous embedder, so that going back is quick.")
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerSettings:
-    """What reads the first passages of chats again, with the question, and puts the best first."""
+    """The model that ranks the first passages from chats again."""
 
     name: str = setting(
         "none",
-        "none, or cross-encoder:FOLDER: a second of the processor a question, for better answers from chats.",
+        "none, or cross-encoder:FOLDER: better answers from chats, for a second of processor time a question.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
-    """Which language models are used for what: `pal models` lists them. The first that can be reached is taken."""
+    """The language models for each use, in order of preference: `pal models` lists them."""
 
     extract: tuple[str, ...] = setting(
-        ("auto",), "For facts out of notes. auto: the best one on this machine that passed `pal models probe`."
+        ("auto",), "Extracts facts from notes. auto: the best model on this machine that passed `pal models probe`."
     )
-    answer: tuple[str, ...] = setting(("auto",), "For answers.")
-    agent: tuple[str, ...] = setting(("auto",), "For questions that take many steps.")
+    answer: tuple[str, ...] = setting(("auto",), "Writes answers.")
+    agent: tuple[str, ...] = setting(("auto",), "Answers questions that need many steps.")
     policy: Literal["ask", "local", "any"] = setting(
         "ask",
-        "Whether text of folders that are added may be given to models elsewhere. local: no; any: yes; "
-        "ask: no, and `pal add` asks once.",
+        "Whether models elsewhere may get text of new folders. local: no; any: yes; ask: no, and `pal add` asks once.",
     )
-    daily_tokens: int = setting(
-        1_000_000, "Tokens a day that models elsewhere may take, questions and answers together; 0: any number."
-    )
+    daily_tokens: int = setting(1_000_000, "Tokens a day for models elsewhere, read and written; 0: no limit.")
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichmentSettings:
     """Background reading with a language model, which extracts facts."""
 
-    enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal unpause` change it.")
-    daily_tokens: int = setting(1_000_000, "Tokens a day that this may take, of all models together; 0: any number.")
-    daily_minutes: int = setting(240, "Minutes a day that models may be busy with it; 0: any number.", most=1440)
-    on_battery: bool = setting(False, "Whether it goes on while the machine runs on its battery.")
+    enabled: bool = setting(
+        True, "Whether a model reads notes in the background; `pal pause` and `pal unpause` change it."
+    )
+    daily_tokens: int = setting(1_000_000, "Tokens a day for reading, of all models together; 0: no limit.")
+    daily_minutes: int = setting(240, "Minutes a day of reading by models; 0: no limit.", most=1440)
+    on_battery: bool = setting(False, "Whether models read while the machine runs on battery.")
 
 
 @dataclass(frozen=True, slots=True)
 class UpkeepSettings:
-    """Backups and looks for damage that are made by themselves."""
+    """Automatic backups and checks."""
 
-    hour: int = setting(4, "The hour from which on they are made. What was missed is made up for, once.", most=23)
-    backup_days: int = setting(
-        1, "Days between two backups; 0: none. They lie where those of `pal backup` do.", most=365
+    hour: int = setting(4, "The hour at which they begin. A missed one is made up for once.", most=23)
+    backup_days: int = setting(1, "Days between two automatic backups; 0: none.", most=365)
+    backups_kept: int = setting(
+        3, "Days for which a daily backup is kept. Backups by `pal backup` are never removed.", least=1, most=1000
     )
-    backups_kept: int = setting(3, "Days of which one of these is kept. Others are never removed.", least=1, most=1000)
-    backups_weekly: int = setting(3, "Weeks of which one is kept besides, the newest.", most=1000)
-    backups_monthly: int = setting(3, "Months of which one is kept besides, the newest.", most=1000)
-    trial_days: int = setting(
-        30, "Days between two trials whether the newest backup can be restored; 0: none.", most=365
-    )
-    check_days: int = setting(7, "Days between two looks for damage; 0: none. `pal check` looks now.", most=365)
+    backups_weekly: int = setting(3, "Weeks for which the last backup is kept.", most=1000)
+    backups_monthly: int = setting(3, "Months for which the last backup is kept.", most=1000)
+    trial_days: int = setting(30, "Days between two test restores of the newest backup; 0: none.", most=365)
+    check_days: int = setting(7, "Days between two checks for damage; 0: none. `pal check` checks now.", most=365)
     scrub_nights: int = setting(
-        7, "Nights in which all that cannot be made anew is compared once with its checksums; 0: it is not.", most=365
+        7, "Nights in which all rows are compared once with their checksums; 0: never.", most=365
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Learning from the questions that were answered well, by `pal train` or at night."""
+    """Training of the ranker on questions that were answered well, by `pal train` or at night."""
 
-    enabled: bool = setting(False, "Whether it happens every night by itself.")
-    ranker: str = setting("trained", "What learns: a ranker of a plugin, of this program trained; none: nothing.")
+    enabled: bool = setting(False, "Whether the ranker is trained every night.")
+    ranker: str = setting("trained", "The ranker that is trained: trained, or one of a plug-in; none: no training.")
 
 
 @dataclass(frozen=True, slots=True)
 class NightSettings:
     """Nightly work while nobody asks: maintenance, and learning from questions."""
 
-    enabled: bool = setting(True, "Whether it is done at all; `pal tidy` does the first of it at any time.")
-    hour: int = setting(3, "The hour from which on it is done. A night that was missed is made up for, once.", most=23)
-    after_start_s: float = setting(60.0, "Seconds after the start before it is first looked whether it is time.")
-    on_battery: bool = setting(False, "Whether it is done while the machine runs on its battery.")
+    enabled: bool = setting(True, "Whether there is nightly work; `pal tidy` does the maintenance at any time.")
+    hour: int = setting(3, "The hour at which it begins. A missed night is made up for once.", most=23)
+    after_start_s: float = setting(60.0, "Seconds after the start until the first check for due work.")
+    on_battery: bool = setting(False, "Whether it runs on battery.")
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long is kept what no question about today finds, and how much of questions; the rest goes at night."""
+    """How long deleted and earlier text and traces are kept. The rest is erased at night."""
 
-    deleted_days: int = setting(30, "Days for which the text of files that were deleted is kept; 0: for ever.")
-    edited_days: int = setting(
-        0, "Days for which text that was edited out of a note is kept: the history of its facts; 0: for ever."
-    )
+    deleted_days: int = setting(30, "Days for which the text of deleted files is kept; 0: for ever.")
+    edited_days: int = setting(0, "Days for which earlier text of edited notes is kept; 0: for ever.")
     draft_hours: float = setting(
-        1.0, "What stood in a note for less time than this many hours is no history, and goes; 0: all of it is kept."
+        1.0, "Text that was in a note for fewer hours is erased, not kept as history; 0: all is kept."
     )
     questions: int = setting(
-        500, "Questions of which the whole way to the answer is kept; of earlier ones what is learnt from. 0: of all."
+        500, "Questions whose whole trace is kept; 0: all. Of earlier ones only the evidence is kept."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class McpClientSettings:
-    """What one agent's program may see and do."""
+    """What an agent may read and do."""
 
-    everything: bool = setting(False, "Whether it sees all of the memory.")
-    folders: tuple[str, ...] = setting(
-        (), "Folders whose text it sees; none: those that are watched with `--policy any`."
-    )
-    write: bool = setting(False, "Whether it may remember, judge answers to its questions, and forget what it wrote.")
+    everything: bool = setting(False, "Whether it may read the whole memory.")
+    folders: tuple[str, ...] = setting((), "Folders that it may read; none: those watched with `--policy any`.")
+    write: bool = setting(False, "Whether it may add notes, judge answers to its questions, and forget its own notes.")
 
 
 @dataclass(frozen=True, slots=True)
 class McpSettings:
     """Agents that use the memory over the Model Context Protocol: `pal mcp`."""
 
-    calls_per_minute: int = setting(60, "Calls a minute that are answered, of each agent.", least=1, most=10000)
-    note_kb: int = setting(20, "Kilobytes that a note of an agent may have.", least=1, most=1000)
-    notes_per_minute: int = setting(10, "Notes a minute that an agent may write.", least=1, most=1000)
-    notes_per_day: int = setting(200, "Notes within 24 hours that an agent may write.", least=1, most=100000)
+    calls_per_minute: int = setting(60, "Calls a minute of each agent.", least=1, most=10000)
+    note_kb: int = setting(20, "Kilobytes in a note of an agent.", least=1, most=1000)
+    notes_per_minute: int = setting(10, "Notes a minute of an agent.", least=1, most=1000)
+    notes_per_day: int = setting(200, "Notes of an agent in 24 hours.", least=1, most=100000)
     clients: Mapping[str, McpClientSettings] = field(
-        default_factory=dict, metadata={"help": "What each may see and do, by its name: `pal mcp clients` lists them."}
+        default_factory=dict,
+        metadata={"help": "What each agent may read and do, by its name: `pal mcp clients` lists them."},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`; those of a
-    table have names of the user's: [mcp.clients.cursor]."""
+    """All settings. A section of config.toml is a path: [memory.recall] is `settings.memory.recall`. The user names the
+    sections of a table: [mcp.clients.cursor]."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     web: WebSettings = field(default_factory=WebSettings)
@@ -317,8 +303,7 @@ def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
 def render(settings: Settings) -> str:
     """config.toml: every setting with its sentence and its value."""
     text = [
-        "# Palimpsest's settings. Every one is here, with its default; change what you like and restart with",
-        "# `pal daemon stop`: the next command starts it again.",
+        "# All settings of Palimpsest with their defaults. Changes take effect after `pal daemon restart`.",
     ]
     for section, values in list_sections(settings):
         text += ["", "", f"[{section}]  # {first_line(values)}"]
@@ -331,7 +316,7 @@ def render(settings: Settings) -> str:
 
 
 def entries_for(key: str) -> dict[str, tuple[Any, Any, str]]:
-    """`entries` of the defaults; where `key` is one of an agent's program, with those of that."""
+    """`entries` of the defaults, with those of an agent if `key` is one."""
     section, _, name = key.rpartition(".")[0].rpartition(".")
     is_client = section == "mcp.clients" and CLIENT_NAME.fullmatch(name)
     clients = {name: McpClientSettings()} if is_client else {}
@@ -351,7 +336,7 @@ def load(path: Path) -> Settings:
 
 
 def parse(text: str, path: Path) -> Settings:
-    """The settings of a config.toml that says this. SettingsError."""
+    """The settings in the text of a config.toml. SettingsError."""
     import tomllib
 
     try:
@@ -361,7 +346,7 @@ def parse(text: str, path: Path) -> Settings:
 
 
 def new_folder_policy(path: Path) -> Literal["local", "any"]:
-    """The policy of new folders as config.toml says it now; local as long as nobody has said anything else."""
+    """The policy of new folders in config.toml; local by default."""
     try:
         return "any" if load(path).models.policy == "any" else "local"
     except SettingsError:

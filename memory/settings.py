@@ -22,99 +22,101 @@ def describe_range(least: float, most: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How text is cut into episodes."""
+    """How text is cut into passages (episodes)."""
 
     words: int = setting(
-        240, "An episode's length in words, about; a longer code block or table is not cut.", least=10, most=10000
+        240, "Words in a passage, about; a longer code block or table is not cut.", least=10, most=10000
     )
-    overlap: int = setting(40, "Words of the end of an episode that the next one repeats.", most=1000)
-    turn_gap_minutes: int = setting(60, "A pause in a chat after which a new group of turns begins.")
+    overlap: int = setting(40, "Words that a passage repeats from the end of the one before.", most=1000)
+    turn_gap_minutes: int = setting(60, "Minutes without a message after which a new passage of a chat begins.")
 
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """How episodes are found."""
+    """How passages are found."""
 
-    k: int = setting(10, "Episodes returned.", least=1, most=200)
+    k: int = setting(10, "Passages returned.", least=1, most=200)
     strategy: str = setting(
         "spread",
-        "What walks the graph: spread, none (text alone), or what `pal strategies` lists, several joined by +.",
+        "The search strategy: spread, none (text alone), or others that `pal strategies` lists, joined by +.",
     )
     vertices: str = setting(
-        "ETO", "What a walk may enter: episodes, theses, objects; a small letter: only as the end of a path."
+        "ETO",
+        "Vertices that a walk may enter: E passages, T theses, O objects; a small letter: only as the end of a path.",
     )
-    candidates: int = setting(1000, "Episodes that full text may propose.", least=1, most=1000000)
+    candidates: int = setting(1000, "Passages that full-text search may propose.", least=1, most=1000000)
     lexical_weight: float | Literal["auto"] = setting(
         "auto",
-        "Share of full text in the fused text score, the rest is vectors; auto: as it suits the embedder.",
+        "Share of full text in the text score, the rest is vectors; auto: by the embedder.",
         most=1,
     )
     vectors_in_memory: int = setting(
-        30_000, "Up to so many vectors are compared one by one; of more, those whose signs are most alike."
+        30_000, "Above this number of vectors, only those with the most similar signs are compared."
     )
-    reset_episodes: int = setting(50, "Episodes from which spread starts.", least=1, most=10000)
-    seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.", most=1)
-    title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.", most=1)
-    damping: float = setting(0.8, "How far spread walks before it returns to its start.", most=1)
-    iterations: int = setting(10, "Rounds of spread.", least=1, most=1000)
-    common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.", most=1)
+    reset_episodes: int = setting(50, "Passages from which spread starts.", least=1, most=10000)
+    seed_weight: float = setting(0.3, "Share of the start weight on the question's objects.", most=1)
+    title_weight: float = setting(
+        0.7, "Share of an object's weight that goes to passages with it as their title.", most=1
+    )
+    damping: float = setting(0.8, "PageRank's damping factor.", most=1)
+    iterations: int = setting(10, "Iterations of PageRank.", least=1, most=1000)
+    common_share: float = setting(0.05, "Objects in more than this share of passages are not walked through.", most=1)
     graph_weight: float | Literal["auto"] = setting(
         "auto",
-        "Share of the graph in the final score, the rest is text; auto: 0.3 among notes, up to 0.8 among pages that"
-        " name each other.",
+        "Share of the graph in the final score, the rest is text; auto: 0.3, up to 0.8 where pages link to each other.",
         most=1,
     )
-    link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.", most=100)
-    neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.", most=100)
-    replay: bool = setting(True, "Whether what earlier questions were answered from is looked at first.")
-    replay_weight: float = setting(0.5, "What a passage gains that answered such a question before.", most=100)
-    time_cues: bool = setting(True, "A time in the question limits the search: in March 2024, last week, as of 3 May.")
+    link_weight: float = setting(0.2, "Weight of the links of a page that the question names.", most=100)
+    neighbour_weight: float = setting(0.4, "Weight of its neighbours in the score of a short chat message.", most=100)
+    replay: bool = setting(True, "Whether the evidence of earlier questions is searched first.")
+    replay_weight: float = setting(0.5, "Weight of passages that answered a similar question.", most=100)
+    time_cues: bool = setting(
+        True, "Whether a time in the question limits the search: in March 2024, last week, as of 3 May."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How an answer is made: by a model that passed, if there is one, else of the lines of memory themselves."""
+    """How an answer is made: by a model that passed its probe, or else from the lines of the notes."""
 
     model: Literal["auto", "off"] = setting(
-        "auto", "Whether a language model writes answers where there is one (models.answer); off: never."
+        "auto", "Whether a language model writes answers, if models.answer names one."
     )
     context_tokens: int = setting(
         1400,
-        "Evidence that a model gets to read for an answer at first, in tokens, about; 3,400 where that held no answer.",
+        "Tokens of evidence in the first prompt, about; the second has 3,400.",
         least=100,
         most=1000000,
     )
-    answer_tokens: int = setting(700, "Tokens that it may write.", least=1, most=100000)
+    answer_tokens: int = setting(700, "Tokens that a model may write.", least=1, most=100000)
     answer_seconds: int = setting(
         60,
-        "Seconds that it may take in all, or twice what its probe took for a question if that is more; half as many"
-        " with --effort quick, three times with deep.",
+        "Seconds for an answer, or twice as long as the probe took; half with --effort quick, three times with deep.",
         least=1,
         most=3600,
     )
 
-    lines: int = setting(8, "Lines shown at most.", least=1, most=100)
-    episodes: int = setting(10, "Episodes the lines are taken from.", least=1, most=200)
-    threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.", most=1)
-    line_margin: float = setting(4.0, "A line is shown if its score is at most so far below the best one's.")
-    chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
+    lines: int = setting(8, "Lines shown.", least=1, most=100)
+    episodes: int = setting(10, "Passages from which lines are taken.", least=1, most=200)
+    threshold: float = setting(0.34, "Confidence below which there is no answer.", most=1)
+    line_margin: float = setting(4.0, "A line is shown if its score is at most this far below the best.")
+    chains: bool = setting(True, "Whether the lines that lead to the best line are shown.")
 
 
 @dataclass(frozen=True, slots=True)
 class FactSettings:
     """How facts are extracted from text."""
 
-    rules: bool = setting(True, "Whether fields, tables and changes between values are read as facts without a model.")
+    rules: bool = setting(True, "Whether rules read fields, tables and changes of values as facts.")
 
 
 @dataclass(frozen=True, slots=True)
 class SecretSettings:
-    """Passwords, keys, card and account numbers in what is read."""
+    """Passwords, keys, card and account numbers in notes."""
 
     mask: bool = setting(
         True,
-        "Whether they are masked when text is read, and kept apart: no index, model, log or trace sees them, and you do"
-        " with `pal ask --secrets`. false: what is read from now on is kept as it is written.",
+        "Whether they are masked when text is read; `pal ask --secrets` shows them to you.",
     )
 
 
@@ -124,7 +126,7 @@ class PersonSettings:
 
     names: tuple[str, ...] = setting(
         (),
-        "Your own names: in notes 'I' is you, and a question that names you means 'I'. Without any, mails tell them.",
+        "Your names: 'I' in your notes. Empty: taken from your mails.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The settings of plug-ins of others. Standard library only: every client process reads them."""
+"""The settings of plug-ins. Standard library only: every client process reads them."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,6 @@ from memory.settings import setting
 
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
-    """Plug-ins of others, which run in the daemon itself."""
+    """Installed plug-ins, which run in the daemon."""
 
-    disabled: tuple[str, ...] = setting((), "Names of plug-ins that are not loaded; `pal plugins off NAME` adds one.")
+    disabled: tuple[str, ...] = setting((), "Plug-ins that are not loaded; `pal plugins off NAME` adds one.")

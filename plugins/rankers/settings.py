@@ -9,8 +9,8 @@ from memory.settings import setting
 class TrainedSettings:
     """The ranker of this program: a small network that learns which edges lead to answers (ReG)."""
 
-    questions: int = setting(200, "Least number of well answered questions for training.", least=1)
-    points: float = setting(1.0, "Gain in recall, in percentage points, needed to use a trained ranker.", most=100)
+    questions: int = setting(200, "Well answered questions that training needs.", least=1)
+    points: float = setting(1.0, "Gain in recall, in percentage points, that a new ranker needs to be used.", most=100)
 
 
 @dataclass(frozen=True, slots=True)
