@@ -18,7 +18,7 @@ from tests.docs.generated import commands
 WITHOUT_JSON = {
     "pal", "pal chat", "pal man", "pal completion", "pal config", "pal config edit", "pal mcp", "pal mcp install",
     "pal capture install", "pal sessions delete", "pal daemon", "pal daemon run", "pal daemon log",
-    "pal daemon install", "pal daemon uninstall", "pal watch", "pal help",
+    "pal daemon install", "pal daemon uninstall", "pal watch", "pal watch send", "pal help",
 }  # fmt: skip
 
 
