@@ -37,7 +37,7 @@ FIXES: Mapping[str, Callable[[Client], object]] = {
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
     "pal backup": lambda client: client.backup(),
-    "pal tidy": lambda client: client.consolidate(),
+    "pal tidy": lambda client: client.tidy(),
 }
 DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
     "vectors": "pal rebuild --vectors",

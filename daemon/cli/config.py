@@ -239,9 +239,10 @@ def off(session: Session, name: str) -> None:
     from plugins import manager
 
     installed = manager.find_names()
+    if not installed:
+        raise NothingFound(NONE)
     if name not in installed:
-        known = f"Installed: {', '.join(installed)}." if installed else NONE
-        raise NothingFound(f"No plug-in {name!r} is installed. {known}")
+        raise NothingFound(f"No plug-in {name!r} is installed. Installed: {', '.join(installed)}.")
     _write(session, name, is_off=True)
 
 

@@ -57,8 +57,12 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
             click.echo(output.style_text(f"   to decide: pal review {one.id}", dim=True))
     if not reply.facts:
         when = "was known then" if known_on else "held at that time" if as_of else "is known"
-        read = "" if known_on or as_of else f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
+        read = "" if known_on or as_of else _point_to_passages(name)
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}{read or '.'}"))
+
+
+def _point_to_passages(name: str) -> str:
+    return f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
 
 
 def _print_fact(fact: wire.Fact) -> None:
@@ -84,8 +88,9 @@ def history(session: Session, name: str) -> None:
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:
-        see = f"pal facts {shlex.quote(name)}"
-        known = f"No facts about {name!r} yet, only mentions. See them: {see}"
+        known = f"Nothing is known of {name!r}{_point_to_passages(name)}"
+        if session.reader.facts(name).facts:
+            known = f"No facts about {name!r} yet, only sentences that mention it: pal facts {shlex.quote(name)}"
         raise NothingFound(explain_nothing(session, known))
 
 

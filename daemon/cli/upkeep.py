@@ -128,7 +128,7 @@ def tidy(session: Session) -> None:
     vector, lists names that may mean one thing (`pal same` joins them), and clears unused
     parts of the file after something was forgotten. Running it again changes nothing.
     """
-    done = session.client.consolidate()
+    done = session.client.tidy()
     if session.shows_json(done):
         return
     did = describe_work(done)
