@@ -37,7 +37,7 @@ def print_answer(
         hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
         if hidden:
             say_if(f"{len(hidden)} more line{'s' * (len(hidden) > 1)}: pal ask --all")
-        print_sources(answered.missing, tuple(one for one in answered.citations if in_full or not one.folded))
+        print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
         say_if(answered.note or None)
     return answered
 
@@ -197,8 +197,8 @@ class Secrets:
     def say(self, command: str) -> None:
         """Says how to see masked secrets, if there were any."""
         if self._met and not self._shown:
-            one = "it" if len(self._met) == 1 else "them"
-            output.say(f"{count(len(self._met), 'secret')} masked; to see {one}: {command} --secrets")
+            pronoun = "it" if len(self._met) == 1 else "them"
+            output.say(f"{count(len(self._met), 'secret')} masked; to see {pronoun}: {command} --secrets")
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):

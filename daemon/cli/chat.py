@@ -241,7 +241,7 @@ class PlainChat:
             output.print_text("Memory: No answer came.")
         for missing in answered.missing:
             output.print_text(f"Missing: {missing}")
-        _print_sources([one for one in answered.citations if not one.folded])
+        _print_sources([cited for cited in answered.citations if not cited.folded])
         if folded := len(answered.lines) - len(lines):
             output.print_text(f"{count(folded, 'more line')}: /more")
         if any(wire.find_placeholders(answered.text)):
@@ -254,7 +254,7 @@ class PlainChat:
         for line in folded:
             output.print_text(_numbered(line))
         if self._answered and folded:
-            _print_sources([one for one in self._answered.citations if one.folded])
+            _print_sources([cited for cited in self._answered.citations if cited.folded])
         else:
             output.print_text("There is nothing more behind the last answer.")
 
@@ -262,14 +262,14 @@ class PlainChat:
         if self._answered is None or self._answered.trace_id is None:
             output.print_text("Nothing was asked yet.")
             return
-        found = self.client.why(self._answered.trace_id)
-        for used in found.used:
+        evidence = self.client.why(self._answered.trace_id)
+        for used in evidence.used:
             output.print_text(f"Source {used.cited.n}: {' '.join(used.cited.quote.split())}")
             for fact in used.facts:
                 output.print_text(f"Fact: {' '.join(fact.text.split())}")
-        for reason in (*found.chain, *found.reasons):
+        for reason in (*evidence.chain, *evidence.reasons):
             output.print_text(f"Because: {reason}")
-        if not found.used:
+        if not evidence.used:
             output.print_text("No line of your notes was used.")
 
     # Sessions -------------------------------------------------------------------------------------
@@ -279,9 +279,11 @@ class PlainChat:
         output.print_text("A new session begins.")
 
     def _list(self) -> None:
-        kept = [one for one in self.client.conversations() if one.messages][:SESSIONS_SHOWN]
-        for one in kept:
-            output.print_text(f"{one.id}: {one.title or 'Untitled'}, {local_time(one.updated)}")
+        kept = [conversation for conversation in self.client.conversations() if conversation.messages][:SESSIONS_SHOWN]
+        for conversation in kept:
+            output.print_text(
+                f"{conversation.id}: {conversation.title or 'Untitled'}, {local_time(conversation.updated)}"
+            )
         output.print_text("/resume NUMBER goes on with one." if kept else "No session is kept yet.")
 
     def _search(self, words: str) -> None:

@@ -132,7 +132,7 @@ def help_(command: tuple[str, ...]) -> None:
     for name in command:
         if not isinstance(context.command, click.Group):
             raise click.UsageError(f"{context.command_path} has no command {name!r}.")
-        _, found, _ = context.command.resolve_command(context, [name])
-        assert found is not None
-        context = click.Context(found, parent=context, info_name=name)
+        _, below, _ = context.command.resolve_command(context, [name])
+        assert below is not None
+        context = click.Context(below, parent=context, info_name=name)
     click.echo(context.get_help())

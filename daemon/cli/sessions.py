@@ -35,7 +35,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
 
 
 def _list(session: Session, limit: int) -> None:
-    kept = [one for one in session.client.conversations() if one.messages]
+    kept = [conversation for conversation in session.client.conversations() if conversation.messages]
     shown = tuple(kept[:limit])
     if session.show_rows({"conversations": shown}, map(_row, shown), NONE_KEPT, right=(0,)):
         output.say_rest(len(shown), len(kept), "-n shows more")
@@ -60,12 +60,12 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
         output.print_json({"words": " ".join(words), "matches": matches})
     for match in matches if not session.as_json else ():
         number, *rest = _row(match.conversation)
-        click.echo(output.style_text("  ".join([number, *rest]), bold=True))
+        output.print_bold("  ".join([number, *rest]))
         if match.quote:
             who = "You" if match.role == "user" else "Memory"
             output.print_text(f"   {who}: {match.quote}")
             if match.messages > 1:
-                click.echo(output.style_text(f"   and in {count(match.messages - 1, 'other message')}", dim=True))
+                output.print_dim(f"   and in {count(match.messages - 1, 'other message')}")
     if not matches:
         raise NothingFound("That was said in no session.")
 
@@ -125,8 +125,8 @@ def delete(session: Session, ids: tuple[int, ...], yes: bool) -> None:
     kept = [session.client.conversation(id).conversation for id in dict.fromkeys(ids)]
     if not yes:
         what = f"“{kept[0].title or 'Untitled'}”" if len(kept) == 1 else count(len(kept), "session")
-        messages = count(sum(one.messages for one in kept), "message")
+        messages = count(sum(conversation.messages for conversation in kept), "message")
         output.confirm(f"Delete {what} with {messages}?", "delete", "Nothing was deleted.")
-    for one in kept:
-        session.client.delete_conversation(one.id)
+    for conversation in kept:
+        session.client.delete_conversation(conversation.id)
     click.echo(f"Deleted: {count(len(kept), 'session')}.")

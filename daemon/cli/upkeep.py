@@ -106,8 +106,8 @@ def _restore(session: Session, backup: Path) -> Path:
 
 def _backups(folder: Path) -> list[Path]:
     """The backups of the folder, the newest first."""
-    found = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
-    return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
+    files = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
+    return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 def _describe(file: Path) -> str:
