@@ -1,8 +1,6 @@
-"""pal sessions: the conversations of the chat, listed, searched, shown, renamed, exported, deleted."""
+"""pal sessions: the conversations of the chat, listed, searched, shown, renamed, deleted."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import click
 
@@ -28,7 +26,6 @@ def sessions(ctx: click.Context, limit: int) -> None:
     pal sessions                       the last ones, with their numbers
     pal sessions search compressor     those in which that was said
     pal sessions show 7                one of them
-    pal sessions export 7 belt.md      the same with its sources, as Markdown or JSON
     """
     if ctx.invoked_subcommand is None:
         _list(ctx.ensure_object(Session), limit)
@@ -75,7 +72,7 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
 @json_option
 @pass_session
 def show(session: Session, id: int) -> None:
-    """Print a session with its sources. ID is its number in `pal sessions`."""
+    """Print a session with its sources, as Markdown or JSON. ID is its number in `pal sessions`."""
     from daemon.exporting.sessions import render_markdown
 
     kept = session.client.conversation(id)
@@ -92,28 +89,6 @@ def rename(session: Session, id: int, title: tuple[str, ...]) -> None:
     """Give a session another name: TITLE."""
     renamed = session.client.rename_conversation(id, " ".join(" ".join(title).split()))
     session.show(renamed, f"Session {id} is called {renamed.title or 'Untitled'} now.")
-
-
-@sessions.command()
-@click.argument("id", type=int)
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
-@pass_session
-def export(session: Session, id: int, file: Path) -> None:
-    """Write a session with its sources to FILE, which must be new.
-
-    As JSON where the name ends in .json, else as Markdown. Only you can read the file.
-    """
-    from daemon.exporting.sessions import write_session
-
-    kept = session.client.conversation(id)
-    try:
-        write_session(kept, file.expanduser())
-    except FileExistsError:
-        raise click.BadParameter("It exists already. Choose another name.", param_hint="FILE") from None
-    except OSError as error:
-        raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="FILE") from error
-    session.show(kept.conversation, f"Session {id} is in {file}. It holds words of your notes.")
 
 
 @sessions.command()

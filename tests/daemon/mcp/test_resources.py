@@ -8,7 +8,7 @@ import pytest
 
 from daemon.mcp.access import Access, Policy
 from daemon.testing import RunningDaemon
-from tests.daemon.mcp.conftest import agent, call, read, served
+from tests.daemon.mcp.conftest import call, read, served
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ async def test_who_may_not_write_is_not_asked_to_remember(daemon: RunningDaemon)
 
 
 async def test_resources_and_prompts_are_counted_as_calls(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--all") as client:
-        for _ in range(60):
+    async with served(daemon, calls_per_minute=3) as client:
+        for _ in range(3):
             await read(client, "palimpsest://recent")
         with pytest.raises(Exception, match="wait"):
             await client.get_prompt("recall", {"task": "x"})

@@ -10,19 +10,23 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp.client.client import Client
+from mcp.types import Implementation
 
 from daemon.cli.options import write_setting
-from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policy, client_name
+from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policies, Policy, client_name
+from daemon.mcp.agent import Agent
+from daemon.mcp.server import AgentServer
 from daemon.mcp.tools import DECIDED, MAX_CHARS, TOOLS, fit
 from daemon.testing import RunningDaemon
-from tests.daemon.mcp.conftest import PAL, agent, call, served
+from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
 
 READS = {"recall", "context", "ask", "facts", "history", "revisions"}
 WRITES = {"remember", "judge", "forget"}
 
 
 async def test_an_agent_finds_asks_and_sees_where_it_stands(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--all") as client:
+    async with served(daemon, Policy(Access(everything=True))) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
         found = await call(client, "recall", question="ferry to Hallow Bay", k=2)
         first = found["hits"][0]["passage"]
@@ -57,7 +61,7 @@ async def test_the_context_of_a_task_fits_and_names_its_sources(daemon: RunningD
 
 
 async def test_an_agent_sees_only_the_folders_that_are_shared_with_it(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--folder", str(home / "work")) as client:
+    async with served(daemon, Policy(Access.in_folders([home / "work"]))) as client:
         found = await call(client, "recall", question="the ferry made me sick", k=50)
         assert found["hits"]
         assert all(one["passage"]["uri"].startswith(f"{home / 'work'}/") for one in found["hits"])
@@ -72,14 +76,15 @@ async def test_an_agent_sees_only_the_folders_that_are_shared_with_it(daemon: Ru
 
 
 async def test_what_must_not_go_elsewhere_is_shared_with_nobody_unasked(daemon: RunningDaemon) -> None:
-    async with agent(daemon) as client:
+    unasked = Policies(daemon.paths.config, daemon.client.folders).find("nobody")
+    async with served(daemon, unasked) as client:
         assert NOTHING_SHARED in await call(client, "recall", question="ferry")
         with pytest.raises(Exception, match="Nothing of this memory is shared"):
             await client.read_resource("palimpsest://profile")
 
 
 async def test_an_agent_that_may_write_marks_and_forgets_its_own(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--all", "--write", "--client", "tester") as client:
+    async with served(daemon) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS | WRITES
         kept = await call(client, "remember", text="The agent painted the shed green.", title="Shed")
         assert kept["source"].startswith("note:agent/tester/") and not kept["known"]
@@ -116,7 +121,8 @@ async def test_who_may_only_read_is_told_how_it_may_write(daemon: RunningDaemon)
 
 
 async def test_what_config_says_counts_while_it_runs(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--client", "late") as client:
+    connection, policies = daemon.client, Policies(daemon.paths.config, daemon.client.folders)
+    async with Client(AgentServer(Agent(lambda: connection, policies.find, 1000, "late"))) as client:
         assert NOTHING_SHARED in await call(client, "recall", question="ferry")
         write_setting(daemon.paths.config, "mcp.clients.late.everything", "true")
         for _ in range(50):
@@ -127,33 +133,26 @@ async def test_what_config_says_counts_while_it_runs(daemon: RunningDaemon) -> N
         assert answer["hits"]
 
 
-def test_only_the_protocol_goes_to_stdout_and_the_end_of_stdin_ends_it(daemon: RunningDaemon) -> None:
-    junk = "no json\n[1]\n{}\n" + "x" * 100_000 + "\n"
-    ended = subprocess.run(
-        [sys.executable, "-c", PAL, "mcp", "--all"],
-        input=junk,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=os.environ | daemon.paths.environment(),
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in ended.stdout.splitlines())
-
-
-async def test_the_log_has_the_calls_and_who_made_them_and_none_of_the_words(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--all", info="Claude Code") as client:
+async def test_the_log_has_the_calls_and_who_made_them_and_none_of_the_words(
+    daemon: RunningDaemon, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    connection = daemon.client
+    server = AgentServer(Agent(lambda: connection, lambda _: EVERYTHING, 1000))
+    async with Client(server, client_info=Implementation(name="Claude Code", version="1")) as client:
         await call(client, "recall", question="zanzibar")
         await call(client, "facts", about="zanzibar")
         with pytest.raises(Exception, match="zanzibar"):
             await client.read_resource("palimpsest://object/zanzibar")
         await client.get_prompt("brief", {"about": "zanzibar"})
-        log = (daemon.paths.logs / "mcp.log").read_text("utf-8")
+        log = caplog.text
         assert "claude-code: call 1, recall" in log and "it calls itself 'Claude Code'" in log
         assert "zanzibar" not in log and "ferry" not in log
 
 
-def test_a_request_with_half_a_pair_of_surrogates_is_answered(daemon: RunningDaemon) -> None:
+def test_only_the_protocol_goes_to_stdout_half_a_surrogate_is_answered_and_the_end_ends_it(
+    daemon: RunningDaemon,
+) -> None:
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}},
@@ -161,16 +160,21 @@ def test_a_request_with_half_a_pair_of_surrogates_is_answered(daemon: RunningDae
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
             "name": "recall", "arguments": {"question": "ferry \ud83d \U0001f600 C:\\ud83d"}}},
     ]  # fmt: skip
+    junk = "no json\n[1]\n{}\n" + "x" * 100_000 + "\n"
     with subprocess.Popen(
         [sys.executable, "-c", PAL, "mcp", "--all"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=os.environ | daemon.paths.environment(),
     ) as process:  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+        process.stdin.write(junk + "".join(f"{json.dumps(line)}\n" for line in lines))
         process.stdin.flush()
-        _, reply = (json.loads(process.stdout.readline()) for _ in range(2))
+        replies = (json.loads(line) for line in process.stdout)
+        reply = next(reply for reply in replies if reply.get("id") == 2)
+        assert "9:40" in reply["result"]["content"][0]["text"]
         process.stdin.close()
-    assert "9:40" in reply["result"]["content"][0]["text"]
+        assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+        assert process.wait(60) == 0
+    assert (daemon.paths.logs / "mcp.log").exists()
 
 
 async def test_a_tool_is_its_call_without_what_the_owner_decides(daemon: RunningDaemon) -> None:
