@@ -12,10 +12,11 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.answers import Secrets, print_answer, print_stored
 from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_time, local_time, where
+from daemon.cli.show import local_time
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.exporting.sessions import describe_change
 from daemon.terminal import TELLING, count, describe_told, title_of
@@ -24,7 +25,7 @@ EFFORTS = ("quick", "normal", "deep")
 SESSIONS_SHOWN = 20
 HELP = """\
 A line is a question. These lines are commands:
-/more: read the lines that are folded behind the last answer
+/more: read the whole last answer, with the lines that were folded
 /why: read what the last answer rests on
 /undo: take back what was kept last of what you told
 /new: begin a new session
@@ -54,6 +55,7 @@ def chat(session: Session, plain: bool) -> None:
 
         click.get_current_context().exit(run(session.paths))
 
+    os.environ["NO_COLOR"] = "1"
     click.get_current_context().exit(PlainChat(session, interactive=sys.stdin.isatty()).run())
 
 
@@ -105,7 +107,6 @@ class PlainChat:
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
         self._told: wire.Told | None = None
-        self._preview = wire.Preview("")
         self._offered = False
         self._effort = "normal"
         self._code = 0
@@ -166,45 +167,28 @@ class PlainChat:
             output.print_text(f"You: {question}")
         if self._conversation is None:
             self._conversation = self.client.new_conversation(title_of(question)).id
-        self._answered = None
+        self._answered = self._told = None
+        secrets = Secrets(self._session, shown=False)
         try:
             asked = self.client.ask(question, conversation=self._conversation, effort=self._effort, own_words=True)
             with asked as events:
-                self._answered = self._wait(events)
+                self._answered = print_answer(secrets.fill_events(self._note_statement(events)), more="/more")
         except KeyboardInterrupt:
             if not self._interactive:
                 raise
-            output.print_text("\nMemory: Stopped.")
-            if self._preview.text:
-                self._read(wire.Answered(self._preview.text, self._preview.citations))
+            output.print_text("\nStopped.")
             return
-        if self._answered is None:
-            raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
-        self._read(self._answered)
+        secrets.say("pal ask")
         if self._told is not None and not self._told.source:
             self._offer_to_keep(self._told)
         if self._answered.no_answer and not self._code:
             self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
 
-    def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
-        """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is
-        asked."""
-        self._told, self._preview = None, wire.Preview("")
-        asked = False
+    def _note_statement(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
         for event in events:
             if isinstance(event, wire.Told):
                 self._told = event
-                if event.source and event.besides:
-                    output.print_text(f"Memory: {describe_told(event)} /undo takes it back.")
-            if isinstance(event, wire.Step) and (sentence := describe_time(event)):
-                output.say(sentence)
-            if isinstance(event, wire.Preview):
-                if not asked:
-                    output.say("A model is asked, which may take a minute.")
-                asked, self._preview = True, event
-            if isinstance(event, wire.Answered):
-                return event
-        return None
+            yield event
 
     def _offer_to_keep(self, told: wire.Told) -> None:
         """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
@@ -219,7 +203,7 @@ class PlainChat:
         self.client.set_telling("yes" if wanted else "no")
         if wanted:
             kept = self.client.tell(told.text, self._conversation)
-            output.print_text(f"Memory: {describe_told(kept)} /undo takes it back.")
+            output.print_text(f"{describe_told(kept)} /undo takes it back.")
         else:
             output.print_text("Not kept. To change that: pal config set chat.remember yes")
 
@@ -227,36 +211,11 @@ class PlainChat:
         gone = self.client.take_back_told()
         output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
 
-    def _read(self, answered: wire.Answered) -> None:
-        """Says an answer: its lines, then where they are from."""
-        lines = [line for line in answered.lines if line.kind != "folded"]
-        name = "Memory: "
-        for line in lines:
-            if line.kind == "earlier":
-                output.print_text(f"Earlier: {_numbered(line)}")
-            else:
-                output.print_text(f"{name}{_numbered(line)}")
-                name = ""
-        if not lines:
-            output.print_text("Memory: No answer came.")
-        for missing in answered.missing:
-            output.print_text(f"Missing: {missing}")
-        _print_sources([cited for cited in answered.citations if not cited.folded])
-        if folded := len(answered.lines) - len(lines):
-            output.print_text(f"{count(folded, 'more line')}: /more")
-        if any(wire.find_placeholders(answered.text)):
-            output.print_text("Secrets are masked. To see them: pal ask --secrets")
-        if answered.note:
-            output.print_text(f"Note: {answered.note}")
-
     def _more(self) -> None:
-        folded = [line for line in self._answered.lines if line.kind == "folded"] if self._answered else []
-        for line in folded:
-            output.print_text(_numbered(line))
-        if self._answered and folded:
-            _print_sources([cited for cited in self._answered.citations if cited.folded])
+        if self._answered is None:
+            output.print_text("Nothing was asked yet.")
         else:
-            output.print_text("There is nothing more behind the last answer.")
+            print_stored(self._answered, in_full=True)
 
     def _why(self) -> None:
         if self._answered is None or self._answered.trace_id is None:
@@ -309,7 +268,7 @@ class PlainChat:
             self._answered = wire.Answered(
                 message.text, message.citations, message.no_answer, trace_id=message.trace_id
             )
-            self._read(self._answered)
+            print_stored(self._answered)
             for change in message.changes:
                 output.print_text(f"Changed since: {describe_change(change)}")
 
@@ -317,18 +276,6 @@ class PlainChat:
         if name in EFFORTS:
             self._effort = name
         output.print_text(f"Effort: {self._effort}. There are: {', '.join(EFFORTS)}.")
-
-
-def _numbered(line: wire.AnswerLine) -> str:
-    """A line with the numbers of its sources; one that a model wrote has them where they belong."""
-    return line.text if line.kind == "text" else " ".join([line.text, *(f"[{n}]" for n in line.citations)])
-
-
-def _print_sources(citations: list[wire.Citation]) -> None:
-    for cited in citations:
-        output.print_text(f"Source {cited.n}: {where(cited)}{', earlier' * cited.earlier}")
-        if cited.verdict == "unproved":
-            output.print_text(f"It says: {' '.join(cited.quote.split())}")
 
 
 def _typed_lines() -> Iterator[str]:
