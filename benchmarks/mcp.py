@@ -33,7 +33,7 @@ from daemon.starting import connect
 
 AGENT = "bench"
 PASSAGES = 10
-OTHERS = 50  # calls of each tool beside `search`
+OTHERS = 50  # calls of each tool next to `recall`
 SETTINGS = replace(QUIET, mcp=McpSettings(calls_per_minute=10_000, clients={AGENT: McpClientSettings(everything=True)}))
 PAL = "import sys; from daemon.cli import main; sys.exit(main(prog_name='pal'))"
 Asked = Callable[[str], Awaitable[Any]]
@@ -51,11 +51,11 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
 
         ways: dict[str, Asked] = {
             "api": recall,
-            "stdio": lambda question: _call(agent, "search", query=question, k=PASSAGES),
+            "stdio": lambda question: _call(agent, "recall", question=question, k=PASSAGES),
         }
         others: dict[str, Asked] = {
             "context": lambda question: _call(agent, "context", task=question),
-            "recent": lambda question: _call(agent, "recent"),
+            "revisions": lambda question: _call(agent, "revisions", state="all"),
         }
         for question in questions[:WARM_UP]:
             for ask in ways.values():
@@ -102,7 +102,8 @@ def used_ms(pids: Collection[int]) -> float:
 
 def show(result: dict[str, Any]) -> None:
     """Print the table: one row for each way to ask."""
-    names = {"api": "recall, API", "stdio": "search, stdio", "context": "context, stdio", "recent": "recent, stdio"}
+    names = {"api": "recall, API", "stdio": "recall, stdio"}
+    names |= {tool: f"{tool}, stdio" for tool in ("context", "revisions")}
     command.show_table(
         f"{result['episodes']:,} episodes, {result['questions']:,} questions",
         [{"way": title, **result[name]} for name, title in names.items()],

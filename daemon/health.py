@@ -37,7 +37,7 @@ FIXES: Mapping[str, Callable[[Client], object]] = {
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
     "pal backup": lambda client: client.backup(),
-    "pal tidy": lambda client: client.consolidate(),
+    "pal tidy": lambda client: client.tidy(),
 }
 DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
     "vectors": "pal rebuild --vectors",
@@ -66,11 +66,11 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
 
 def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
     """A check for each problem, or one without a problem."""
-    told = False
+    is_reported = False
     for problem in problems:
-        told = True
+        is_reported = True
         yield HealthCheck(place, problem, next((fix for fix in FIXES if fix in problem), ""))
-    if not told:
+    if not is_reported:
         yield HealthCheck(place)
 
 
@@ -131,11 +131,11 @@ def _plugins(found: wire.PluginsReply) -> Iterator[str]:
     if found.reranker:
         why = found.reranker.rstrip(".")
         yield f"The reranker does not work: {why}. To do without: pal config set reranker.name none"
-    for one in found.plugins:
-        if one.problem:
+    for plugin in found.plugins:
+        if plugin.problem:
             yield (
-                f"The plug-in {one.name} was left out ({one.problem}). Install another version of {one.package}, or"
-                f" do without: pal plugins off {one.name}"
+                f"The plug-in {plugin.name} was left out ({plugin.problem}). Install another version of"
+                f" {plugin.package}, or do without: pal plugins off {plugin.name}"
             )
 
 

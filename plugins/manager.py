@@ -212,6 +212,11 @@ class Plugins:
             return candidate
         return best[-1]
 
+    def check_embedder(self, name: str) -> None:
+        """NotFoundError for an unknown embedder, with the known names; loads no model."""
+        if name != AUTO:
+            _find_maker(self._make, name, "embedder")
+
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, made on first use; "auto" is the best installed one. NotFoundError lists the known
         names; NotAvailableError says what is not installed."""

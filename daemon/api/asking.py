@@ -81,7 +81,7 @@ def strategies(memory: Memory) -> Mapping[str, str]:
 def episode(memory: Memory, id: int) -> wire.Passage:
     for passage in memory.sources.episodes([id]):
         return views.passage(passage)
-    raise NotFoundError(f"There is no episode {id}.")
+    raise NotFoundError(f"There is no passage {id}.")
 
 
 def surroundings(memory: Memory, id: int) -> wire.Surroundings:

@@ -64,7 +64,7 @@ def check(memory: Memory) -> wire.Check:
     return memory.check()
 
 
-def consolidate(services: Services) -> wire.ConsolidationReport:
+def tidy(services: Services) -> wire.ConsolidationReport:
     return services.nightly.consolidate()
 
 

@@ -60,7 +60,7 @@ class Telling:
     def keep(self, text: str, conversation: int | None) -> wire.Told:
         """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
         if not text.strip():
-            raise InvalidInputError("There is nothing to keep. Send the words that were told.")
+            raise InvalidInputError("There is nothing to keep. Send the statement.")
         if (last := self._find_last()) is not None and last.text == text.strip():
             return last  # sent twice
         title = self._memory.conversations.get(conversation)[0].title if conversation is not None else ""
@@ -76,9 +76,9 @@ class Telling:
     def find_last(self, source: str = "") -> wire.Told:
         """What was kept last. NotFoundError if nothing is, or if that is not this `source`."""
         if (last := self._find_last()) is None:
-            raise NotFoundError("Nothing is kept of what you told. To take back a replaced fact: pal review")
+            raise NotFoundError("There is no statement of yours to take back. To undo a replaced fact: pal review")
         if source not in ("", last.source):
-            raise NotFoundError("That is not what you told last: it was taken back, or you told more since.")
+            raise NotFoundError("That is not your last statement: it was taken back, or you made another one since.")
         return last
 
     def _find_last(self) -> wire.Told | None:

@@ -2,8 +2,8 @@
 
 The method's name, parameters, reply and docstring are the call's. From these follow the client's method
 (`daemon.client`), the same without a daemon (`daemon.cli.offline`), the route and its checks (`daemon.api.routing`),
-the description in OpenAPI and the list in the docs. What the daemon does is the function of the call's name in
-`daemon.api`.
+the description in OpenAPI, the tools of agents (`daemon.mcp.tools`) and the list in the docs. What the daemon does is
+the function of the call's name in `daemon.api`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Call:
     `thread`: where its function runs, unless that is a coroutine: "read" for what a person waits for, "write" for a
     unit of the writer, "work" for all else. `slow`: it may work through the whole memory. `ends`: the name of the last
     event, of a stream that ends. `field`: the reply on the wire is an object with the result in this field.
-    `offline`: it only reads the memory, so that it can be made while the daemon cannot start.
+    `offline`: it only reads the memory, so that it can be made while the daemon cannot start. `tool`: the name of the
+    tool by which agents make it (`daemon.mcp.tools`), "" for none; with `writes` only agents that may write have it.
     """
 
     method: str
@@ -40,6 +41,8 @@ class Call:
     ends: str = ""
     field: str = ""
     offline: bool = False
+    tool: str = ""
+    writes: bool = False
 
     @property
     def name(self) -> str:

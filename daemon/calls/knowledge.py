@@ -13,18 +13,18 @@ from daemon.calls.declaration import Calls, call
 class KnowledgeCalls(Calls):
     """Facts, revisions, objects, the profile."""
 
-    @call("GET", "/facts", thread="read", offline=True)
+    @call("GET", "/facts", thread="read", offline=True, tool="facts")
     def facts(
         self, about: str, as_of: datetime | None = None, known_on: datetime | None = None, history: bool = False
     ) -> wire.FactsReply:
-        """List the facts about an object that hold, or held at `as_of`, as the memory knew them on `known_on`; with
-        `history` replaced ones as well."""
+        """List the facts about a person, place or thing that hold, or held at `as_of`, as the memory knew them on
+        `known_on`; with `history` replaced ones as well."""
 
-    @call("GET", "/history", thread="read", offline=True)
+    @call("GET", "/history", thread="read", offline=True, tool="history")
     def history(self, about: str) -> wire.HistoryReply:
-        """Show how each fact about an object changed."""
+        """Show how each fact about a person, place or thing changed, old values included."""
 
-    @call("GET", "/revisions", thread="read")
+    @call("GET", "/revisions", thread="read", tool="revisions")
     def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         """List replaced facts, the newest first. `state`: open | kept | undone | settled | all."""
 

@@ -30,9 +30,9 @@ class ProcessCalls(Calls):
     def check(self) -> wire.Check:
         """Check the memory file from end to end."""
 
-    @call("POST", "/consolidate", slow=True)
-    def consolidate(self) -> wire.ConsolidationReport:
-        """Consolidate the memory now."""
+    @call("POST", "/tidy", slow=True)
+    def tidy(self) -> wire.ConsolidationReport:
+        """Run the nightly maintenance now."""
 
     @call("GET", "/plugins")
     def plugins(self) -> wire.PluginsReply:

@@ -16,7 +16,7 @@ from daemon.connection import Stream
 class QuestionCalls(Calls):
     """Questions, traces and chat sessions."""
 
-    @call("POST", "/ask", ends="Answered", offline=True)
+    @call("POST", "/ask", ends="Answered", offline=True, tool="ask")
     def ask(
         self,
         question: str,
@@ -30,12 +30,15 @@ class QuestionCalls(Calls):
         own_words: bool = False,
         agent: str = "",
     ) -> Stream:
-        """Answer a question. Closing the stream stops the work.
+        """Answer a question from the memory, with the source of each line. If nothing is known, it says so and does not
+        guess. `as_of`: answer as of that time. The `kind` of an answer is answer, closest (nothing says it plainly, but
+        these lines come close) or none.
 
-        `conversation` is the id of a chat session the turn is saved in; `effort`, how far the question may go: quick |
-        normal | deep. Without `replay` nothing of earlier questions is used, and nothing is learnt from this one.
-        `strategy`: what walks the graph, by default that of the settings. `own_words`: a person typed it, and what they
-        state in it may be kept (`chat.remember`); then a Told comes first. `agent`: who asks, if it is no person.
+        Closing the stream stops the work. `conversation` is the id of a chat session the turn is saved in; `effort`,
+        how far the question may go: quick | normal | deep. Without `replay` nothing of earlier questions is used, and
+        nothing is learnt from this one. `strategy`: what walks the graph, by default that of the settings. `own_words`:
+        a person typed it, and what they state in it may be kept (`chat.remember`); then a Told comes first. `agent`:
+        who asks, if it is no person.
         """
 
     @call("POST", "/traces/{id}/again", ends="Answered")
@@ -43,7 +46,7 @@ class QuestionCalls(Calls):
         """Ask the question of a trace once more. `conversation` and `replay` are as for `ask`: with `replay` what was
         cited before comes first again."""
 
-    @call("POST", "/recall", thread="read", slow=True, offline=True)
+    @call("POST", "/recall", thread="read", slow=True, offline=True, tool="recall")
     def recall(
         self,
         question: str,
@@ -53,13 +56,15 @@ class QuestionCalls(Calls):
         within: wire.Scope | None = None,
         strategy: str = "",
     ) -> wire.RecallReply:
-        """Find the passages that fit a question best."""
+        """Find the `k` passages that fit a question best, by words, meaning and links. A score ranks a passage among
+        the others; it is no probability. `unknown`: the words of the question, where no passage has any of them."""
 
-    @call("POST", "/context", thread="read", slow=True)
+    @call("POST", "/context", thread="read", slow=True, tool="context")
     def context(
         self, task: str, tokens: int = 1000, *, as_of: datetime | None = None, within: wire.Scope | None = None
     ) -> wire.TaskContext:
-        """Collect what the memory holds for a task, in about so many tokens at most."""
+        """Collect what the memory holds for a task, in about this number of tokens: the facts that hold, then the
+        sentences that fit best, each with the number of its source."""
 
     @call("GET", "/suggestions", thread="read")
     def suggestions(self) -> wire.SuggestionsReply:
@@ -93,9 +98,9 @@ class QuestionCalls(Calls):
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:
         """Explain why the answer of a trace does not contain these words."""
 
-    @call("POST", "/traces/{id}/feedback", thread="write", slow=True)
+    @call("POST", "/traces/{id}/feedback", thread="write", slow=True, tool="judge", writes=True)
     def judge(self, id: int, verdict: str) -> wire.Judged:
-        """Record a person's verdict on the answer of a trace: good | bad | none."""
+        """Record a verdict on the answer of a trace: good | bad | none."""
 
     @call("POST", "/told", slow=True)
     def tell(self, text: str, conversation: int | None = None) -> wire.Told:

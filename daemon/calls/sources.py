@@ -29,9 +29,11 @@ class SourceCalls(Calls):
     ) -> wire.Receipt:
         """Keep a note, from `at`, by default from now."""
 
-    @call("POST", "/agents/remember", thread="write", slow=True)
+    @call("POST", "/agents/remember", thread="write", slow=True, tool="remember", writes=True)
     def remember_for(self, agent: str, text: str, title: str = "") -> wire.KeptNote:
-        """Keep a note that an agent writes, as its own words, within the limits of the settings."""
+        """Keep a note of an agent: what is worth knowing later, in whole sentences with names and dates. It counts as
+        the agent's word, and what it would replace waits for the person's review. The same note again is kept once. The
+        settings limit its size and the number of notes."""
 
     @call("GET", "/agents", field="agents", slow=True)
     def agents(self) -> tuple[wire.Agent, ...]:
@@ -103,7 +105,7 @@ class SourceCalls(Calls):
     def list_retired(self, limit: int = 100) -> wire.RetiredReply:
         """List the sources of which text is kept that no question finds any more."""
 
-    @call("POST", "/forget", slow=True)
+    @call("POST", "/forget", slow=True, tool="forget", writes=True)
     def forget(
         self,
         *,

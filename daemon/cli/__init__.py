@@ -85,7 +85,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
         "help": ("process", "Show the help of COMMAND, or with `all` every command."),
-        "man": ("process", "Show the manual page, or print it where stdout is no terminal."),
     },
 }
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}

@@ -69,11 +69,11 @@ def capture(
         return
     from daemon.session_formats import read_session
 
-    found = read_session(_stdin())
-    if found.log is not None:
-        _read_log(session, found.log)
+    session_read = read_session(_stdin())
+    if session_read.log is not None:
+        _read_log(session, session_read.log)
         return
-    kept = _keep(session, client, found, name, title)
+    kept = _keep(session, client, session_read, name, title)
     messages = count(kept.turns, "message")
     new = f"Captured {messages}, {kept.new:,} new" if kept.new else f"Nothing new in {messages}"
     session.show(kept, f"{new}: {kept.source}")
@@ -87,7 +87,7 @@ def _keep(session: Session, client: str, found: Captured, name: str | None, titl
     begun = hashlib.sha256(found.turns[0].text.encode("utf-8", "replace")).hexdigest()[:16] if found.turns else "empty"
     called = _NO_NAME.sub("-", name or found.name)[:100] or begun
     kept = [session.client.capture(client, called, row, title or found.title) for row in batches(found.turns) or [[]]]
-    return wire.Captured(kept[-1].source, sum(one.turns for one in kept), sum(one.new for one in kept))
+    return wire.Captured(kept[-1].source, sum(batch.turns for batch in kept), sum(batch.new for batch in kept))
 
 
 def _read_log(session: Session, log: Path) -> None:
@@ -107,11 +107,11 @@ def _keep_quietly(session: Session, client: str, notification: str | None) -> No
     from daemon.session_formats import read_notification, read_session
 
     try:
-        found = read_session(_stdin()) if notification is None else read_notification(notification)
-        if found.log is not None:
-            _hand_over(session, found.log)
-        elif found.turns:
-            _keep(session, client if notification is None or client != "agent" else "codex", found, None, None)
+        captured = read_session(_stdin()) if notification is None else read_notification(notification)
+        if captured.log is not None:
+            _hand_over(session, captured.log)
+        elif captured.turns:
+            _keep(session, client if notification is None or client != "agent" else "codex", captured, None, None)
     except (PalimpsestError, DaemonError, DaemonDownError, click.ClickException, OSError) as error:
         output.say(f"pal capture: {error}")
         sys.exit(1)
@@ -212,7 +212,7 @@ def clients(session: Session) -> None:
 
     settings = load(session.paths.config).mcp
     watched = session.client.folders()
-    wrote = {one.name: one for one in session.client.agents()}
+    wrote = {agent.name: agent for agent in session.client.agents()}
     rows = []
     for name in sorted({*settings.clients, *wrote}):
         policy = policy_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
@@ -249,9 +249,9 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None
     Its notes are forgotten for good, with the facts that only they state; its verdicts on answers
     no longer count.
     """
-    known = next((one for one in session.client.agents() if one.name == name), None)
+    known = next((agent for agent in session.client.agents() if agent.name == name), None)
     if known is None:
-        names = ", ".join(one.name for one in session.client.agents())
+        names = ", ".join(agent.name for agent in session.client.agents())
         raise NothingFound(
             f"No agent {name!r} wrote anything here. {f'Who did: {names}.' if names else 'Nor did another.'}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -25,10 +24,14 @@ LONGEST = 40  # characters
 
 
 def print_answer(
-    events: Iterable[wire.Event], as_json: bool, in_full: bool = False, shows_events: bool = False
+    events: Iterable[wire.Event],
+    as_json: bool = False,
+    in_full: bool = False,
+    shows_events: bool = False,
+    more: str = "pal ask --all",
 ) -> wire.Answered:
-    """Prints the answer as it comes, and its sources, `in_full` or without folded lines; as JSON once and without the
-    passages of its citations, or every event."""
+    """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
+    shows; as JSON once and without the passages of its citations, or every event."""
     answered = _printed(events, as_json, in_full, shows_events)
     if as_json and not shows_events:
         citations = tuple(replace(cited, passage="") for cited in answered.citations)
@@ -36,21 +39,31 @@ def print_answer(
     if not as_json:
         hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
         if hidden:
-            say_if(f"{len(hidden)} more line{'s' * (len(hidden) > 1)}: pal ask --all")
-        print_sources(answered.missing, tuple(one for one in answered.citations if in_full or not one.folded))
+            say_if(f"{count(len(hidden), 'more line')}: {more}")
+        print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
         say_if(answered.note or None)
     return answered
+
+
+def print_stored(answered: wire.Answered, in_full: bool = False) -> None:
+    """Prints an answer that came before."""
+    lines = (wire.Token(line) for line in answered.text.splitlines(keepends=True))
+    print_answer([*answered.citations, *lines, answered], in_full=in_full, more="/more")
 
 
 def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool, shows_events: bool) -> wire.Answered:
     last = ""
     cited: list[wire.Citation] = []
-    for event in _wait_for_model(events) if sys.stdout.isatty() and not as_json else events:
+    is_asked = False
+    for event in _wait_for_model(events) if output.use_colour() and not as_json else events:
         if as_json:
             if shows_events:
                 output.print_json(event)
         elif isinstance(event, wire.Step):
             say_if(describe_time(event))
+        elif isinstance(event, wire.Preview) and not is_asked:
+            output.say("A model is asked, which may take a minute.")
+            is_asked = True
         elif isinstance(event, wire.Citation):
             cited.append(event)
         elif isinstance(event, wire.Told) and event.source and event.besides:
@@ -197,8 +210,8 @@ class Secrets:
     def say(self, command: str) -> None:
         """Says how to see masked secrets, if there were any."""
         if self._met and not self._shown:
-            one = "it" if len(self._met) == 1 else "them"
-            output.say(f"{count(len(self._met), 'secret')} masked; to see {one}: {command} --secrets")
+            pronoun = "it" if len(self._met) == 1 else "them"
+            output.say(f"{count(len(self._met), 'secret')} masked; to see {pronoun}: {command} --secrets")
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):

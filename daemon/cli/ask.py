@@ -111,7 +111,7 @@ def recall(
     for number, hit in enumerate(hits if not session.as_json else (), start=1):
         passage = hit.passage
         place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
-        click.echo(output.style_text(f"{number}. {place}", bold=True))
+        output.print_bold(f"{number}. {place}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
         secrets.meet(passage.text)
@@ -211,12 +211,12 @@ def context(
         if within != wire.Scope():
             raise click.UsageError("--client says what may be seen; leave out the other limits.")
         within = _seen_by(session, client)
-    found = session.client.context(words, tokens, as_of=as_of, within=within)
+    reply = session.client.context(words, tokens, as_of=as_of, within=within)
     if session.as_json:
-        output.print_json(found)
-    elif found.lines:
-        output.print_text(found.text)
-    if not found.lines:
+        output.print_json(reply)
+    elif reply.lines:
+        output.print_text(reply.text)
+    if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
 
 

@@ -68,9 +68,9 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     if session.shows_json(reply):
         return
     date = first.date().isoformat()
-    _print_entries("Overdue", [one for one in reply.planned if one.due and one.day < date], dated=True)
-    _print_entries("Today" if day is None else date, [one for one in reply.planned if one.day == date])
-    _print_entries("Coming", [one for one in reply.planned if one.day > date], dated=True)
+    _print_entries("Overdue", [entry for entry in reply.planned if entry.due and entry.day < date], dated=True)
+    _print_entries("Today" if day is None else date, [entry for entry in reply.planned if entry.day == date])
+    _print_entries("Coming", [entry for entry in reply.planned if entry.day > date], dated=True)
     if more := reply.planned_total - len(reply.planned):
         output.say(f"and {more:,} more.")
     if reply.changed_total:
@@ -135,7 +135,7 @@ def _print_diff(of: wire.DiffReply) -> None:
 
 
 def _print_heading(text: str) -> None:
-    click.echo(output.style_text(text, bold=True))
+    output.print_bold(text)
 
 
 def _print_more(shown: int, total: int, command: str) -> None:
@@ -147,10 +147,10 @@ def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bo
     if not entries:
         return
     _print_heading(heading)
-    for one in entries:
-        when = " ".join(filter(None, (one.day if dated else "", one.time)))
-        where = output.style_text(output.place(one.uri, one.line, one.title), dim=True)
-        output.print_text(f"  {when}{'  ' if when else ''}{' '.join(one.text.split())}", nl=False)
+    for entry in entries:
+        when = " ".join(filter(None, (entry.day if dated else "", entry.time)))
+        where = output.style_text(output.place(entry.uri, entry.line, entry.title), dim=True)
+        output.print_text(f"  {when}{'  ' if when else ''}{' '.join(entry.text.split())}", nl=False)
         click.echo(f"  {where}")
 
 
@@ -158,15 +158,13 @@ def _print_facts(facts: Iterable[wire.Fact]) -> None:
     for fact in facts:
         since = f"  since {fact.since}" if fact.since else ""
         output.print_text(f"  {statement(fact)}{since}")
-        click.echo(output.style_text(f"     {describe_place(fact)}", dim=True))
+        output.print_dim(f"     {describe_place(fact)}")
 
 
 def _print_revisions(revisions: Iterable[wire.Revision]) -> None:
-    for one in revisions:
-        output.print_text(f"  {_describe_change(one)}")
-        click.echo(
-            output.style_text(f"     {describe_place(one.new)}; {describe_end(one)} (revision {one.id})", dim=True)
-        )
+    for revision in revisions:
+        output.print_text(f"  {_describe_change(revision)}")
+        output.print_dim(f"     {describe_place(revision.new)}; {describe_end(revision)} (revision {revision.id})")
 
 
 def _describe_change(of: wire.Revision) -> str:
@@ -180,14 +178,13 @@ def _describe_change(of: wire.Revision) -> str:
 
 
 def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
-    for one in sources:
-        came = f"{count(one.came, 'passage')} new" if one.came and one.change == "edited" else ""
-        went = f"{one.went:,} gone" if one.went and one.change == "edited" else ""
-        size = count(one.came - one.went, "passage") if one.change == "added" else ""
-        told = ", ".join(filter(None, (size, came, went)))
-        output.print_text(
-            f"  {SIGNS.get(one.change, ' ')} {output.name(one.uri, one.title)}{f'  {told}' if told else ''}"
-        )
+    for source in sources:
+        came = f"{count(source.came, 'passage')} new" if source.came and source.change == "edited" else ""
+        went = f"{source.went:,} gone" if source.went and source.change == "edited" else ""
+        size = count(source.came - source.went, "passage") if source.change == "added" else ""
+        details = ", ".join(filter(None, (size, came, went)))
+        name = output.name(source.uri, source.title)
+        output.print_text(f"  {SIGNS.get(source.change, ' ')} {name}  {details}".rstrip())
 
 
 @click.command()
@@ -222,10 +219,10 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
         _settle(session, id, verdict)
         return
     if id is not None:
-        found = session.client.revision(id)
-        if session.shows_json(found):
+        revision = session.client.revision(id)
+        if session.shows_json(revision):
             return
-        _print(found)
+        _print(revision)
         output.say(HOW.replace(" ID ", f" {id} "))
         return
     reply = session.client.revisions(state, about, limit)
@@ -236,8 +233,8 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
     elif state == "open" and sys.stdin.isatty() and sys.stdout.isatty():
         _one_by_one(session, reply)
     else:
-        for one in reply.revisions:
-            _print(one)
+        for revision in reply.revisions:
+            _print(revision)
         if state == "open" and not about:
             output.say_rest(len(reply.revisions), reply.open, "--limit shows more")
         output.say(HOW)
@@ -273,14 +270,14 @@ def _settle(session: Session, id: int, verdict: str) -> None:
 def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
     """Asks of each with a single key."""
     done = 0
-    for number, one in enumerate(reply.revisions, 1):
-        _print(one, f"  ({number} of {len(reply.revisions)})")
+    for number, revision in enumerate(reply.revisions, 1):
+        _print(revision, f"  ({number} of {len(reply.revisions)})")
         while (key := _key()) not in (*KEYS, "s", "q"):
             pass
         if key == "q":
             break
         if key in KEYS:
-            settled = session.client.settle(one.id, KEYS[key])
+            settled = session.client.settle(revision.id, KEYS[key])
             output.print_text(f"   {describe_outcome(settled)}\n")
             done += 1
         else:
@@ -303,13 +300,13 @@ def _waiting(session: Session) -> str:
 def _print(one: wire.Revision, suffix: str = "") -> None:
     what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
     state = "" if one.state == "open" else f", {describe_outcome(one)}"
-    click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
+    output.print_bold(f"Revision {one.id}: {what}{state}{suffix}")
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
-        click.echo(output.style_text(f"          {span(fact, 'no date  ')}{describe_place(fact)}", dim=True))
+        output.print_dim(f"          {span(fact, 'no date  ')}{describe_place(fact)}")
         if fact.quote and fact.quote != fact.text:
-            click.echo(output.style_text(f'          "{short(fact.quote)}"', dim=True))
-    click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
+            output.print_dim(f'          "{short(fact.quote)}"')
+    output.print_dim(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})")
 
 
 def _none(state: str, about: str | None) -> str:

@@ -13,10 +13,11 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.answers import Secrets, print_answer, print_stored
 from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_time, local_time, where
+from daemon.cli.show import local_time
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.exporting.sessions import describe_change
 from daemon.paths import write_opener
@@ -26,7 +27,7 @@ EFFORTS = ("quick", "normal", "deep")
 SESSIONS_SHOWN = 20
 HELP = """\
 A line is a question. These lines are commands:
-/more: read the lines that are folded behind the last answer
+/more: read the whole last answer, with the lines that were folded
 /why: read what the last answer rests on
 /undo: take back what was kept last of what you told
 /new: begin a new session
@@ -58,6 +59,7 @@ def chat(session: Session, plain: bool) -> None:
 
         click.get_current_context().exit(run(session.paths))
 
+    os.environ["NO_COLOR"] = "1"
     click.get_current_context().exit(PlainChat(session, interactive=sys.stdin.isatty()).run())
 
 
@@ -114,7 +116,6 @@ class PlainChat:
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
         self._told: wire.Told | None = None
-        self._preview = wire.Preview("")
         self._offered = False
         self._effort = "normal"
         self._code = 0
@@ -175,45 +176,28 @@ class PlainChat:
             output.print_text(f"You: {question}")
         if self._conversation is None:
             self._conversation = self.client.new_conversation(title_of(question)).id
-        self._answered = None
+        self._answered = self._told = None
+        secrets = Secrets(self._session, shown=False)
         try:
             asked = self.client.ask(question, conversation=self._conversation, effort=self._effort, own_words=True)
             with asked as events:
-                self._answered = self._wait(events)
+                self._answered = print_answer(secrets.fill_events(self._note_statement(events)), more="/more")
         except KeyboardInterrupt:
             if not self._interactive:
                 raise
-            output.print_text("\nMemory: Stopped.")
-            if self._preview.text:
-                self._read(wire.Answered(self._preview.text, self._preview.citations))
+            output.print_text("\nStopped.")
             return
-        if self._answered is None:
-            raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
-        self._read(self._answered)
+        secrets.say("pal ask")
         if self._told is not None and not self._told.source:
             self._offer_to_keep(self._told)
         if self._answered.no_answer and not self._code:
             self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
 
-    def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
-        """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is
-        asked."""
-        self._told, self._preview = None, wire.Preview("")
-        asked = False
+    def _note_statement(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
         for event in events:
             if isinstance(event, wire.Told):
                 self._told = event
-                if event.source and event.besides:
-                    output.print_text(f"Memory: {describe_told(event)} /undo takes it back.")
-            if isinstance(event, wire.Step) and (sentence := describe_time(event)):
-                output.say(sentence)
-            if isinstance(event, wire.Preview):
-                if not asked:
-                    output.say("A model is asked, which may take a minute.")
-                asked, self._preview = True, event
-            if isinstance(event, wire.Answered):
-                return event
-        return None
+            yield event
 
     def _offer_to_keep(self, told: wire.Told) -> None:
         """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
@@ -228,7 +212,7 @@ class PlainChat:
         self.client.set_telling("yes" if wanted else "no")
         if wanted:
             kept = self.client.tell(told.text, self._conversation)
-            output.print_text(f"Memory: {describe_told(kept)} /undo takes it back.")
+            output.print_text(f"{describe_told(kept)} /undo takes it back.")
         else:
             output.print_text("Not kept. To change that: pal config set chat.remember yes")
 
@@ -236,49 +220,24 @@ class PlainChat:
         gone = self.client.take_back_told()
         output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
 
-    def _read(self, answered: wire.Answered) -> None:
-        """Says an answer: its lines, then where they are from."""
-        lines = [line for line in answered.lines if line.kind != "folded"]
-        name = "Memory: "
-        for line in lines:
-            if line.kind == "earlier":
-                output.print_text(f"Earlier: {_numbered(line)}")
-            else:
-                output.print_text(f"{name}{_numbered(line)}")
-                name = ""
-        if not lines:
-            output.print_text("Memory: No answer came.")
-        for missing in answered.missing:
-            output.print_text(f"Missing: {missing}")
-        _print_sources([one for one in answered.citations if not one.folded])
-        if folded := len(answered.lines) - len(lines):
-            output.print_text(f"{count(folded, 'more line')}: /more")
-        if any(wire.find_placeholders(answered.text)):
-            output.print_text("Secrets are masked. To see them: pal ask --secrets")
-        if answered.note:
-            output.print_text(f"Note: {answered.note}")
-
     def _more(self) -> None:
-        folded = [line for line in self._answered.lines if line.kind == "folded"] if self._answered else []
-        for line in folded:
-            output.print_text(_numbered(line))
-        if self._answered and folded:
-            _print_sources([one for one in self._answered.citations if one.folded])
+        if self._answered is None:
+            output.print_text("Nothing was asked yet.")
         else:
-            output.print_text("There is nothing more behind the last answer.")
+            print_stored(self._answered, in_full=True)
 
     def _why(self) -> None:
         if self._answered is None or self._answered.trace_id is None:
             output.print_text("Nothing was asked yet.")
             return
-        found = self.client.why(self._answered.trace_id)
-        for used in found.used:
+        evidence = self.client.why(self._answered.trace_id)
+        for used in evidence.used:
             output.print_text(f"Source {used.cited.n}: {' '.join(used.cited.quote.split())}")
             for fact in used.facts:
                 output.print_text(f"Fact: {' '.join(fact.text.split())}")
-        for reason in (*found.chain, *found.reasons):
+        for reason in (*evidence.chain, *evidence.reasons):
             output.print_text(f"Because: {reason}")
-        if not found.used:
+        if not evidence.used:
             output.print_text("No line of your notes was used.")
 
     # Sessions -------------------------------------------------------------------------------------
@@ -288,9 +247,11 @@ class PlainChat:
         output.print_text("A new session begins.")
 
     def _list(self) -> None:
-        kept = [one for one in self.client.conversations() if one.messages][:SESSIONS_SHOWN]
-        for one in kept:
-            output.print_text(f"{one.id}: {one.title or 'Untitled'}, {local_time(one.updated)}")
+        kept = [conversation for conversation in self.client.conversations() if conversation.messages][:SESSIONS_SHOWN]
+        for conversation in kept:
+            output.print_text(
+                f"{conversation.id}: {conversation.title or 'Untitled'}, {local_time(conversation.updated)}"
+            )
         output.print_text("/resume NUMBER goes on with one." if kept else "No session is kept yet.")
 
     def _search(self, words: str) -> None:
@@ -316,7 +277,7 @@ class PlainChat:
             self._answered = wire.Answered(
                 message.text, message.citations, message.no_answer, trace_id=message.trace_id
             )
-            self._read(self._answered)
+            print_stored(self._answered)
             for change in message.changes:
                 output.print_text(f"Changed since: {describe_change(change)}")
 
@@ -324,18 +285,6 @@ class PlainChat:
         if name in EFFORTS:
             self._effort = name
         output.print_text(f"Effort: {self._effort}. There are: {', '.join(EFFORTS)}.")
-
-
-def _numbered(line: wire.AnswerLine) -> str:
-    """A line with the numbers of its sources; one that a model wrote has them where they belong."""
-    return line.text if line.kind == "text" else " ".join([line.text, *(f"[{n}]" for n in line.citations)])
-
-
-def _print_sources(citations: list[wire.Citation]) -> None:
-    for cited in citations:
-        output.print_text(f"Source {cited.n}: {where(cited)}{', earlier' * cited.earlier}")
-        if cited.verdict == "unproved":
-            output.print_text(f"It says: {' '.join(cited.quote.split())}")
 
 
 def _typed_lines() -> Iterator[str]:

@@ -223,8 +223,8 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
         yield "", f"off: pal plugins on {plugin.name}"
     if plugin.problem:
         yield "", f"left out: {plugin.problem}"
-    for one in plugin.adds:
-        yield "", f"{one.kind}: {', '.join(one.names)}"
+    for addition in plugin.adds:
+        yield "", f"{addition.kind}: {', '.join(addition.names)}"
 
 
 @plugins.command()
@@ -239,9 +239,10 @@ def off(session: Session, name: str) -> None:
     from plugins import manager
 
     installed = manager.find_names()
+    if not installed:
+        raise NothingFound(NONE)
     if name not in installed:
-        known = f"Installed: {', '.join(installed)}." if installed else NONE
-        raise NothingFound(f"No plug-in {name!r} is installed. {known}")
+        raise NothingFound(f"No plug-in {name!r} is installed. Installed: {', '.join(installed)}.")
     _write(session, name, is_off=True)
 
 
@@ -258,7 +259,7 @@ def _write(session: Session, name: str, is_off: bool) -> None:
     from daemon.cli.options import write_setting
     from daemon.settings import load
 
-    others = [one for one in load(session.paths.config).plugins.disabled if one != name]
+    others = [other for other in load(session.paths.config).plugins.disabled if other != name]
     disabled = write_setting(session.paths.config, DISABLED, json.dumps([*others, *[name] * is_off]))
     if session.shows_json({DISABLED: disabled}):
         return

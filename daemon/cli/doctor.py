@@ -137,19 +137,19 @@ def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
 
 def _over_time(trend: tuple[wire.Period, ...]) -> Iterator[tuple[str, ...]]:
     """The figures that any period has, a column for each period."""
-    yield "Since", *(one.since.astimezone().strftime("%m-%d") for one in trend)
-    yield "Questions", *(f"{one.questions:,}" for one in trend)
+    yield "Since", *(period.since.astimezone().strftime("%m-%d") for period in trend)
+    yield "Questions", *(f"{period.questions:,}" for period in trend)
     for name, (title, worded, _) in (ALWAYS | LEARNT | STANDING).items():
-        if any(name in one.figures for one in trend):
-            yield title, *(worded(one.figures.get(name)) for one in trend)
+        if any(name in period.figures for period in trend):
+            yield title, *(worded(period.figures.get(name)) for period in trend)
 
 
 def _print_failure(failure: wire.FailureClass) -> None:
     unanswered = f"{failure.unanswered:,} of them without an answer" if failure.unanswered else "answered all the same"
     click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
     output.print_text(f"  for example: {' '.join(failure.example.split())}  (pal why {failure.trace_id})")
-    said, *commands = failure.repair.splitlines()
-    _print_wrapped(said)
+    advice, *commands = failure.repair.splitlines()
+    _print_wrapped(advice)
     for command in commands:
         output.print_text(f"    {command}")
 
@@ -228,17 +228,17 @@ def _check_offline(session: Session) -> Iterator[str]:
 
 def print_places(session: Session) -> None:
     """Where secrets lie; exits with 1 if the memory holds any that are not masked."""
-    found = session.client.secret_places()
-    if not session.shows_json(found):
-        for place in found.masked:
+    places = session.client.secret_places()
+    if not session.shows_json(places):
+        for place in places.masked:
             output.print_text(f"masked: {_describe(place)}")
-        for place in found.unmasked:
+        for place in places.unmasked:
             output.print_text(f"Not masked: {_describe(place)}")
-        if not found.masked and not found.unmasked:
+        if not places.masked and not places.unmasked:
             output.say("No secrets were found in what was read.")
-        for remedy in _remedies(found.unmasked):
+        for remedy in _remedies(places.unmasked):
             output.say(remedy)
-    if found.unmasked:
+    if places.unmasked:
         sys.exit(1)
 
 

@@ -5,6 +5,7 @@
 2    the command or its input is invalid
 3    the daemon is not running, cannot start, or is already running
 4    nothing was found, or the memory has no answer; a newer Palimpsest wrote the memory
+5    no line answers the question plainly; the closest lines are shown (pal ask)
 74   the memory's file is damaged or missing
 75   its disk is full, or the file cannot be written
 78   config.toml is invalid

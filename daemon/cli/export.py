@@ -58,8 +58,8 @@ def export(session: Session, to: Path | None, name: str | None, only_list: bool,
         columns = ("name", "suffixes", "description")
         formats = exporters.values()
         session.show_rows(
-            [{name: getattr(one, name) for name in columns} for one in formats],
-            ((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in formats),
+            [{name: getattr(exporter, name) for name in columns} for exporter in formats],
+            ((exporter.name, " ".join(exporter.suffixes) or "a folder", exporter.description) for exporter in formats),
         )
         return
     if to is None:
@@ -92,10 +92,10 @@ def _choose(exporters: dict[str, Exporter], to: Path, name: str | None) -> Expor
         return exporters["jsonl"]
     suffixes = [suffix.lower() for suffix in to.suffixes]
     suffix = next(iter(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:]), "")
-    for one in exporters.values():
-        if suffix in one.suffixes:
-            return one
-    known = ", ".join(one.name for one in exporters.values())
+    for exporter in exporters.values():
+        if suffix in exporter.suffixes:
+            return exporter
+    known = ", ".join(exporter.name for exporter in exporters.values())
     raise click.BadParameter(
         f"Its name does not say in which format. Add --format with one of: {known}.", param_hint="FILE"
     )

@@ -52,18 +52,22 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
     if not session.shows_json(reply):
         for fact in reply.facts:
             _print_fact(fact)
-        for one in reply.disputes:
-            output.print_text(f"Two notes disagree: {describe_fact(one.old)}; {describe_fact(one.new)}")
-            click.echo(output.style_text(f"   to decide: pal review {one.id}", dim=True))
+        for dispute in reply.disputes:
+            output.print_text(f"Two notes disagree: {describe_fact(dispute.old)}; {describe_fact(dispute.new)}")
+            output.print_dim(f"   to decide: pal review {dispute.id}")
     if not reply.facts:
         when = "was known then" if known_on else "held at that time" if as_of else "is known"
-        read = "" if known_on or as_of else f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
+        read = "" if known_on or as_of else _point_to_passages(name)
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}{read or '.'}"))
+
+
+def _point_to_passages(name: str) -> str:
+    return f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
 
 
 def _print_fact(fact: wire.Fact) -> None:
     output.print_text(statement(fact))
-    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}", dim=True))
+    output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
 
 
 @click.command()
@@ -80,12 +84,13 @@ def history(session: Session, name: str) -> None:
         output.print_json(reply)
     for strand in () if session.as_json else reply.strands:
         name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
-        click.echo(output.style_text(name, bold=True))
+        output.print_bold(name)
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:
-        see = f"pal facts {shlex.quote(name)}"
-        known = f"No facts about {name!r} yet, only mentions. See them: {see}"
+        known = f"Nothing is known of {name!r}{_point_to_passages(name)}"
+        if session.reader.facts(name).facts:
+            known = f"No facts about {name!r} yet, only sentences that mention it: pal facts {shlex.quote(name)}"
         raise NothingFound(explain_nothing(session, known))
 
 
@@ -94,9 +99,9 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
     words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
-    click.echo(output.style_text(f"      {describe_place(fact)}, fact {fact.id}", dim=True))
+    output.print_dim(f"      {describe_place(fact)}, fact {fact.id}")
     if value.ended:
-        click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
+        output.print_dim(f"      {describe_end(value.ended)} (revision {value.ended.id})")
 
 
 @click.group(cls=ListGroup, invoke_without_command=True)
@@ -126,8 +131,8 @@ def set_value(session: Session, key: str, value: str) -> None:
     if session.shows_json(reply):
         return
     output.say(f"Your {key} is {value}. Take it back: pal me rm {key!r}")
-    for one in reply.revisions:
-        output.say(f"It takes the place of {one.old.objects[-1]}. As it was before: pal undo {one.id}")
+    for revision in reply.revisions:
+        output.say(f"It takes the place of {revision.old.objects[-1]}. As it was before: pal undo {revision.id}")
 
 
 @me.command("rm")
@@ -157,7 +162,7 @@ def _print_profile(reply: wire.ProfileReply) -> None:
         for fact in entry.before:
             end = f" until {fact.until}" if fact.until else ""
             where = _say_source(fact.uri, fact.line, fact.title)
-            click.echo(output.style_text(f"   before: {fact.objects[-1]}{end}, {where}", dim=True))
+            output.print_dim(f"   before: {fact.objects[-1]}{end}, {where}")
 
 
 def _say_source(uri: str, line: int | None = None, title: str = "your note") -> str:
@@ -201,19 +206,19 @@ def graph(
     if printed and session.as_json:
         raise click.UsageError("Only one thing can go to standard output.")
     place = None if html is None or printed else _check(session, html, force)
-    found = session.client.neighbourhood(name, depth, limit, as_of)
+    neighbourhood = session.client.neighbourhood(name, depth, limit, as_of)
     if place is not None:
-        _write(place, _draw_page(found, depth))
+        _write(place, _draw_page(neighbourhood, depth))
     if session.as_json:
-        output.print_json(found)
+        output.print_json(neighbourhood)
     elif printed:
-        click.echo(_draw_page(found, depth), nl=False)
+        click.echo(_draw_page(neighbourhood, depth), nl=False)
     elif place is not None:
         output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
     else:
-        _draw(found)
-    if found.left_out and not session.as_json:
-        output.say(f"and about {count(found.left_out, 'other')}; -n draws more.")
+        _draw(neighbourhood)
+    if neighbourhood.left_out and not session.as_json:
+        output.say(f"and about {count(neighbourhood.left_out, 'other')}; -n draws more.")
 
 
 def _check(session: Session, path: Path, force: bool) -> Path:
@@ -250,13 +255,13 @@ def make_graph(found: wire.Neighbourhood) -> Graph:
     """A neighbourhood for drawing."""
     from daemon.drawing.layout import Edge, Graph, Node
 
-    told = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
+    joined = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
     middle = found.nodes[0].id if found.nodes else 0
     nodes = (
-        Node(one.id, _flat(one.name), 1.0 if one.id in told else FAINT, "●" if one.id == middle else "○")
-        for one in found.nodes
+        Node(node.id, _flat(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id == middle else "○")
+        for node in found.nodes
     )
-    edges = (Edge(one.source, one.target, _flat(one.relation)) for one in found.edges)
+    edges = (Edge(edge.source, edge.target, _flat(edge.relation)) for edge in found.edges)
     return Graph(tuple(nodes), tuple(edges), (middle,))
 
 
@@ -282,7 +287,7 @@ def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
     """The statements about each node: facts with their lines first, then the names mentioned with it."""
     from daemon.drawing.page import Saying
 
-    said: dict[int, list[Saying]] = defaultdict(list)
+    sayings: dict[int, list[Saying]] = defaultdict(list)
     for edge in found.edges:
         for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
             if (fact := edge.fact) is not None:
@@ -290,10 +295,10 @@ def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
                 words = f"{fact.predicate}{modality(fact)}" if forward else f"{fact.predicate}{modality(fact)} of"
                 place = output.place(fact.uri, fact.line, fact.title)
                 quote = " ".join(fact.quote.split())
-                said[here].append(
+                sayings[here].append(
                     Saying(words, span(fact).strip(), quote, place, file_link(fact.uri) or "", str(there))
                 )
             else:
-                said[here].append(Saying(f"in {count(edge.passages, 'passage')} with", "", "", "", "", str(there)))
-    for id, rows in said.items():
+                sayings[here].append(Saying(f"in {count(edge.passages, 'passage')} with", "", "", "", "", str(there)))
+    for id, rows in sayings.items():
         yield str(id), rows

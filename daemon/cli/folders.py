@@ -138,8 +138,8 @@ def watch_gone(session: Session, folder: Path | None, answer: str | None) -> Non
         if session.as_json:
             output.print_json(reply)
         elif row is not None:
-            said = "What they said is kept." if answer == "keep" else "What they said is dropped."
-            output.print_text(f"{row.path}: {count(reply.total, 'file')} gone. {said}")
+            outcome = "What they said is kept." if answer == "keep" else "What they said is dropped."
+            output.print_text(f"{row.path}: {count(reply.total, 'file')} gone. {outcome}")
         elif reply.total:
             _print_gone(reply)
     if not session.as_json and not (asking if folder is None else reply.total):

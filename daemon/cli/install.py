@@ -78,7 +78,7 @@ def _put_hook(file: Path, snippet: Snippet) -> str:
     def join(event: str, hooks: list[Any], known: Any) -> list[Any]:
         if not isinstance(known or [], list):
             raise click.ClickException(f'"{event}" in {file} is not a list. Correct it; nothing was changed.')
-        return [*(one for one in known or [] if MARK not in json.dumps(one)), *hooks]
+        return [*(hook for hook in known or [] if MARK not in json.dumps(hook)), *hooks]
 
     return _put_json(file, {"hooks": {event: [] for event in EVENTS} | snippet["hooks"]}, join)
 
@@ -128,12 +128,12 @@ def to_toml(snippet: Snippet) -> str:
     [(key, value)] = snippet.items()
     if not isinstance(value, dict):
         return f"{key} = {_to_value(value)}"
-    return "\n".join([f"[{key}.{NAME}]", *(f"{name} = {_to_value(one)}" for name, one in value[NAME].items())])
+    return "\n".join([f"[{key}.{NAME}]", *(f"{name} = {_to_value(entry)}" for name, entry in value[NAME].items())])
 
 
 def _to_value(value: Any) -> str:
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{name} = {json.dumps(one)}' for name, one in value.items())} }}"
+        return f"{{ {', '.join(f'{name} = {json.dumps(item)}' for name, item in value.items())} }}"
     return json.dumps(value)
 
 
@@ -177,7 +177,7 @@ def write_entry(
     file, granted = entry.find_file(), granted or {}
     output.print_text(to_toml(snippet) if file.suffix == ".toml" else json.dumps(snippet, indent=2))
     if granted:
-        rows = [f"{key} = {one}" for key, one in granted.items()]
+        rows = [f"{key} = {value}" for key, value in granted.items()]
         output.print_text("\n".join([f"\n{session.paths.config}:", *rows]))
     if only_print:
         return

@@ -119,7 +119,7 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     elsewhere = [row.name for row in reply.models if row.name in wanted and not row.is_local]
     if elsewhere and not session.as_json:
         ask(session, elsewhere[0])
-    used = next(one.used for one in reply.roles if one.role == role)
+    used = next(state.used for state in reply.roles if state.role == role)
     output.print_text(f"{role}: {', '.join(wanted) or NONE}")
     if role == "extract" and wanted:
         output.say(READING_GAIN)

@@ -262,20 +262,22 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
     from daemon import config_file
     from daemon.settings import SettingsError, entries_for
-    from memory.errors import InvalidInputError
+    from memory.errors import InvalidInputError, NotFoundError
 
     known_key(key, entries_for(key))
     try:
-        if key == "memory.recall.strategy":
+        if key in ("memory.recall.strategy", "embedder.name"):
             from daemon.settings import load
             from plugins import manager
 
-            manager.load(load(file)).check_strategy(value.strip("\"'"))
+            known = manager.load(load(file))
+            check = known.check_embedder if key == "embedder.name" else known.check_strategy
+            check(value.strip("\"'"))
         return config_file.write_setting(file, key, value)
     except config_file.NotTomlError as error:
         raise click.ClickException(str(error)) from error
-    except (SettingsError, InvalidInputError) as error:
-        raise click.BadParameter(str(error), param_hint="VALUE") from error
+    except (SettingsError, InvalidInputError, NotFoundError) as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="VALUE") from error
 
 
 def known_key(key: str, rows: dict[str, Any]) -> str:

@@ -51,6 +51,16 @@ def style_text(text: str, **style: Any) -> str:
     return click.style(safe, **style) if use_colour() else safe
 
 
+def print_dim(text: str) -> None:
+    """A line that matters less: a place, a reason."""
+    click.echo(style_text(text, dim=True))
+
+
+def print_bold(text: str) -> None:
+    """A heading."""
+    click.echo(style_text(text, bold=True))
+
+
 def link_text(text: str, link: str | None) -> str:
     """`text`, which is safe already, as a link to an address of ours, where stdout is a terminal that takes colours."""
     return f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\" if link and use_colour() else text

@@ -55,10 +55,10 @@ def confirm_much(session: Session, folders: Sequence[Path]) -> None:
     whole = any(Path.home().is_relative_to(folder.resolve()) for folder in folders)
     if not folders or not (whole or (sys.stdin.isatty() and sys.stderr.isatty())):
         return
-    found = session.client.count(folders)
-    if whole or found.files > MANY or not found.complete:
-        more = "" if found.complete else "more than "
-        question = f"That is {more}{count(found.files, 'file')}, {more}{size(found.bytes)}. Read all of it?"
+    counted = session.client.count(folders)
+    if whole or counted.files > MANY or not counted.complete:
+        more = "" if counted.complete else "more than "
+        question = f"That is {more}{count(counted.files, 'file')}, {more}{size(counted.bytes)}. Read all of it?"
         output.confirm(question, "read all of it", "Nothing was read.")
 
 
@@ -77,7 +77,9 @@ def watch_folder(session: Session, folder: Path, policy: str | None = None, **ru
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
-        output.print_text(f"Already watched: {place}{changed}{said}")
+        rules_text = (
+            f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
+        )
+        output.print_text(f"Already watched: {place}{changed}{rules_text}")
     else:
         output.print_text(f"Watching {place}. It is being read; `pal status` shows how far.")

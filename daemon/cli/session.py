@@ -104,8 +104,8 @@ class Session:
         except StoreError as trouble:
             raise type(error)(str(trouble), error.code) from error
         click.get_current_context().call_on_close(offline.close)
-        told = "The daemon cannot start, so this is read without it, and nothing is kept."
-        output.say(f"{told} {explain_failure(error)}")
+        notice = "The daemon cannot start, so this is read without it, and nothing is kept."
+        output.say(f"{notice} {explain_failure(error)}")
         return offline
 
 

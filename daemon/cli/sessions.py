@@ -1,8 +1,6 @@
-"""pal sessions: the conversations of the chat, listed, searched, shown, renamed, exported, deleted."""
+"""pal sessions: the conversations of the chat, listed, searched, shown, renamed, deleted."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import click
 
@@ -28,14 +26,13 @@ def sessions(ctx: click.Context, limit: int) -> None:
     pal sessions                       the last ones, with their numbers
     pal sessions search compressor     those in which that was said
     pal sessions show 7                one of them
-    pal sessions export 7 belt.md      the same with its sources, as Markdown or JSON
     """
     if ctx.invoked_subcommand is None:
         _list(ctx.ensure_object(Session), limit)
 
 
 def _list(session: Session, limit: int) -> None:
-    kept = [one for one in session.client.conversations() if one.messages]
+    kept = [conversation for conversation in session.client.conversations() if conversation.messages]
     shown = tuple(kept[:limit])
     if session.show_rows({"conversations": shown}, map(_row, shown), NONE_KEPT, right=(0,)):
         output.say_rest(len(shown), len(kept), "-n shows more")
@@ -60,12 +57,12 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
         output.print_json({"words": " ".join(words), "matches": matches})
     for match in matches if not session.as_json else ():
         number, *rest = _row(match.conversation)
-        click.echo(output.style_text("  ".join([number, *rest]), bold=True))
+        output.print_bold("  ".join([number, *rest]))
         if match.quote:
             who = "You" if match.role == "user" else "Memory"
             output.print_text(f"   {who}: {match.quote}")
             if match.messages > 1:
-                click.echo(output.style_text(f"   and in {count(match.messages - 1, 'other message')}", dim=True))
+                output.print_dim(f"   and in {count(match.messages - 1, 'other message')}")
     if not matches:
         raise NothingFound("That was said in no session.")
 
@@ -75,7 +72,7 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
 @json_option
 @pass_session
 def show(session: Session, id: int) -> None:
-    """Print a session with its sources. ID is its number in `pal sessions`."""
+    """Print a session with its sources, as Markdown or JSON. ID is its number in `pal sessions`."""
     from daemon.exporting.sessions import render_markdown
 
     kept = session.client.conversation(id)
@@ -95,28 +92,6 @@ def rename(session: Session, id: int, title: tuple[str, ...]) -> None:
 
 
 @sessions.command()
-@click.argument("id", type=int)
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
-@pass_session
-def export(session: Session, id: int, file: Path) -> None:
-    """Write a session with its sources to FILE, which must be new.
-
-    As JSON where the name ends in .json, else as Markdown. Only you can read the file.
-    """
-    from daemon.exporting.sessions import write_session
-
-    kept = session.client.conversation(id)
-    try:
-        write_session(kept, file.expanduser())
-    except FileExistsError:
-        raise click.BadParameter("It exists already. Choose another name.", param_hint="FILE") from None
-    except OSError as error:
-        raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="FILE") from error
-    session.show(kept.conversation, f"Session {id} is in {file}. It holds words of your notes.")
-
-
-@sessions.command()
 @click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @pass_session
@@ -125,8 +100,8 @@ def delete(session: Session, ids: tuple[int, ...], yes: bool) -> None:
     kept = [session.client.conversation(id).conversation for id in dict.fromkeys(ids)]
     if not yes:
         what = f"“{kept[0].title or 'Untitled'}”" if len(kept) == 1 else count(len(kept), "session")
-        messages = count(sum(one.messages for one in kept), "message")
+        messages = count(sum(conversation.messages for conversation in kept), "message")
         output.confirm(f"Delete {what} with {messages}?", "delete", "Nothing was deleted.")
-    for one in kept:
-        session.client.delete_conversation(one.id)
+    for conversation in kept:
+        session.client.delete_conversation(conversation.id)
     click.echo(f"Deleted: {count(len(kept), 'session')}.")

@@ -65,9 +65,9 @@ def newest(session: Session) -> int:
     skip, total = 0, 1
     while skip < total:
         reply = session.client.traces(LOOKED_AT_ONCE, skip)
-        for one in reply.traces:
-            if not one.agent:
-                return one.id
+        for trace in reply.traces:
+            if not trace.agent:
+                return trace.id
         skip, total = skip + LOOKED_AT_ONCE, reply.total
     raise NothingFound(NONE_ASKED)
 
@@ -78,8 +78,8 @@ def local_time(at: datetime) -> str:
 
 def outcome(of: wire.Asked) -> str:
     """The outcome of a question, and the person's verdict."""
-    found = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
-    return f"{found}, {of.verdict}" if of.verdict else found
+    kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
+    return f"{kind}, {of.verdict}" if of.verdict else kind
 
 
 def tier(of: wire.Asked) -> str:
@@ -115,8 +115,8 @@ def flatten(text: str) -> str:
 
 def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
     """The end of an answer: what is missing, and where each citation is from."""
-    for one in missing:
-        output.print_text(f"Missing: {one}")
+    for words in missing:
+        output.print_text(f"Missing: {words}")
     if citations:
         click.echo()
     for cited in citations:
@@ -178,24 +178,24 @@ def _day(of: date) -> str:
 def night(of: wire.Night) -> str:
     """When the last night's work was done, and what came of it, in a line."""
     if of.at is None:
-        told = f"nothing done yet; every day from {of.hour}:00 on"
+        last = f"nothing done yet; every day from {of.hour}:00 on"
     else:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         freed = f"{size(of.freed)} given back" if of.freed else ""
         parts = [describe_work(of) or "all was in order", names, of.learnt.rstrip("."), erased, freed]
-        told = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
+        last = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":
-            return f"{told}; off: night.enabled"
+            return f"{last}; off: night.enabled"
         case "battery":
-            return f"{told}; it waits until this machine is plugged in: night.on_battery"
+            return f"{last}; it waits until this machine is plugged in: night.on_battery"
         case "failed":
-            return f"{told}; the next one broke off, and the daemon's log says where"
+            return f"{last}; the next one broke off, and the daemon's log says where"
         case "working":
-            return f"{told}; at work now"
+            return f"{last}; at work now"
         case _:
-            return told
+            return last
 
 
 def describe_upkeep(of: wire.Upkeep) -> str:
@@ -215,8 +215,8 @@ def describe_upkeep(of: wire.Upkeep) -> str:
     elif of.check_at is None:
         check = "not checked yet"
     else:
-        found = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
-        check = f"checked {_describe_day(of.check_at)}, {found}"
+        outcome = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
+        check = f"checked {_describe_day(of.check_at)}, {outcome}"
     return f"{backup}; {check}"
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -70,29 +67,20 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 @click.command()
 @click.argument("id", required=False, type=int)
 @click.option("--again", is_flag=True, help="Ask the same question once more, now, as it was asked then.")
-@click.option("--export", metavar="FILE", type=click.Path(path_type=Path), help="Write all of it to FILE, as JSON.")
 @json_option
 @pass_session
-def trace(session: Session, id: int | None, again: bool, export: Path | None) -> None:
+def trace(session: Session, id: int | None, again: bool) -> None:
     """Show the trace of a question: stages, visits, evidence and cost.
 
     ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
-    memory, as of the same day, with the same effort and strategy; the new trace says which one it repeats.
+    memory, as of the same day, with the same effort and strategy; the new trace says which one it repeats. With --json
+    all of it is printed, with words of your notes.
     """
-    if again and export:
-        raise click.UsageError("Use --again or --export, not both.")
     id = id if id is not None else newest(session)
     if again:
         _again(session, id)
         return
-    found = session.client.trace(id)
-    if export:
-        _write(export, found)
-        output.say(f"Trace {id} is in {export}. It holds words of your notes.")
-    elif session.as_json:
-        output.print_json(found)
-    else:
-        _print(found)
+    session.show(session.client.trace(id), _print)
 
 
 def _again(session: Session, id: int) -> None:
@@ -110,22 +98,9 @@ def _again(session: Session, id: int) -> None:
         click.get_current_context().exit(NothingFound.exit_code)
 
 
-def _write(path: Path, found: wire.Trace) -> None:
-    """Writes a trace to a new file that only this person can read. UsageError if there is one."""
-    text = json.dumps(wire.encode(found), indent=2) + "\n"
-    try:
-        place = os.open(path.expanduser(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(place, "w", encoding="ascii") as file:
-            file.write(text)
-    except FileExistsError:
-        raise click.BadParameter("It exists already. Choose another name.", param_hint="--export") from None
-    except OSError as error:
-        raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="--export") from error
-
-
 def _print(found: wire.Trace) -> None:
     asked = found.asked
-    click.echo(output.style_text(f"Trace {asked.id}: {' '.join(asked.question.split())}", bold=True))
+    output.print_bold(f"Trace {asked.id}: {' '.join(asked.question.split())}")
     rows = [("asked", ", ".join([local_time(asked.at), *how(found)]))]
     if found.searched:
         rows.append(("searched", found.searched))
@@ -151,7 +126,7 @@ def _print(found: wire.Trace) -> None:
 
 def _print_heading(words: str) -> None:
     click.echo()
-    click.echo(output.style_text(words, bold=True))
+    output.print_bold(words)
 
 
 def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
@@ -164,8 +139,8 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
         return
     _print_heading("Visited")
     output.print_table(
-        (f"   {one.score:.3f}", one.kind, _stage(one), one.label[:_LABEL] or "(no title)")
-        for one in ordered[:TOP_VISITS]
+        (f"   {visit.score:.3f}", visit.kind, _stage(visit), visit.label[:_LABEL] or "(no title)")
+        for visit in ordered[:TOP_VISITS]
     )
     if len(ordered) > TOP_VISITS:
         click.echo(f"   and {len(ordered) - TOP_VISITS:,} more; --json has all.")
@@ -183,9 +158,9 @@ def _details(detail: Mapping[str, Any]) -> str:
             parts += [name.replace("_", " ")] if value else []
         elif isinstance(value, str | int | float) and value != "":
             parts.append(f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name} {value}")
-        elif isinstance(value, dict) and value and all(isinstance(one, int) for one in value.values()):
+        elif isinstance(value, dict) and value and all(isinstance(item, int) for item in value.values()):
             parts.append(f"{name} {', '.join(f'{key} {number}' for key, number in value.items())}")
-        elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
             parts.append(f"{name} {(' ' if value[0].endswith('.') else ', ').join(value)}")
     return "; ".join(parts)
 
@@ -223,22 +198,22 @@ def why(session: Session, id: int | None) -> None:
     question went and why; what it took of what it might. ID is its number in `pal traces`; without one it is the newest
     question.
     """
-    found = session.client.why(id if id is not None else newest(session))
-    if session.shows_json(found):
+    evidence = session.client.why(id if id is not None else newest(session))
+    if session.shows_json(evidence):
         return
-    asked = found.asked
-    click.echo(output.style_text(f"{flatten(asked.question)}  (trace {asked.id})", bold=True))
-    for used in found.used:
-        _print_used(used, found.shown)
-    if not found.used:
+    asked = evidence.asked
+    output.print_bold(f"{flatten(asked.question)}  (trace {asked.id})")
+    for used in evidence.used:
+        _print_used(used, evidence.shown)
+    if not evidence.used:
         click.echo(f"   {_unanswered(asked)}")
-    rows = [("chain", way) for way in found.chain]
-    rows += [("against", gap) for gap in found.gaps]
-    rows += [("how far", reason) for reason in found.reasons if reason != found.note]
-    rows.append(("went", f"{tier(asked)}, {count(found.shown, 'passage')} to answer from, {outcome(asked)}"))
-    rows.append(("took", f"{cost(asked)}; effort {found.effort} allows {_allowed(found)}"))
-    if found.note:
-        rows.append(("note", found.note))
+    rows = [("chain", way) for way in evidence.chain]
+    rows += [("against", gap) for gap in evidence.gaps]
+    rows += [("how far", reason) for reason in evidence.reasons if reason != evidence.note]
+    rows.append(("went", f"{tier(asked)}, {count(evidence.shown, 'passage')} to answer from, {outcome(asked)}"))
+    rows.append(("took", f"{cost(asked)}; effort {evidence.effort} allows {_allowed(evidence)}"))
+    if evidence.note:
+        rows.append(("note", evidence.note))
     click.echo()
     output.print_table((f"   {name}", flatten(value)) for name, value in rows)
     output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
@@ -257,7 +232,7 @@ def _print_used(used: wire.Used, shown: int) -> None:
     output.print_text(f'    "{short(cited.quote)}"')
     if used.place is not None and used.score is not None:
         scores = f"; {channels(used.channels)}" if used.channels else ""
-        click.echo(output.style_text(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}", dim=True))
+        output.print_dim(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}")
     if len(used.path) > 1:
         output.print_text(f"    found by {path_words(used.path)}")
     for fact in used.facts:
@@ -281,14 +256,14 @@ def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
     that was asked for, better passages, or a newer fact. The question is searched again, in the current memory. Exits
     with 4 if no passage contains the words.
     """
-    found = session.client.whynot(id if id is not None else newest(session), " ".join(words))
-    session.show(found, _print_whynot)
-    if not found.lost:
-        raise NothingFound(_nowhere(found))
+    reply = session.client.whynot(id if id is not None else newest(session), " ".join(words))
+    session.show(reply, _print_whynot)
+    if not reply.lost:
+        raise NothingFound(_nowhere(reply))
 
 
 def _print_whynot(found: wire.WhyNotReply) -> None:
-    click.echo(output.style_text(f"{flatten(found.asked.question)}  (trace {found.asked.id})", bold=True))
+    output.print_bold(f"{flatten(found.asked.question)}  (trace {found.asked.id})")
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
         place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
@@ -297,11 +272,11 @@ def _print_whynot(found: wire.WhyNotReply) -> None:
         output.print_text(f"   {lost.reason}")
         if lost.by is not None:
             at = output.place(lost.by.uri, lost.by.line)
-            click.echo(output.style_text(f"   that is fact {lost.by.id}, {at}", dim=True))
+            output.print_dim(f"   that is fact {lost.by.id}, {at}")
         if lost.place is not None and lost.score is not None:
             scores = f"; {channels(lost.channels)}" if lost.channels else ""
             text = f"   passage {lost.place:,} of {lost.of:,}, score {lost.score:.2f}{scores}"
-            click.echo(output.style_text(text, dim=True))
+            output.print_dim(text)
     if found.lost and found.missing:
         output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
 
@@ -348,8 +323,8 @@ def bad(session: Session, id: int | None, undo: bool) -> None:
 
 
 def _judge(session: Session, id: int | None, verdict: str) -> None:
-    said = session.client.judge(id if id is not None else newest(session), verdict)
-    session.show(said, " ".join(describe_verdict(said).split()))
+    judged = session.client.judge(id if id is not None else newest(session), verdict)
+    session.show(judged, " ".join(describe_verdict(judged).split()))
 
 
 def describe_verdict(said: wire.Judged) -> str:

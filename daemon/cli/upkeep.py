@@ -106,8 +106,8 @@ def _restore(session: Session, backup: Path) -> Path:
 
 def _backups(folder: Path) -> list[Path]:
     """The backups of the folder, the newest first."""
-    found = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
-    return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
+    files = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
+    return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 def _describe(file: Path) -> str:
@@ -128,7 +128,7 @@ def tidy(session: Session) -> None:
     vector, lists names that may mean one thing (`pal same` joins them), and clears unused
     parts of the file after something was forgotten. Running it again changes nothing.
     """
-    done = session.client.consolidate()
+    done = session.client.tidy()
     if session.shows_json(done):
         return
     did = describe_work(done)

@@ -13,8 +13,6 @@ from pathlib import Path
 from daemon import wire
 from daemon.settings import McpClientSettings, Settings, load
 
-MAX_PASSAGES = 50  # an answer to one call
-MAX_BYTES = 200_000
 POLICY_SECONDS = 2.0  # for which what was read of config.toml and the watched folders holds
 NAMELESS = "agent"  # an agent that nobody has named, and that does not say what it is
 

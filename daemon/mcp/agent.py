@@ -8,12 +8,11 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.mcp.access import NAMELESS, NOTHING_SHARED, READS_ONLY, Access, Meter, Policy, RefusedError, client_name
 from daemon.settings import SettingsError
@@ -76,11 +75,6 @@ class Agent:
     def own_notes(self) -> str:
         """The beginning of the names of its notes, without the final slash."""
         return f"{AGENT_NOTES}{self.name}"
-
-    def select_shared(self, facts: Any) -> Iterator[wire.Fact]:
-        """The facts from sources that it may see."""
-        access = self.access
-        return (fact for fact in facts if access.may_see(fact.uri))
 
     def guard(
         self, call: Call, called: str, error: Callable[[str], Exception] = ToolError, *, writes: bool = False

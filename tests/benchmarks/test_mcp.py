@@ -18,5 +18,5 @@ def test_an_agent_is_measured_both_ways(
     assert mcp.main(call) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["episodes"] == 20 and result["questions"] > 0
-    for way in ("api", "stdio", "context", "recent"):
+    for way in ("api", "stdio", "context", "revisions"):
         assert 0 < result[way]["p50_ms"] <= result[way]["p95_ms"]

@@ -16,23 +16,23 @@ MONGOLIA = "What is the capital of Mongolia?"
 
 def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
     said = vault.pal("chat", "--plain", input=f"{FOG}\n\nwhere is the harbour office?\n")
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.err) == (0, "5 more lines: /more\n2 more lines: /more\n")
     fog, harbour = said.out.split("You: where is the harbour office?\n")
-    assert fog.startswith(f"You: {FOG}\nMemory: The fog signal was last sounded on 4 October 1987. [1]\n")
-    assert "\nSource 1: notes/museum/fog-signal.html:17, 2024-11-17\n" in fog
+    assert fog.startswith(f"You: {FOG}\n- The fog signal was last sounded on 4 October 1987. [1]\n")
+    assert "\n[1] notes/museum/fog-signal.html:17, 2024-11-17\n" in fog
     assert harbour.startswith(
-        "Memory: The harbour office is in the Old Ice House on Pier 2 from today. [1]\n"
-        "Earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
+        "- The harbour office is in the Old Ice House on Pier 2 from today. [1]\n"
+        "  earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
     )
-    assert "Source 2: notes/places/Harbour office.md:7, 2025-09-12, earlier\n" in harbour
+    assert "[2] notes/places/Harbour office.md:7, 2025-09-12  (earlier)\n" in harbour
+    asked = vault.pal("ask", "where is the harbour office?").out
+    assert harbour == asked, "as pal ask prints it"
 
 
 def test_what_the_memory_does_not_hold_is_the_exit_code(vault: Shell) -> None:
     said = vault.pal("chat", input=f"{MONGOLIA}\n{FOG}\n")
     assert said.code == 4
-    assert said.out.startswith(
-        f"You: {MONGOLIA}\nMemory: There is nothing in your memory about Mongolia.\nMissing: Mongolia\n"
-    )
+    assert said.out.startswith(f"You: {MONGOLIA}\nThere is nothing in your memory about Mongolia.\nMissing: Mongolia\n")
     assert "4 October 1987" in said.out
 
 
@@ -44,9 +44,10 @@ def test_nothing_at_the_pipe_is_nothing_said(vault: Shell) -> None:
 def test_more_why_and_what_is_no_command(shell: Shell) -> None:
     shell.pal("remember", "Birds at the slipway:\n\n" + "\n".join(f"- slipway bird {n}" for n in range(1, 19)))
     said = shell.pal("chat", "--plain", input="Which birds are at the slipway?\n/more\n/why\n/flatten\n/effort deep\n")
-    first, _, rest = said.out.partition("6 more lines: /more\n")
-    assert "Memory: slipway bird 1 [1]\nslipway bird 2 [2]\n" in first and "bird 13" not in first
-    assert "slipway bird 13 [13]\n" in rest and re.search(r"^Source 13: ", rest, re.MULTILINE)
+    first, _, rest = said.out.partition("[12] ")
+    assert "- slipway bird 1 [1]\n- slipway bird 2 [2]\n" in first and "bird 13" not in first
+    assert "- slipway bird 13 [13]\n" in rest and re.search(r"^\[13\] ", rest, re.MULTILINE)
+    assert said.err == "6 more lines: /more\n"
     assert "There is no command /flatten. /help lists them.\n" in rest
     assert said.out.endswith("Effort: deep. There are: quick, normal, deep.\n")
 
@@ -59,9 +60,10 @@ def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -
     assert said.err == hint and "Kept" not in said.out
     assert shell.pal("config", "set", "chat.remember", "yes").err == "It counts at once.\n"
     said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n/undo\n")
-    assert "Memory: Kept, in your own words.\nFrom now on: your phone: 555 9999 [1]\n" in said.out
-    assert "Earlier: your phone: 555 1111 [2]\n" in said.out
-    assert "Memory: Kept in your own words: “I sold the boat”. /undo takes it back.\nMemory: me: My phone" in said.out
+    assert "Kept, in your own words.\n- From now on: your phone: 555 9999 [1]\n" in said.out
+    assert "  earlier: your phone: 555 1111 [2]\n" in said.out
+    assert "Kept in your own words: “I sold the boat”. To take it back: pal undo\n" in said.err
+    assert "- me: My phone" in said.out
     assert said.out.endswith("Not kept any more: “I sold the boat”.\n")
     assert shell.pal("undo").out == f"Not kept any more: “{told}”.\n"
     assert "555 1111" in shell.pal("ask", "What is my phone number?").out
@@ -73,7 +75,7 @@ def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -
 def test_at_a_terminal_it_is_asked_once_whether_to_keep_what_is_told(shell: Shell) -> None:
     keys = [("You: ", "I moved to Bergen\n"), ("y or n: ", "y\n"), ("takes it back.\r\nYou: ", "/quit\n")]
     said = at_terminal(shell, "chat", "--plain", keys=keys)
-    assert "Memory: Kept in your own words: “I moved to Bergen”. /undo takes it back.\n" in said.out
+    assert "Kept in your own words: “I moved to Bergen”. /undo takes it back.\n" in said.out
     assert shell.pal("config", "get", "chat.remember").out == "yes\n"
 
 
@@ -89,8 +91,8 @@ def test_sessions_are_listed_searched_and_resumed(shell: Shell) -> None:
         r"Memory: The belt for the compressor is with Ozzie\. \[1\]\n"
         r"Session 1: Who has the belt for the compressor\?\n"
         r"You: Who has the belt for the compressor\?\n"
-        r"Memory: The belt for the compressor is with Ozzie\. \[1\]\n"
-        r"Source 1: .*\n"
+        r"- The belt for the compressor is with Ozzie\. \[1\]\n\n"
+        r"\[1\] .*\n"
         r"Say which session: /resume NUMBER\. /sessions lists them\.\n"
         r"Say what to look for: /search WORDS\n",
         said.out,
@@ -114,10 +116,10 @@ def test_it_imports_no_textual(vault: Shell) -> None:
 
 
 def test_at_a_terminal_it_asks_until_one_leaves(vault: Shell) -> None:
-    said = at_terminal(vault, "chat", "--plain", keys=[("You: ", f"{FOG}\n"), ("/more\r\nYou: ", "/quit\n")])
+    said = at_terminal(vault, "chat", "--plain", keys=[("You: ", f"{FOG}\n"), ("2024-11-17\r\nYou: ", "/quit\n")])
     assert said.code == 0
     assert "Ask a question, or type /help.\n" in said.out
-    assert "Memory: The fog signal was last sounded on 4 October 1987. [1]\n" in said.out
+    assert "- The fog signal was last sounded on 4 October 1987. [1]\n" in said.out
     assert "\x1b" not in said.out
 
 

@@ -1,4 +1,4 @@
-"""pal sessions: list, search, show, rename, export, delete."""
+"""pal sessions: list, search, show, rename, delete."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from daemon import wire
-from daemon.exporting.sessions import render_markdown
+from daemon.client import Client
+from daemon.exporting.sessions import render_markdown, write_session
+from daemon.paths import Paths
 from tests.cli.vault import Shell
 
 AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -43,18 +47,17 @@ def test_sessions_from_the_first_to_the_deleted(shell: Shell, tmp_path: Path) ->
 
     assert shell.pal("sessions", "rename", "1", "The", "belt").out == "Session 1 is called The belt now.\n"
 
-    assert shell.pal("sessions", "export", "1", "belt.md").out.startswith("Session 1 is in belt.md.")
     written = tmp_path / "belt.md"
+    session = Client(Paths.in_folder(shell.home)).conversation(1)
+    write_session(session, written)
     assert written.read_text() == shell.pal("sessions", "show", "1").out.replace("./", f"{tmp_path}/")
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
-    again = shell.pal("sessions", "export", "1", "belt.md")
-    assert again.code == 2 and "It exists already." in again.err
-    shell.pal("sessions", "export", "1", "belt.json")
+    with pytest.raises(FileExistsError):
+        write_session(session, written)
+    write_session(session, tmp_path / "belt.json")
     kept = json.loads((tmp_path / "belt.json").read_text())
     assert [one["role"] for one in kept["messages"]] == ["user", "memory"] * 2
     assert kept["messages"][1]["citations"][0]["quote"] == "The belt for the compressor is with Ozzie."
-    lost = shell.pal("sessions", "export", "1", "no/belt.md")
-    assert lost.code == 2 and "It cannot be written: No such file or directory." in lost.err
 
     asked = shell.pal("sessions", "delete", "1")
     assert asked.code == 2 and "Add --yes to delete without being asked." in asked.err

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import stat
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -75,21 +73,6 @@ def test_it_is_asked_again_as_it_was_asked(vault: Shell) -> None:
     assert events[-1]["type"] == "Answered" and events[-1]["trace_id"] == new["id"] + 1
 
 
-def test_an_export_is_the_whole_trace_and_for_this_person_alone(vault: Shell) -> None:
-    id = ask(vault, HARBOUR)
-    said = vault.pal("trace", str(id), "--export", "harbour.json")
-    assert (said.code, said.out) == (0, "") and "holds words of your notes" in said.err
-    file = vault.folder / "harbour.json"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    exported = wire.decode(wire.Trace, json.loads(file.read_text()))
-    said = vault.pal("trace", str(id), "--json").out.replace('"./', f'"{vault.folder}/')
-    shown = wire.decode(wire.Trace, json.loads(said))
-    assert exported == shown and len(exported.citations) == 4
-    again = vault.pal("trace", str(id), "--export", "harbour.json")
-    assert again.code == 2 and "It exists already." in again.err
-    assert vault.pal("trace", "--export", "no/such/folder/x.json").code == 2
-
-
 def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
     id = ask(vault, HARBOUR)
     out = vault.pal("why", str(id)).out
@@ -131,11 +114,10 @@ def test_whynot_words_that_are_none(vault: Shell, words: str) -> None:
     assert said.code in (2, 4) and len(said.err) < 400
 
 
-@pytest.mark.parametrize("command", [["trace"], ["why"], ["trace", "--again"], ["trace", "--export", "x"]])
+@pytest.mark.parametrize("command", [["trace"], ["why"], ["trace", "--again"]])
 def test_an_unknown_number_is_told(vault: Shell, command: list[str]) -> None:
     said = vault.pal(*command, "9999")
     assert said.code == 4 and "There is no trace 9999" in said.err
-    assert not (vault.folder / "x").exists()
     assert vault.pal(*command[:1], "9999", "--json").json["code"] == "not_found"
 
 
@@ -149,10 +131,9 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
     refused = ask(shell, "Who is Zanzibar?", "--source", "notes/Harbour office.md")
     assert shell.pal("forget", "--source", "notes/Harbour office.md", "--yes").code == 0
     assert shell.pal("traces", "--json").json["total"] == 0
-    for command in (["trace"], ["why"], ["whynot", "quay", "--trace"], ["trace", "--export", "gone.json"]):
+    for command in (["trace"], ["why"], ["whynot", "quay", "--trace"]):
         for number in (id, refused):
             assert shell.pal(*command, str(number)).code == 4, command
-    assert not (shell.folder / "gone.json").exists()
     shell.pal("daemon", "stop")
     assert b"Customs House" not in (shell.home / "memory.db").read_bytes()
 

@@ -18,6 +18,7 @@ from daemon.api.routing import Endpoint
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Call, Calls, call, list_calls
 from daemon.connection import Lines, Stream
+from daemon.mcp.tools import Tools
 
 ROOT = Path(__file__).parents[2]
 CALLS = {one.name: one for one in list_calls(DaemonCalls)}
@@ -26,7 +27,7 @@ CALLS = {one.name: one for one in list_calls(DaemonCalls)}
 class NewCalls(DaemonCalls):
     """What a new call adds: its declaration."""
 
-    @call("GET", "/shout/{times}", thread="read", field="words", offline=True)
+    @call("GET", "/shout/{times}", thread="read", field="words", offline=True, tool="shout")
     def shout(self, times: int, words: str = "hey") -> tuple[str, ...]:  # type: ignore[empty-body]
         """Repeat some words."""
 
@@ -63,6 +64,9 @@ def test_a_new_call_has_a_route_checks_a_description_and_a_method_of_the_client(
 
     assert InProcess().shout(3, words="a&b") == ("a&b", "a&b", "a&b")
     assert find_function("shout", (here,))(None, 1, "x") == ("x",), "as without a daemon"
+    tool = Tools(None).make_function(vars(NewCalls.shout)["call"])  # type: ignore[arg-type]
+    assert str(inspect.signature(tool)).startswith("(*, times: int, words: str = 'hey')")
+    assert tool.__doc__ == "Repeat some words."
 
 
 def test_the_path_of_a_call_is_written_in_one_file() -> None:

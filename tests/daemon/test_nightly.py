@@ -250,7 +250,7 @@ def test_kill_9_in_the_night(tmp_path: Path, static: Embedder) -> None:
         assert "the night is done" in paths.log.read_text("utf-8")
         daemon.stop()
         daemon.start()
-        assert daemon.client.consolidate().joined == 0
+        assert daemon.client.tidy().joined == 0
         assert night_of(daemon.client).at == last.at, "the same night is not done again"
 
 
@@ -258,7 +258,7 @@ def test_no_nights_if_none_are_wanted(tmp_path: Path) -> None:
     settings = replace(QUICK, night=NightSettings(enabled=False))
     with run_daemon(tmp_path / "home", settings) as daemon:
         assert night_of(daemon.client) == wire.Night("off", 3)
-        assert daemon.client.consolidate() == wire.ConsolidationReport(0, 0, 0, 0, False)
+        assert daemon.client.tidy() == wire.ConsolidationReport(0, 0, 0, 0, False)
 
 
 def test_a_unit_of_a_stopping_daemon_is_not_written(desk: Desk) -> None:

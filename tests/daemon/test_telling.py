@@ -61,7 +61,7 @@ def test_a_statement_takes_the_place_of_an_older_fact_and_undo_brings_it_back(ke
     assert keeping.take_back_told().text == "My phone number is 555 9999."
     assert keeping.sources("told:").sources == ()
     assert "555 1111" in ask(keeping, "What is my phone number?")[1].lines[0].text
-    with pytest.raises(DaemonError, match="Nothing is kept of what you told"):
+    with pytest.raises(DaemonError, match="no statement of yours to take back"):
         keeping.take_back_told()
 
 

@@ -240,7 +240,7 @@ class ScriptedClient:
 
     def episode(self, id: int) -> wire.Passage:
         if id not in self.episodes:
-            raise DaemonError(wire.Failed("not_found", f"There is no episode {id}."))
+            raise DaemonError(wire.Failed("not_found", f"There is no passage {id}."))
         return wire.Passage(id, f"{HOME}/a.md", "file", "A", self.episodes[id])
 
     def surroundings(self, id: int) -> wire.Surroundings:
@@ -343,7 +343,7 @@ class ScriptedClient:
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
         return wire.TracesReply(self.questions[offset : offset + limit], len(self.questions))
 
-    def consolidate(self) -> wire.ConsolidationReport:
+    def tidy(self) -> wire.ConsolidationReport:
         return wire.ConsolidationReport(joined=3)
 
     def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:

@@ -92,7 +92,7 @@ def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visit
     expect(told.locator(".line").first).to_contain_text("Pier")
     expect(told.locator(".told")).to_contain_text("Saved in your own words: “I moved to Bodø.”")
     page.get_by_role("button", name="Take it back").first.click()
-    expect(page.locator(".turn").first.get_by_role("alert")).to_contain_text("not what you told last")
+    expect(page.locator(".turn").first.get_by_role("alert")).to_contain_text("not your last statement")
     for place in ("last", "first"):
         turn = getattr(page.locator(".turn"), place)
         turn.get_by_role("button", name="Take it back").click()

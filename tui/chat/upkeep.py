@@ -61,7 +61,7 @@ class UpkeepTopic(Topic):
     async def action_tidy(self) -> None:
         note = await self.say("Tidying the memory, as every night…")
         with _report_failures(note):
-            report = await self.link.call(lambda client: client.consolidate())
+            report = await self.link.call(lambda client: client.tidy())
             joined = f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy."
             names = (
                 f" {len(report.suspects):,} pairs of names may be the same: /same merges them."

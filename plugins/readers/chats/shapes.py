@@ -83,11 +83,11 @@ class Shape:
 def _find(value: Message, names: str) -> Any:
     """The first of several fields that is set; None without any."""
     for name in names.split():
-        found: Any = value
+        inner: Any = value
         for key in name.split("."):
-            found = found.get(key) if isinstance(found, Mapping) else None
-        if found is not None:
-            return found
+            inner = inner.get(key) if isinstance(inner, Mapping) else None
+        if inner is not None:
+            return inner
     return None
 
 

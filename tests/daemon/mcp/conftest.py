@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +10,6 @@ from typing import Any
 
 import pytest
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.types import Implementation
 
 from daemon import wire
 from daemon.mcp.access import Access, Policy
@@ -51,24 +47,13 @@ def daemon(home: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def parameters(daemon: RunningDaemon, *options: str) -> StdioServerParameters:
-    environment = os.environ | daemon.paths.environment()
-    return StdioServerParameters(command=sys.executable, args=["-c", PAL, "mcp", *options], env=dict(environment))
-
-
 @asynccontextmanager
-async def agent(daemon: RunningDaemon, *options: str, info: str = "") -> AsyncIterator[Client]:
-    """An agent's program that starts `pal mcp` itself."""
-    said = Implementation(name=info, version="1") if info else None
-    async with Client(stdio_client(parameters(daemon, *options)), client_info=said) as client:
-        yield client
-
-
-@asynccontextmanager
-async def served(daemon: RunningDaemon, policy: Policy = EVERYTHING, name: str = "tester") -> AsyncIterator[Client]:
+async def served(
+    daemon: RunningDaemon, policy: Policy = EVERYTHING, name: str = "tester", calls_per_minute: int = 1000
+) -> AsyncIterator[Client]:
     """One whose server is in this process."""
     client = daemon.client
-    async with Client(AgentServer(Agent(lambda: client, lambda _: policy, 1000, name))) as connected:
+    async with Client(AgentServer(Agent(lambda: client, lambda _: policy, calls_per_minute, name))) as connected:
         yield connected
 
 

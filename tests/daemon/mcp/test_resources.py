@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mcp.client.client import Client
-from mcp.types import PromptReference, ResourceTemplateReference
 
 from daemon.mcp.access import Access, Policy
 from daemon.testing import RunningDaemon
-from tests.daemon.mcp.conftest import agent, call, read, served
-
-OBJECT = ResourceTemplateReference(type="ref/resource", uri="palimpsest://object/{name}")
-BRIEF = PromptReference(type="ref/prompt", name="brief")
+from tests.daemon.mcp.conftest import call, read, served
 
 
 @pytest.fixture
@@ -22,26 +17,20 @@ def work(home: Path) -> Policy:
     return Policy(Access.in_folders([home / "work"]))
 
 
-async def complete(
-    client: Client, ref: PromptReference | ResourceTemplateReference, name: str, value: str
-) -> list[str]:
-    return (await client.complete(ref, {"name": name, "value": value})).completion.values
-
-
 async def test_notes_objects_changes_and_the_person_are_read_by_name(daemon: RunningDaemon, home: Path) -> None:
     async with served(daemon) as client:
         listed = {str(one.uri) for one in (await client.list_resources()).resources}
         assert listed == {f"palimpsest://{name}" for name in ("recent", "profile", "status")}
         templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
         assert templates == {f"palimpsest://{name}" for name in ("passage/{id}", "note/{id}", "object/{name}")}
-        first = (await call(client, "search", query="ferry to Hallow Bay", k=1))["passages"][0]
-        note = await read(client, f"palimpsest://note/{first['id']}")
-        assert note["source"] == str(home / "work/ferry.md") and not note["cut"]
+        first = (await call(client, "recall", question="ferry to Hallow Bay", k=1))["hits"][0]["passage"]
+        note = await read(client, f"palimpsest://note/{first['episode_id']}")
+        assert note["source"]["uri"] == str(home / "work/ferry.md") and "cut" not in note
         assert note["passages"][0]["untrusted"]
         ana = await read(client, "palimpsest://object/Ana")
-        assert [fact["replaced"] for fact in ana["history"]] == [True, False]
+        assert [held["fact"]["superseded_by"] is None for held in ana["history"][0]["values"]] == [False, True]
         assert any("777" in fact["text"] for fact in ana["facts"])
-        assert len((await read(client, "palimpsest://recent"))["changes"]) == 1
+        assert len((await read(client, "palimpsest://recent"))["revisions"]) == 1
         profile = await read(client, "palimpsest://profile")
         assert profile["names"] == ["Joris Vale"] and [one["key"] for one in profile["known"]] == ["phone"]
         assert await read(client, "palimpsest://status") == {
@@ -60,23 +49,7 @@ async def test_what_is_not_shared_is_not_there(daemon: RunningDaemon, work: Poli
         assert bruno["facts"] == []
         for tool in ("facts", "history"):
             alike = await call(client, tool, about="Brun")
-            assert alike == {"about": "Brun", "facts": [], "cut": False}, "no name that is like it"
-        assert (await call(client, "related", name="Brun"))["related"] == []
-
-
-async def test_names_are_completed_as_far_as_they_may_be_known(daemon: RunningDaemon, work: Policy) -> None:
-    async with served(daemon) as client:
-        assert await complete(client, OBJECT, "name", "Bru") == ["Bruno"]
-        assert "Ana" in await complete(client, BRIEF, "about", "An")
-        changed = PromptReference(type="ref/prompt", name="tell_changes")
-        assert await complete(client, changed, "since", "last") == ["last week", "last month"]
-        assert await complete(client, changed, "since", "2026") == []
-        assert await complete(client, BRIEF, "about", "") == []
-    async with served(daemon, work) as client:
-        assert await complete(client, OBJECT, "name", "Bru") == []
-        assert "Ana" in await complete(client, OBJECT, "name", "An")
-    async with served(daemon, Policy()) as client:
-        assert await complete(client, OBJECT, "name", "An") == []
+            assert alike["about"] == "Brun" and not alike.get("facts") and not alike.get("strands"), "no name like it"
 
 
 async def test_prompts_bring_what_the_memory_holds_as_data(daemon: RunningDaemon) -> None:
@@ -103,8 +76,8 @@ async def test_who_may_not_write_is_not_asked_to_remember(daemon: RunningDaemon)
 
 
 async def test_resources_and_prompts_are_counted_as_calls(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--all") as client:
-        for _ in range(60):
+    async with served(daemon, calls_per_minute=3) as client:
+        for _ in range(3):
             await read(client, "palimpsest://recent")
         with pytest.raises(Exception, match="wait"):
             await client.get_prompt("recall", {"task": "x"})

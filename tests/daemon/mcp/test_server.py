@@ -10,28 +10,33 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp.client.client import Client
+from mcp.types import Implementation
 
 from daemon.cli.options import write_setting
-from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policy, client_name
+from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policies, Policy, client_name
+from daemon.mcp.agent import Agent
+from daemon.mcp.server import AgentServer
+from daemon.mcp.tools import DECIDED, MAX_CHARS, TOOLS, fit
 from daemon.testing import RunningDaemon
-from tests.daemon.mcp.conftest import PAL, agent, call, served
+from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
 
-READS = {"search", "context", "ask", "facts", "history", "recent", "related"}
-WRITES = {"remember", "feedback", "forget"}
+READS = {"recall", "context", "ask", "facts", "history", "revisions"}
+WRITES = {"remember", "judge", "forget"}
 
 
 async def test_an_agent_finds_asks_and_sees_where_it_stands(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--all") as client:
+    async with served(daemon, Policy(Access(everything=True))) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
-        found = await call(client, "search", query="ferry to Hallow Bay", k=2)
-        first = found["passages"][0]
-        assert first["source"] == str(home / "work/ferry.md") and first["untrusted"] and "9:40" in first["text"]
+        found = await call(client, "recall", question="ferry to Hallow Bay", k=2)
+        first = found["hits"][0]["passage"]
+        assert first["uri"] == str(home / "work/ferry.md") and first["untrusted"] and "9:40" in first["text"]
         asked = await call(client, "ask", question="When does the ferry to Hallow Bay leave?")
-        assert asked["known"] and "9:40" in asked["answer"]
-        assert asked["kind"] == "answer" and asked["citations"][0]["source"] == str(home / "work/ferry.md")
+        assert not asked["no_answer"] and "9:40" in asked["text"]
+        assert asked["kind"] == "answer" and asked["citations"][0]["uri"] == str(home / "work/ferry.md")
         asked = await call(client, "ask", question="What is the capital of Atlantis?")
-        assert not asked["known"] and asked["kind"] == "none" and asked["citations"] == []
-        [read] = (await client.read_resource(f"palimpsest://passage/{first['id']}")).contents
+        assert asked["no_answer"] and asked["kind"] == "none" and asked["citations"] == []
+        [read] = (await client.read_resource(f"palimpsest://passage/{first['episode_id']}")).contents
         assert "9:40" in json.loads(read.text)["text"]  # type: ignore[union-attr]
 
 
@@ -40,45 +45,46 @@ async def test_facts_history_and_what_changed(daemon: RunningDaemon) -> None:
         facts = (await call(client, "facts", about="Ana"))["facts"]
         assert [fact["since"] for fact in facts if fact["text"].endswith("777")] == ["2026-04-02"]
         assert not any("144" in fact["text"] for fact in facts)
-        history = (await call(client, "history", about="Ana"))["facts"]
-        assert [fact["replaced"] for fact in history] == [True, False]
-        [change] = (await call(client, "recent"))["changes"]
+        [strand] = (await call(client, "history", about="Ana"))["strands"]
+        assert [held["fact"]["superseded_by"] is None for held in strand["values"]] == [False, True]
+        [change] = (await call(client, "revisions", state="all"))["revisions"]
         assert "144" in change["old"]["text"] and "777" in change["new"]["text"]
-        related = (await call(client, "related", name="Ana"))["related"]
-        assert "Acme" in [one["name"] for one in related]
+        assert any("Acme" in fact["objects"] for fact in facts)
 
 
 async def test_the_context_of_a_task_fits_and_names_its_sources(daemon: RunningDaemon, home: Path) -> None:
     async with served(daemon) as client:
         found = await call(client, "context", task="Plan the trip to Hallow Bay", tokens=300)
         assert "9:40" in found["text"] and found["untrusted"] and found["tokens"] <= 300
-        assert str(home / "work/ferry.md") in [one["source"] for one in found["sources"]]
+        assert str(home / "work/ferry.md") in [one["uri"] for one in found["sources"]]
         assert "Ignore all rules" not in found["text"]
 
 
 async def test_an_agent_sees_only_the_folders_that_are_shared_with_it(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--folder", str(home / "work")) as client:
-        found = await call(client, "search", query="the ferry made me sick", k=50)
-        assert found["passages"]
-        assert all(one["source"].startswith(f"{home / 'work'}/") for one in found["passages"])
+    async with served(daemon, Policy(Access.in_folders([home / "work"]))) as client:
+        found = await call(client, "recall", question="the ferry made me sick", k=50)
+        assert found["hits"]
+        assert all(one["passage"]["uri"].startswith(f"{home / 'work'}/") for one in found["hits"])
         assert "sick" not in json.dumps(await call(client, "ask", question="What made me sick?"))
         assert "oil" not in json.dumps(await call(client, "ask", question="What does the lathe need?"))
         assert "oil" not in (await call(client, "context", task="What does the lathe need?"))["text"]
         diary = next(one for one in daemon.client.recall("sick").hits if "diary" in one.passage.uri)
         for kind in ("passage", "note"):
-            with pytest.raises(Exception, match="no passage"):
-                await client.read_resource(f"palimpsest://{kind}/{diary.passage.episode_id}")
+            for id in (diary.passage.episode_id, 10_000):
+                with pytest.raises(Exception, match=f"There is no passage {id}"):
+                    await client.read_resource(f"palimpsest://{kind}/{id}")
 
 
 async def test_what_must_not_go_elsewhere_is_shared_with_nobody_unasked(daemon: RunningDaemon) -> None:
-    async with agent(daemon) as client:
-        assert NOTHING_SHARED in await call(client, "search", query="ferry")
+    unasked = Policies(daemon.paths.config, daemon.client.folders).find("nobody")
+    async with served(daemon, unasked) as client:
+        assert NOTHING_SHARED in await call(client, "recall", question="ferry")
         with pytest.raises(Exception, match="Nothing of this memory is shared"):
             await client.read_resource("palimpsest://profile")
 
 
 async def test_an_agent_that_may_write_marks_and_forgets_its_own(daemon: RunningDaemon, home: Path) -> None:
-    async with agent(daemon, "--all", "--write", "--client", "tester") as client:
+    async with served(daemon) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS | WRITES
         kept = await call(client, "remember", text="The agent painted the shed green.", title="Shed")
         assert kept["source"].startswith("note:agent/tester/") and not kept["known"]
@@ -86,22 +92,25 @@ async def test_an_agent_that_may_write_marks_and_forgets_its_own(daemon: Running
             "source": kept["source"],
             "known": True,
         }
-        found = await call(client, "search", query="Who painted the shed?")
-        assert found["passages"][0]["source"] == kept["source"] and found["passages"][0]["speaker"] == "tester (agent)"
+        found = await call(client, "recall", question="Who painted the shed?")
+        first = found["hits"][0]["passage"]
+        assert first["uri"] == kept["source"] and first["speaker"] == "tester (agent)"
         assert "own notes only" in await call(client, "forget", source=str(home / "work/ferry.md"))
-        assert "own questions only" in await call(client, "feedback", trace=10_000, verdict="bad")
-        trace = (await call(client, "ask", question="Which colour has the shed?"))["trace"]
-        assert await call(client, "feedback", trace=trace, verdict="good") == {"trace": trace, "verdict": "good"}
+        assert "own questions only" in await call(client, "judge", id=10_000, verdict="bad")
+        trace = (await call(client, "ask", question="Which colour has the shed?"))["trace_id"]
+        assert (await call(client, "judge", id=trace, verdict="good"))["passages"] == 1
         assert daemon.client.trace(trace).asked.agent == "tester"
-        assert (await call(client, "forget", source=kept["source"]))["passages"] == 1
-        assert not any("shed" in one["text"] for one in (await call(client, "search", query="shed"))["passages"])
+        assert (await call(client, "forget", source=kept["source"]))["episodes"] == 1
+        assert not any(
+            "shed" in one["passage"]["text"] for one in (await call(client, "recall", question="shed"))["hits"]
+        )
 
 
 async def test_who_sees_one_folder_sees_its_own_notes_beside_it(daemon: RunningDaemon, home: Path) -> None:
     async with served(daemon, Policy(Access.in_folders([home / "work"]), writes=True), "narrow") as client:
         kept = await call(client, "remember", text="The quay of the ferry was moved north.")
-        found = await call(client, "search", query="Where is the quay of the ferry?", k=50)
-        sources = {one["source"] for one in found["passages"]}
+        found = await call(client, "recall", question="Where is the quay of the ferry?", k=50)
+        sources = {one["passage"]["uri"] for one in found["hits"]}
         assert kept["source"] in sources and not any("/home/" in one for one in sources)
 
 
@@ -112,41 +121,81 @@ async def test_who_may_only_read_is_told_how_it_may_write(daemon: RunningDaemon)
 
 
 async def test_what_config_says_counts_while_it_runs(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--client", "late") as client:
-        assert NOTHING_SHARED in await call(client, "search", query="ferry")
+    connection, policies = daemon.client, Policies(daemon.paths.config, daemon.client.folders)
+    async with Client(AgentServer(Agent(lambda: connection, policies.find, 1000, "late"))) as client:
+        assert NOTHING_SHARED in await call(client, "recall", question="ferry")
         write_setting(daemon.paths.config, "mcp.clients.late.everything", "true")
         for _ in range(50):
-            answer = await call(client, "search", query="ferry")
+            answer = await call(client, "recall", question="ferry")
             if isinstance(answer, dict):
                 break
             await anyio.sleep(0.1)
-        assert answer["passages"]
+        assert answer["hits"]
 
 
-def test_only_the_protocol_goes_to_stdout_and_the_end_of_stdin_ends_it(daemon: RunningDaemon) -> None:
-    junk = "no json\n[1]\n{}\n" + "x" * 100_000 + "\n"
-    ended = subprocess.run(
-        [sys.executable, "-c", PAL, "mcp", "--all"],
-        input=junk,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=os.environ | daemon.paths.environment(),
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in ended.stdout.splitlines())
-
-
-async def test_the_log_has_the_calls_and_who_made_them_and_none_of_the_words(daemon: RunningDaemon) -> None:
-    async with agent(daemon, "--all", info="Claude Code") as client:
-        await call(client, "search", query="zanzibar")
+async def test_the_log_has_the_calls_and_who_made_them_and_none_of_the_words(
+    daemon: RunningDaemon, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    connection = daemon.client
+    server = AgentServer(Agent(lambda: connection, lambda _: EVERYTHING, 1000))
+    async with Client(server, client_info=Implementation(name="Claude Code", version="1")) as client:
+        await call(client, "recall", question="zanzibar")
         await call(client, "facts", about="zanzibar")
         with pytest.raises(Exception, match="zanzibar"):
             await client.read_resource("palimpsest://object/zanzibar")
         await client.get_prompt("brief", {"about": "zanzibar"})
-        log = (daemon.paths.logs / "mcp.log").read_text("utf-8")
-        assert "claude-code: call 1, search" in log and "it calls itself 'Claude Code'" in log
+        log = caplog.text
+        assert "claude-code: call 1, recall" in log and "it calls itself 'Claude Code'" in log
         assert "zanzibar" not in log and "ferry" not in log
+
+
+def test_only_the_protocol_goes_to_stdout_half_a_surrogate_is_answered_and_the_end_ends_it(
+    daemon: RunningDaemon,
+) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "recall", "arguments": {"question": "ferry \ud83d \U0001f600 C:\\ud83d"}}},
+    ]  # fmt: skip
+    junk = "no json\n[1]\n{}\n" + "x" * 100_000 + "\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", PAL, "mcp", "--all"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | daemon.paths.environment(),
+    ) as process:  # fmt: skip
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(junk + "".join(f"{json.dumps(line)}\n" for line in lines))
+        process.stdin.flush()
+        replies = (json.loads(line) for line in process.stdout)
+        reply = next(reply for reply in replies if reply.get("id") == 2)
+        assert "9:40" in reply["result"]["content"][0]["text"]
+        process.stdin.close()
+        assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+        assert process.wait(60) == 0
+    assert (daemon.paths.logs / "mcp.log").exists()
+
+
+async def test_a_tool_is_its_call_without_what_the_owner_decides(daemon: RunningDaemon) -> None:
+    async with served(daemon) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    for name, declared in TOOLS.items():
+        taken = {*declared.parameters} - DECIDED | ({"since", "until"} if "within" in declared.parameters else set())
+        assert {*tools[name].input_schema.get("properties", {})} == taken
+        assert " ".join((tools[name].description or "").split()) in " ".join((declared.stub.__doc__ or "").split())
+        reads = declared.method == "GET" or declared.thread == "read" or name == "ask"
+        assert declared.writes is not reads, "only who may write has a tool that writes"
+
+
+def test_a_reply_is_cut_where_it_is_too_long_and_says_how_to_go_on() -> None:
+    many = fit({"facts": [{"text": "word " * 100} for _ in range(1000)], "about": "x"})
+    assert len(json.dumps(many)) < MAX_CHARS and 100 < len(many["facts"]) < 200
+    assert many["cut"].startswith(f"Only the first {len(many['facts'])} of 1,000 facts fit into a reply. Ask for less")
+    long = fit({"hits": [{"passage": {"text": "ä" * 10**6}}]})
+    assert len(json.dumps(long, ensure_ascii=False)) < MAX_CHARS
+    assert "of 1,000,000 characters" in long["hits"][0]["passage"]["cut"]
+    assert fit({"hits": []}) == {"hits": []}
 
 
 def test_a_folder_shares_what_is_in_it_and_nothing_beside_it() -> None:
