@@ -43,7 +43,7 @@ def connect(
             raise
         begins = not paths.memory.exists() and not paths.is_memory_lost
         say(NEW_MEMORY.format(paths.data) if begins else "Starting the memory in the background.")
-        _start(client, wait)
+        _start(client, wait, say)
         return client
     if hello.protocol > wire.PROTOCOL:
         raise DaemonError(
@@ -56,7 +56,7 @@ def connect(
             raise DaemonDownError("The running daemon is of an older version. Restart it with `pal daemon stop`.")
         say(f"The running daemon is of an older version ({hello.version}); it is being restarted.")
         client.stop()
-        _start(client, wait)
+        _start(client, wait, say)
     return client
 
 
@@ -65,8 +65,10 @@ def explain_failure(error: DaemonDownError) -> str:
     return str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
 
 
-def _start(client: Client, wait: float) -> None:
+def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
+    if _start_service(client, wait, say):
+        return
     output_bytes = _measure_output(client.paths)
     process = _spawn(client.paths)
     deadline = time.monotonic() + wait
@@ -83,6 +85,26 @@ def _start(client: Client, wait: float) -> None:
             raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{why}", code)
         time.sleep(0.02)
     raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_read_tail(client.paths, output_bytes)}")
+
+
+def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
+    """If the daemon is installed as a service, has the system start it, so that no second one runs; whether it did."""
+    from daemon.service import find_installed, start_service  # 10 ms, which only a start should pay
+
+    service = find_installed(client.paths)
+    if service is None:
+        return False
+    deadline, problem = time.monotonic() + wait, "it does not answer"
+    for failure in start_service(service):
+        with contextlib.suppress(DaemonDownError):
+            client.hello()
+            return True
+        if failure or time.monotonic() > deadline:
+            problem = failure or problem
+            break
+        time.sleep(0.1)
+    say(f"The installed service does not start, so the daemon runs without it ({problem}).")
+    return False
 
 
 def _spawn(paths: Paths) -> subprocess.Popen[bytes]:

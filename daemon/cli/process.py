@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +17,8 @@ from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import Client, DaemonDownError
 from daemon.lock import end_holder, is_held
+from daemon.paths import Paths, private_folder
+from daemon.service import Service, choose_service, find_installed, run_calls
 from daemon.starting import connect
 from daemon.terminal import display_safe
 
@@ -51,13 +55,18 @@ def stop(session: Session) -> None:
     stopped = _stop(session)
     if not session.shows_json({"stopped": stopped}):
         click.echo("Stopped." if stopped else "It was not running.")
+        if stopped and find_installed(session.paths):
+            output.say("It is installed as a service: it starts again with your session, or with any command.")
 
 
 @daemon.command()
 @json_option
 @pass_session
 def restart(session: Session) -> None:
-    """Stop the daemon and start it with the current settings."""
+    """Stop the daemon and start it with the current settings.
+
+    One that is installed as a service is started by the system again.
+    """
     _stop(session)
     _report(session)
 
@@ -127,6 +136,62 @@ def _describe(session: Session, hello: wire.Hello) -> dict[str, Any]:
     return {**wire.encode(hello), "socket": str(session.paths.socket), "received": str(session.paths.received)}
 
 
+@click.command()
+@click.option("--print", "only_print", is_flag=True, help="Print the service's file and change nothing.")
+@click.option(
+    "--writable",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    help="A folder, beside its own, into which `pal backup FILE` may write. May be repeated.",
+)
+@pass_session
+def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> None:
+    """Let the system start it: with your session, and again after a crash.
+
+    A service of your own: systemd on Linux, launchd on macOS. With systemd it may write into nothing
+    but its own folders, and takes 2 GB of memory at most.
+    """
+    service = _choose(session.paths, writable)
+    if only_print:
+        output.print_text(service.text, nl=False)
+        return
+    for folder in (session.paths.data, session.paths.logs):
+        private_folder(folder)
+    if is_held(session.paths.lock):
+        Client(session.paths).stop()
+    service.file.parent.mkdir(parents=True, exist_ok=True)
+    service.file.write_text(service.text, "utf-8")
+    if problem := run_calls(service.on):
+        service.file.unlink()
+        raise click.ClickException(display_safe(f"It is not installed. {problem}"))
+    output.print_text(f"Installed: {service.file}")
+    output.say("It runs from now on, and starts with your session. To end that: pal daemon uninstall")
+    output.say("Keys of models in this shell's environment are not known to it: pal config set anthropic.key_file FILE")
+
+
+@click.command()
+@pass_session
+def uninstall(session: Session) -> None:
+    """Stop starting it automatically. The memory stays; any command starts the daemon as before."""
+    service = _choose(session.paths)
+    if not service.file.exists():
+        output.say("It was not installed.")
+        return
+    problem = run_calls(service.off)
+    service.file.unlink()
+    problem = run_calls(service.forget) or problem
+    output.print_text(f"Removed: {service.file}")
+    if problem:
+        output.say(f"The service manager did not respond. {problem}")
+
+
+def _choose(paths: Paths, writable: Sequence[Path] = ()) -> Service:
+    """The service of this system. UsageError where there is none."""
+    if service := choose_service(paths, writable):
+        return service
+    raise click.UsageError("There is no service of this system that Palimpsest knows. Any command starts the daemon.")
+
+
 @click.command("help")
 @click.argument("command", nargs=-1)
 def help_(command: tuple[str, ...]) -> None:
@@ -143,3 +208,7 @@ def help_(command: tuple[str, ...]) -> None:
         assert below is not None
         context = click.Context(below, parent=context, info_name=name)
     click.echo(context.get_help())
+
+
+daemon.add_command(install)
+daemon.add_command(uninstall)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import plistlib
 import re
 import shutil
 import subprocess
@@ -49,16 +48,6 @@ def test_a_release_fills_in_the_recipes(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_the_pkgbuild_is_shell() -> None:
     subprocess.run(["bash", "-n", str(ROOT / "packaging" / "PKGBUILD.in")], check=True)
-
-
-def test_the_unit_may_write_nothing_but_its_own_and_starts_again_after_a_crash_alone() -> None:
-    unit = ROOT / "packaging" / "palimpsest.service"
-    lines = dict(line.split("=", 1) for line in unit.read_text("utf-8").splitlines() if "=" in line and line[0] != "#")
-    assert {"UMask", "NoNewPrivileges", "MemoryMax", "TasksMax"} <= lines.keys()
-    assert (lines["ProtectSystem"], lines["ProtectHome"], lines["Restart"]) == ("strict", "read-only", "on-failure")
-    assert {"3", "78"} <= set(lines["RestartPreventExitStatus"].split())
-    agent = plistlib.loads((ROOT / "packaging" / "org.palimpsest.daemon.plist").read_bytes())
-    assert (agent["RunAtLoad"], agent["KeepAlive"], agent["Umask"]) == (True, {"SuccessfulExit": False}, 0o077)
 
 
 def test_the_container_is_not_root_and_keeps_the_memory_in_a_volume() -> None:
