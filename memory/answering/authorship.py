@@ -34,8 +34,8 @@ def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) ->
     if when is None or when.kind != "range" or when.since is None or when.until is None:
         return kept
     inside = [line for line in kept if _is_inside(line, when) is not False]
-    most = max((line.line_coverage for line in kept), default=0.0)
-    return inside if any(line.line_coverage >= most for line in inside) else kept
+    most = max((line.features.line_coverage for line in kept), default=0.0)
+    return inside if any(line.features.line_coverage >= most for line in inside) else kept
 
 
 def _fold_name(name: str) -> str:

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from memory.answering.asked_kinds import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
-from memory.answering.candidates import AnswerCandidate
+from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
@@ -59,7 +59,7 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     """In [0, 1]: how likely the first of the `lines`, the best first, contains the answer. 0 without lines."""
     if not lines:
         return 0.0
-    features, read = confidence_features(state, lines), frozenset[str]().union(*(line.covered for line in lines))
+    features, read = confidence_features(state, lines), covered_by(lines)
     _, asked = _split_stems(state.features)
     if features["together"] < LEAST_NEARNESS and not any(
         is_asked and stem in read for stem, is_asked in zip(state.features.stems, asked.tolist(), strict=True)
@@ -82,10 +82,10 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     alone = np.stack([features.max_similarity(line.claim) for line in top])
     titles = np.stack([features.max_similarity(name_passage(line.episode)) for line in top])
     titled = np.maximum(alone, titles)
-    passage = np.array([[stem in line.covered for stem in features.stems] for line in top], np.float32)
+    passage = np.array([[stem in line.features.covered for stem in features.stems] for line in top], np.float32)
     named = _share(np.maximum(titled, IN_PASSAGE_WEIGHT * passage), features.shares * names)
     both = named * _share(titled, features.shares * asked)
-    if is_unspaced(state.question.language) and max(line.coverage for line in lines) < LEAST_COVERAGE:
+    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
         both[:] = 0.0  # only pieces of words match
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     others = (line for line in lines[1:] if not line.overlaps(lines[0]) and line.words != lines[0].words)
@@ -93,7 +93,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     return {
         "together": float(both.max()),
         "kind": _check_kind(best.claim, features),
-        "cosine": lines[0].cosine,
+        "cosine": lines[0].features.cosine,
         "lead": MAX_LEAD if other is None else min(max(0.0, lines[0].score - other.score), MAX_LEAD),
     }
 
@@ -171,7 +171,7 @@ def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[
     "Zenobia". Other forms, misspellings and aliases of a name count as mentions."""
     question, exact = state.question, state.exact_names
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
-    read = frozenset[str]().union(*(line.covered for line in lines))
+    read = covered_by(lines)
     names = question.mentions if in_capitals else ()
     absent = [name.surface for name in names if _is_absent(name, state, lines, read)]
     unread = (name for name in exact.numbered if not any(exact.is_named(line, name) for line in lines))

@@ -25,6 +25,7 @@ from memory.answering.candidates import (
     AnswerCandidate,
     ExtractiveAnswer,
     Line,
+    covered_by,
     drop_retold,
     holds_at,
     make_answer,
@@ -351,14 +352,14 @@ def _refuse(
     found = state.found
     if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
-    covered = frozenset[str]().union(*(candidate.covered for candidate in candidates))
+    covered = covered_by(candidates)
     language = found.question.language
     terms = (term for term in found.question.terms if term not in stop_words(language))
     missing = tuple(term for term in terms if stem(term, language) not in covered)
     missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
     label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
-    near = [one for one in candidates if one.coverage >= LEAST_NEAR and (not absent or label & one.words)]
+    near = [one for one in candidates if one.features.coverage >= LEAST_NEAR and (not absent or label & one.words)]
     near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
     within = found.n_allowed < found.graph.n_alive
     said = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND

@@ -18,7 +18,7 @@ from itertools import chain
 import numpy as np
 
 from memory.answering.asked_kinds import SHAPES, ExpectedType, expected_types, find_owned
-from memory.answering.candidates import AnswerCandidate, read_candidates, stems
+from memory.answering.candidates import AnswerCandidate, Features, Sentence, read_candidates, stems
 from memory.answering.exact_names import ExactNames
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Fact, Hit
@@ -120,51 +120,52 @@ class QueryFeatures:
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
         near = [max(0.0, cosines.get(line.thesis_id, mean)) for line in measured]
         self._best_cosine = self._best_cosine or max(near)
-        self._best_late = self._best_late or max(line.late for line in measured)
+        self._best_late = self._best_late or max(line.features.late for line in measured)
         if self._subject_stems is None:
-            nearest = (line.covered for line in measured if line.late >= self._best_late - EPSILON)
+            nearest = (line.features.covered for line in measured if line.features.late >= self._best_late - EPSILON)
             self._subject_stems = self._names & frozenset[str]().union(*nearest)
         return [self._score(line, cosine) for line, cosine in zip(measured, near, strict=True)]
 
     def _score(self, candidate: AnswerCandidate, cosine: float) -> AnswerCandidate:
         """A measured candidate with its score."""
-        near, late = cosine / (self._best_cosine or 1.0), candidate.late / (self._best_late or 1.0)
+        features = candidate.features
+        near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
         relevance = (min(1.0, near) + min(1.0, late)) / 2
-        is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(candidate.covered)
+        is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
         score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.episode))
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
             score += EXPECTED
-        return replace(candidate, cosine=cosine, relevance=relevance, score=round(score, SCORE_DIGITS))
+        features = replace(features, cosine=cosine, relevance=relevance)
+        return replace(candidate, features=features, score=round(score, SCORE_DIGITS))
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
         """Whether a line is a heading, only files or names something, asks, or repeats its title."""
         title = self._stem_passage(candidate.episode)[0]
         is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
-        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.sentence))
+        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.source.text))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with its features, without a score. A line after a question also covers that question's
         words."""
         title, location, passage = self._stem_passage(candidate.episode)
         line = self._cover_text(candidate.shown)
-        if _ASKING.search(candidate.before):
-            line |= self._covered(self.stem_words(candidate.before))
-        if candidate.facts:
-            line |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
+        sentence = candidate.source
+        if _ASKING.search(sentence.before):
+            line |= self._covered(self.stem_words(sentence.before))
+        if sentence.facts:
+            line |= self._covered(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
         context = candidate.context
         above = line | self._covered(self.stem_words(context))
         exact = above | self._covered(title) | location
         covered = exact | passage
+        late = self._interact((candidate.shown, context, candidate.episode.title), exact)
         return replace(
             candidate,
-            words=frozenset(self.stem_words(candidate.sentence)),
-            values=self.new_values(candidate.sentence) if candidate.place.kind != "heading" else frozenset(),
-            covered=covered,
-            coverage=self._share(covered),
-            line_coverage=self._share(above),
-            late=self._interact((candidate.shown, context, candidate.episode.title), exact),
+            words=frozenset(self.stem_words(sentence.text)),
+            values=self.new_values(sentence.text) if sentence.place.kind != "heading" else frozenset(),
+            features=Features(covered, self._share(covered), self._share(above), late),
         )
 
     def _interact(self, texts: Sequence[str], exact: Collection[str]) -> float:
@@ -331,9 +332,9 @@ class AnswerState:
         if not query.any():
             return {}
         cosines = vectors.sentence_cosines(self.conn, vectors.find_embedder(self.conn, embedder), ids, query)
-        sentences = [line for line in candidates if not line.retold and line.thesis_id in cosines]
+        sentences = [line for line in candidates if not line.source.retold and line.thesis_id in cosines]
         for thesis in candidates:
-            if thesis.retold:
+            if thesis.source.retold:
                 read_from = [cosines[line.thesis_id] for line in sentences if line.overlaps(thesis)]
                 cosines |= {thesis.thesis_id: max(read_from)} if read_from else {}
         return cosines
@@ -354,12 +355,12 @@ class AnswerState:
 
         for id, episode, start, end in quotes:
             for line in lines_of.get(episode, ()):
-                if line.sentence_start < end and start < line.sentence_start + len(line.sentence):
+                if line.source.start < end and start < line.source.start + len(line.source.text):
                     best[id] = max(best.get(id, line), line, key=rank)
         for id, episode, predicate, value in properties:  # in the frontmatter
-            fields = [line for line in lines_of.get(episode, ()) if ":" in line.sentence]
-            stating = (line for line in fields if value in line.sentence)
-            naming = (line for line in fields if predicate in line.sentence.lower())
+            fields = [line for line in lines_of.get(episode, ()) if ":" in line.source.text]
+            stating = (line for line in fields if value in line.source.text)
+            naming = (line for line in fields if predicate in line.source.text.lower())
             if id not in best and (field := next(chain(stating, naming), None)) is not None:
                 best[id] = field
         return {id: line.cut_to_sentence() for id, line in best.items()}
@@ -390,5 +391,7 @@ class AnswerState:
             episode = passages[fact.episode_id]
             if episode.source.id in notes and not self.found.sees(episode.id):
                 start = max(0, episode.text.find(fact.quote))
-                pairs.append((fact, AnswerCandidate(episode, fact.id, start, fact.quote, fact.text, earlier=True)))
+                pairs.append(
+                    (fact, AnswerCandidate(Sentence(episode, fact.id), start, fact.quote, fact.text, earlier=True))
+                )
         return pairs

@@ -45,7 +45,11 @@ def select_best(
     """At most `settings.lines` candidates without repeats: the best, those that connect it with the question
     (`joined`), and the next best; former values follow their newer one."""
     floor = candidates[0].score - settings.line_margin
-    near = (line for line in candidates[1:] if line.relevance >= LEAST_RELEVANCE and line.late >= LEAST_LATE)
+    near = (
+        line
+        for line in candidates[1:]
+        if line.features.relevance >= LEAST_RELEVANCE and line.features.late >= LEAST_LATE
+    )
     others = [line for line in near if line not in joined and line.score >= floor]
     selected: list[AnswerCandidate] = []
     for line in [candidates[0], *joined, *others]:
@@ -64,7 +68,7 @@ def _cut_to_addition(
     if any(line.words == other.words or _adds_nothing(line, other) for other in selected):
         return None
     overlapping = [other for other in selected if line.overlaps(other)]
-    if any(line.sentence in other.shown for other in overlapping):
+    if any(line.source.text in other.shown for other in overlapping):
         return None
     if line.is_statement or not overlapping:
         return line
@@ -88,7 +92,7 @@ def _sort_values(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def _restates(line: AnswerCandidate, first: AnswerCandidate) -> bool:
     """Whether it gives another value of the same thing, and covers all words of the question that the first does."""
-    return first.covered <= line.covered and same_statement(line, first)
+    return first.features.covered <= line.features.covered and same_statement(line, first)
 
 
 def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
@@ -109,7 +113,7 @@ def select_by_type(
     match asked.kind:
         case "about":
             briefing = write_briefing(state, asked.subjects[0], candidates)
-            return briefing or (list(usual) if any(line.covered for line in candidates) else [])
+            return briefing or (list(usual) if any(line.features.covered for line in candidates) else [])
         case "compare":
             selected = _select_sides(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":
@@ -201,11 +205,16 @@ def _select_several(
     chosen = [line for line in chosen if line is chosen[0] or topic & _stem_line(line, language)]
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN
-    least = max(line.coverage for line in usual) / 2
+    least = max(line.features.coverage for line in usual) / 2
     for line in lines:
         if len(chosen) >= MAX_LISTED or line.score < floor:
             break
-        is_new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
+        is_new = (
+            line.episode.id not in passages
+            and not line.earlier
+            and line.features.coverage >= least
+            and topic & line.words
+        )
         if is_new and not any(_is_duplicate(line, other) for other in chosen):
             passages.add(line.episode.id)
             chosen.append(line)
@@ -321,7 +330,7 @@ def _is_other_value(value: str, other: str) -> bool:
 
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
     """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
-    before, _, value = line.sentence.rpartition(": ")
+    before, _, value = line.source.text.rpartition(": ")
     key = phrases.clean(_BEFORE_KEY.split(before)[-1]).casefold()
     return ("" if key == (line.episode.speaker or "").casefold() else key), phrases.clean(value)
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory import Memory
 from memory.answering.briefing import MAX_BRIEFING_LINES
-from memory.answering.candidates import AnswerCandidate
+from memory.answering.candidates import AnswerCandidate, Sentence
 from memory.answering.selection import add_date
 from memory.nouns import Answer, Episode, Source
 from plugins import manager
@@ -79,7 +79,7 @@ def test_a_fact_shows_the_day_that_its_sentence_names_and_it_does_not() -> None:
     quote = "Invoices dated on or after 1 October 2024 are paid within 45 days."
     at = datetime(2024, 9, 16, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.eml", "file", "Terms", "mail"), 0, "Terms", quote, at)
-    told = AnswerCandidate(episode, 1, 0, quote, "Fenix, term: 45 days (as of 2024-09-16)", is_statement=True)
+    told = AnswerCandidate(Sentence(episode, 1), 0, quote, "Fenix, term: 45 days (as of 2024-09-16)", is_statement=True)
     assert add_date(told).shown == f'Fenix, term: 45 days (as of 2024-09-16): "{quote}"'
     known = replace(told, shown="Fenix, term: 45 days (since 2024-10-01)")
     assert add_date(known) == known
@@ -240,9 +240,8 @@ def test_a_line_that_names_nobody_is_shown_under_whose_name_it_stands(lists: Mem
 def test_a_day_that_a_sentence_names_is_not_told_twice() -> None:
     at = datetime(2026, 5, 1, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
-    none = frozenset[str]()
     said = "Switched to Debian on 22 January 2026."
-    line = AnswerCandidate(episode, 1, 0, said, said, none, none, none, 1.0, 1.0, 1.0, 0)
+    line = AnswerCandidate(Sentence(episode, 1), 0, said, said)
     assert add_date(line).shown == said
     assert add_date(replace(line, quote="Switched.", shown="Switched.")).shown == "Switched. (written 2026-05-01)"
 
