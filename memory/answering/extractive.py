@@ -20,7 +20,6 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering.asked_kinds import ExpectedType, expected_types
-from memory.answering.authorship import is_all_asked, select_written
 from memory.answering.candidates import (
     AnswerCandidate,
     ExtractiveAnswer,
@@ -41,7 +40,7 @@ from memory.answering.facts import (
     supersede,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.answering.owner import OwnerQuestion
+from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
