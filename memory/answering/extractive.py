@@ -111,8 +111,7 @@ def extract_answer(
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains.candidates, settings)
-        whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
-        selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
+        selected = fold(state, select_by_type(state, candidates, usual, settings))
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
@@ -149,12 +148,6 @@ def _write_digest(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[
 
     digest = write_digest(state)
     return digest.lines, digest.rest()
-
-
-def _list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    from memory.answering.lists import list_around
-
-    return list_around(state, line)
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:

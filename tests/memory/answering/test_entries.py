@@ -50,13 +50,6 @@ def test_rows_know_their_columns() -> None:
     ]
 
 
-def test_what_is_told_behind_a_label_by_commas_are_parts() -> None:
-    assert [(one.shown, one.heads, one.kind) for one in read_entries("present: Ilka, Bruno and Fatima")][:2] == []
-    parts = read_entries("present: Ilka, Bruno, Fatima and me")
-    assert [one.shown for one in parts] == ["Ilka", "Bruno", "Fatima", "me"]
-    assert {(one.heads, one.kind) for one in parts} == {(("present",), "part")}
-
-
 def states(text: str) -> dict[str, str]:
     return {one.shown: one.state for one in read_entries(text)}
 
