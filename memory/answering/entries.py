@@ -1,6 +1,6 @@
 """Entries: the items of lists, table rows, tasks and calendar entries of a passage, each under its headings.
 
-Each is a quote of the passage's lines: lists with marks, short lines, tables, rows of `column:
+Each is a quote of the passage's lines: lists with marks, tables, rows of `column:
 value`, outlines with TODO, sections that begin with their time.
 """
 
@@ -19,7 +19,6 @@ from memory.text.words import TASK_DAYS, TASK_STATES
 Kind = Literal["item", "row", "task", "event"]
 KINDS: tuple[Kind, ...] = ("item", "row", "task", "event")
 
-LEAST_PLAIN_LINES, MAX_PLAIN_CHARS = 3, 48  # of a list without marks
 MAX_HEAD_CHARS = 80  # of a line above a list
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<words>.*?\S)\s*#*")
@@ -149,9 +148,6 @@ def _read_block(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> t
         columns = " | ".join(part.partition(": ")[0] for part in line.text.split("; "))
         return end, [row.make_entry(row.text, (*heads, columns), block, row, kind="row") for row in lines[place:end]]
     end = _find_end(lines, place + 1, lambda text: bool(text.strip()) and not _BEGINNING.match(text))
-    plain = lines[place:end]
-    if heads and len(plain) >= LEAST_PLAIN_LINES and all(_is_short(item.text) for item in plain):
-        return end, [item.make_entry(item.text, heads, block, item) for item in plain]
     return end, []
 
 
@@ -164,11 +160,6 @@ def _read_task(line: _Line, heads: tuple[str, ...]) -> Entry | None:
         words, state = _TODO_MARK.sub("", task["words"]), "done" if task["done"] else "open"
         return line.make_entry(words, heads, 0, line, kind="task", state=state)
     return None
-
-
-def _is_short(line: str) -> bool:
-    """Whether a line may be an item without a mark: no sentence, and no label."""
-    return len(line) <= MAX_PLAIN_CHARS and line.strip()[-1] not in ".!?,;:" and ": " not in line
 
 
 def _read_table(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[int, list[Entry]]:
