@@ -111,7 +111,7 @@ def extract_answer(
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains.candidates, settings)
-        selected = fold(state, select_by_type(state, candidates, usual, settings))
+        selected = fold(state, select_by_type(state, candidates, usual))
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
@@ -233,7 +233,6 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     first = replace(selected[0], value=find_value(state, selected[0]))
     past = list(takewhile(lambda one: one.earlier, selected[1:]))
     rest = selected[1 + len(past) :]
-    past = past or _split_former(state, first)
     if first.own:
         return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
@@ -297,18 +296,6 @@ def _list_values(state: AnswerState, text: str, kind: ExpectedType) -> set[str]:
         mentioned = state.features.mentions(text)
         values = [mention.surface for mention in mentioned if (mention.kind == "date") == (kind == "date")]
     return {value for value in values if value in text and not state.features.is_asked_with(value)}
-
-
-def _split_former(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    """The clause of a line with a former value ("was 31.40, now 33") as an earlier line, if there is one."""
-    clauses = _CLAUSE.split(line.shown.rstrip("."))
-    current = list(filter(says_now, clauses))
-    if not line.value or asks_past(state.question) or not any(line.value in clause for clause in current):
-        return []
-    kinds = expected_types(state.question.text, state.question.language)
-    others = (clause for clause in clauses if clause not in current)
-    former = next((clause for clause in others if any(_list_values(state, clause, kind) for kind in kinds)), "")
-    return [replace(line, shown=former, earlier=True, value="")] if former else []
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:

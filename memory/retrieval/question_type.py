@@ -59,12 +59,6 @@ def asks_course(question: str) -> bool:
 
 
 @cache
-def course_words(language: str) -> frozenset[str]:
-    """The stems of the words by which a question asks how something changed."""
-    return frozenset(stem(word, language) for word in word_set("question_types", "course_words", language=language))
-
-
-@cache
 def changed_words(language: str) -> frozenset[str]:
     """The stems of the words by which a question asks what changed."""
     return frozenset(stem(word, language) for word in word_set("question_types", "changed_words", language=language))
