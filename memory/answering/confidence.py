@@ -43,16 +43,8 @@ BIAS = -2.81
 _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
 _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
-_SINCE = re.compile(r" \((?:planned, )?(?:(?:as of|since|until) \d{4}\b|\d{4}-\d\d-\d\d|\d{4}[\d-]* to \d{4})[^)]*\)")
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
-_YEAR = re.compile(r"(19|20)\d\d$")
-EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a special form
-    "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-    "clock": re.compile(
-        rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
-    ),
-}
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
@@ -129,13 +121,10 @@ def _share(near: Floats, weights: Floats) -> Floats:
 
 def _check_kind(shown: str, features: QueryFeatures) -> float:
     """1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names none."""
-    question, text = features.question, _LABEL.sub("", _SINCE.sub("", shown))
+    question, text = features.question, _LABEL.sub("", shown)
     if features.asked_shapes:
         return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
-    asked = _find_kinds(question)
-    if exact := asked & EXACT.keys():
-        return float(any(EXACT[kind].search(text) for kind in exact))
-    kinds = asked | expected_types(question.text, question.language)
+    kinds = _find_kinds(question) | expected_types(question.text, question.language)
     return float(not kinds.isdisjoint(_list_kinds(text, features))) if kinds else 0.5
 
 
@@ -144,7 +133,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     mentions, is_asked_with = features.mentions(text), features.is_asked_with
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     numbers = (word.strip(".,:/-") for word in _FIGURE.findall(text))
-    has_figure = any(word not in dates and not _YEAR.match(word) and not is_asked_with(word) for word in numbers)
+    has_figure = any(word not in dates and not is_asked_with(word) for word in numbers)
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
         "date": has_figure or any(mention.kind == "date" for mention in mentions),
@@ -159,7 +148,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
 def _find_kinds(question: QuestionState) -> set[str]:
     """The kinds of thing that the question asks for by a noun or verb."""
     text, kinds = strip_accents(question.text.lower()), set[str]()
-    for kind in (*EXACT, *EXPECTED_TYPES):
+    for kind in EXPECTED_TYPES:
         nouns = alternatives("asks", "noun", kind, language=question.language)
         if nouns and re.search(rf"\b(?:{nouns})\b", text):
             kinds.add(kind)
