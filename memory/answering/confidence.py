@@ -13,7 +13,6 @@ questions of six invented lives for a value that is current. With BIAS 13 % of t
 import math
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -34,7 +33,6 @@ LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of wo
 LEAST_NEARNESS = 0.2  # `together` of lines that answer without any word that the question asks for
 MAX_LEAD = 3.0
 IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
-SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word counts as a name (difflib's ratio; MaxSim)
 ABSENT = 0.5  # share of a question's names that may be missing in replayed evidence
 
 WEIGHTS: Mapping[str, float] = {"together": 1.5, "kind": 1.5, "cosine": 2.0, "lead": 0.4}
@@ -157,7 +155,7 @@ def _find_kinds(question: QuestionState) -> set[str]:
 
 def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[str, ...]:
     """The names and numbered things of the question that no line mentions: "Box 999" if there are other boxes,
-    "Zenobia". Other forms, misspellings and aliases of a name count as mentions."""
+    "Zenobia". Other forms and aliases of a name count as mentions."""
     question, exact = state.question, state.exact_names
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
     read = covered_by(lines)
@@ -176,7 +174,7 @@ def _is_absent(name: Mention, state: AnswerState, lines: Sequence[AnswerCandidat
     known = (strip_accents(norm(label)) for label in state.found.named_objects.values())
     if not parts or any(strip_accents(name.norm) in label for label in known):
         return False
-    unread = [part for part in parts if part not in read and not _is_near(part, lines, features)]
+    unread = [part for part in parts if part not in read]
     return len(unread) == len(parts) or (parts[-1] in unread and _has_namesake(name, lines, features))
 
 
@@ -187,17 +185,6 @@ def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Que
         other.norm.split()[0] == first and " " in other.norm
         for line in lines[:MAX_CANDIDATES]
         for other in features.mentions(line.shown)
-    )
-
-
-def _is_near(part: str, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
-    """Whether a word of the lines is another form of a stem, or a synonym."""
-    if any(character.isdigit() for character in part):
-        return False  # numbers must match exactly
-    place = features.stems.index(part)
-    words = {word for line in lines for word in (*line.words, *features.stem_words(name_passage(line.episode)))}
-    return bool(get_close_matches(part, words, 1, SAME_SPELLING)) or any(
-        features.max_similarity(line.shown)[place] >= SAME_MEANING for line in lines[:MAX_CANDIDATES]
     )
 
 
