@@ -113,6 +113,11 @@ def add_times(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def day_of(question: Mapping[str, Any], persona: Path) -> datetime | None:
+    """The time as of which a question is asked, if it has one."""
+    return _day(question.get("as_of"), persona)
+
+
 def _day(text: str | None, path: Path) -> datetime | None:
     """The end of the day that `text` names: what was written on it is known."""
     if text is None:
@@ -169,9 +174,9 @@ def find_all(
             command.note(f"{persona.name}: recall {len(asked)} questions, {name}")
             memory.settings = replace(memory.settings, recall=configuration.recall)
             for question in asked:
-                as_of = _day(question.get("as_of"), persona)
+                as_of = day_of(question, persona)
                 hits = memory.recall(question["question"], k=DEPTH, as_of=as_of).hits
-                paths = _paths([hit.episode.source.uri for hit in hits], persona)
+                paths = paths_of([hit.episode.source.uri for hit in hits], persona)
                 found.setdefault(name, []).append(Found(question["type"], question["evidence"], paths))
     return found
 
@@ -192,24 +197,31 @@ def read(plugins: Plugins, file: File) -> list[Document]:
 
 def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
     """Ask one question, as of its time if it has one, and recall the files for it."""
-    as_of = _day(question.get("as_of"), persona)
+    as_of = day_of(question, persona)
     started = time.perf_counter()
     *_, answer = memory.ask(question["question"], as_of=as_of)
     ms = 1000 * (time.perf_counter() - started)
     if not isinstance(answer, Answer):
         raise TypeError(f"ask ended with {answer!r}")
-    cited = [citation.uri for citation in answer.citations]
     found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
+    return make_reply(question, answer, paths_of(found, persona), persona, ms)
+
+
+def make_reply(
+    question: Mapping[str, Any], answer: Answer, found: tuple[str, ...], persona: Path, ms: float = 0.0
+) -> Reply:
+    """What an answer shows; `found`: the files that recall finds, best first."""
+    cited = [citation.uri for citation in answer.citations]
     lines = answer_lines(answer.text)
     if answer.kind == "closest" and question["type"] != "no_answer":
         lines = tuple(line.text for line in answer.lines if line.citations and line.kind != "earlier")
     return Reply(
-        question, lines, _paths(cited, persona), _paths(found, persona), answer.no_answer, ms,
+        question, lines, paths_of(cited, persona), found, answer.no_answer, ms,
         "\n".join(line.text for line in answer.lines if line.kind != "folded"),
     )  # fmt: skip
 
 
-def _paths(uris: Sequence[str], persona: Path) -> tuple[str, ...]:
+def paths_of(uris: Sequence[str], persona: Path) -> tuple[str, ...]:
     """The manifest's names of the files that sources came from, each once."""
     root = root_of(persona)
     return tuple(dict.fromkeys(uri.partition("#")[0].removeprefix(root) for uri in uris))

@@ -68,7 +68,7 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
                 times[name].append(await _time(ways[name], question, pids))
         for name, ask in others.items():
             times[name] = [await _time(ask, question, pids) for question in questions[:OTHERS]]
-    result: dict[str, Any] = {"episodes": client.status().episodes, "questions": len(questions)}
+    result: dict[str, Any] = {"episodes": client.status().stats.episodes, "questions": len(questions)}
     for name, taken in times.items():
         walls, used = zip(*taken, strict=True)
         result[name] = {

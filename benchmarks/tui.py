@@ -214,17 +214,17 @@ def measure(home: Path, server: FakeOllama, opened: int, keys: int, idle_s: floa
                 terminal.send(f"{QUESTION} {n}\r")
                 terminal.drain(0.05)
             terminal.drain(2.0)  # until the first is being written
-            known = daemon.client.status().sources
+            known = daemon.client.status().stats.sources
             for n in range(READ):
                 (vault / f"{n}.md").write_text(
                     f"# Keeper {n}\n\nKeeper {n} has the key of shed {n}, and a dog.\n", "utf-8"
                 )
             result |= measure_echo(terminal, keys, "busy_")
-            result["notes_read_meanwhile"] = daemon.client.status().sources - known
+            result["notes_read_meanwhile"] = daemon.client.status().stats.sources - known
             command.note(f"idle for {idle_s:.0f} s")
             _end_answers(terminal)
             deadline = time.perf_counter() + PATIENCE
-            while daemon.client.status().sources - known < READ and time.perf_counter() < deadline:
+            while daemon.client.status().stats.sources - known < READ and time.perf_counter() < deadline:
                 terminal.drain(1.0)
             terminal.drain(SETTLE_S)
             before = terminal.cpu_ms()

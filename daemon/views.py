@@ -31,11 +31,7 @@ def effort(name: str) -> Effort:
 
 def status(stats: Stats, **more: Any) -> wire.Status:
     """What the memory holds, with what else is known of the daemon."""
-    counted = ("path", "embedder", "sources", "episodes", "theses", "objects", "edges", "bytes")
-    return wire.Status(
-        version=read_version(), protocol=wire.PROTOCOL, pid=os.getpid(),
-        **{name: getattr(stats, name) for name in counted}, **more,
-    )  # fmt: skip
+    return wire.Status(version=read_version(), protocol=wire.PROTOCOL, pid=os.getpid(), stats=stats, **more)
 
 
 def plugin(info: PluginInfo) -> wire.Plugin:

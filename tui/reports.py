@@ -18,7 +18,8 @@ _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing"
 
 def status_report(status: wire.Status) -> str:
     """The content of the memory, current work, and problems with the commands that fix them."""
-    lines = [f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')} in {short_path(status.path)}"]
+    stats = status.stats
+    lines = [f"{count(stats.sources, 'note')}, {count(stats.episodes, 'passage')} in {short_path(stats.path)}"]
     if status.busy or status.queue:
         lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
     for folder in status.folders:
@@ -36,7 +37,7 @@ def status_report(status: wire.Status) -> str:
         lines.append(status.preparing)
     if status.erasing:
         lines.append("Forgotten text is still being erased; `pal status` shows the progress")
-    return "\n".join([*lines, *list_problems(status), *skipped_lines(status.skipped, status.skipped_total)])
+    return "\n".join([*lines, *list_problems(status), *skipped_lines(status.skipped, stats.skipped)])
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:

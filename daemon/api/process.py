@@ -38,8 +38,6 @@ def status(services: Services) -> wire.Status:
         busy=services.tasks.busy,
         folders=services.watcher.folders(),
         skipped=tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in skipped),
-        skipped_total=stats.skipped,
-        copies=stats.copies,
         model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,

@@ -69,7 +69,7 @@ def ask(
     answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
     secrets.say("pal ask")
     if answered.no_answer:
-        if not session.as_json and session.reader.status().episodes == 0:
+        if not session.as_json and session.reader.status().stats.episodes == 0:
             output.say(HOW_TO_READ)
         elif not session.as_json:
             say_if(_describe_unknown_tags(session, within))

@@ -133,7 +133,7 @@ class PlainChat:
 
     def run(self) -> int:
         if self._interactive:
-            notes = count(self.client.status().sources, "note")
+            notes = count(self.client.status().stats.sources, "note")
             output.print_text(f"Memory: {notes}. Ask a question, or type /help." if notes != "0 notes" else HOW_TO_READ)
         for line in _typed_lines() if self._interactive else _piped_lines():
             if line == "/quit":

@@ -77,7 +77,7 @@ def export(session: Session, to: Path | None, name: str | None, only_list: bool,
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
     if not session.shows_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done):
         _tell(exporter, to, done)
-        if session.reader.status().episodes == 0:
+        if session.reader.status().stats.episodes == 0:
             output.say(NOTHING_READ)
 
 

@@ -140,7 +140,7 @@ def where(cited: wire.Citation) -> str:
 
 def explain_nothing(session: Session, sentence: str) -> str:
     """Why nothing was found: `sentence`, unless nothing has been read."""
-    if session.reader.status().episodes == 0:
+    if session.reader.status().stats.episodes == 0:
         return NOTHING_READ
     return sentence
 

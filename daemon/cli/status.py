@@ -130,9 +130,9 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
     state = now.enrichment if now.enrichment and now.enrichment.total else None
     rows: dict[str, str] = {
         "At": at,
-        "Notes": f"{now.sources:,}, with {count(now.episodes, 'passage')}",
+        "Notes": f"{now.stats.sources:,}, with {count(now.stats.episodes, 'passage')}",
         "Now": f"{count(now.queue, 'file')} to read" * bool(now.queue) + f", {now.busy}" * bool(now.busy),
-        "Skipped": f"{count(now.skipped_total, 'file')}; why: pal status --skipped" if now.skipped_total else "",
+        "Skipped": f"{count(now.stats.skipped, 'file')}; why: pal status --skipped" if now.stats.skipped else "",
         "Review": f"{count(now.review, 'changed fact')} to look at: pal review" if now.review else "",
         "Model": now.model or "none; answers are the lines themselves",
         "Read": reading(state) if state else "",
@@ -143,7 +143,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
     if now.folders:
         click.echo("\nWatched folders")
         output.print_table(map(describe_folder, now.folders))
-    elif not now.sources:
+    elif not now.stats.sources:
         output.say(f"\n{NOTHING_READ}")
     if problems := list(list_problems(now)):
         click.echo("\nWhat is wrong")
@@ -155,13 +155,13 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
 
 def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
     yield "Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"
-    yield "Memory", f"{now.path}, {size(now.bytes)}"
-    yield "Graph", f"{count(now.objects, 'object')}, {count(now.edges, 'edge')}"
-    yield "Embedder", now.embedder
+    yield "Memory", f"{now.stats.path}, {size(now.stats.bytes)}"
+    yield "Graph", f"{count(now.stats.objects, 'object')}, {count(now.stats.edges, 'edge')}"
+    yield "Embedder", now.stats.embedder
     if now.enrichment and now.enrichment.tokens:
         yield "Spent", format_spending(now.enrichment)
-    if now.copies:
-        yield "Copies", f"{count(now.copies, 'file')}, each counted as one with its original"
+    if now.stats.copies:
+        yield "Copies", f"{count(now.stats.copies, 'file')}, each counted as one with its original"
     if now.night:
         yield "Night", night(now.night)
     if now.upkeep:

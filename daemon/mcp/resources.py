@@ -62,7 +62,7 @@ class Resources:
         """How much the memory holds, and what of it is shared with you."""
         status, access = self._agent.client.status(), self._agent.access
         shared = "all" if access.everything else list(access.folders)
-        counts = {"sources": status.sources, "passages": status.episodes} if access.everything else {}
+        counts = {"sources": status.stats.sources, "passages": status.stats.episodes} if access.everything else {}
         return _write(counts | {"you_are": self._agent.name, "shared": shared, "may_write": self._agent.writes})
 
     def _find(self, id: int) -> wire.Passage:

@@ -66,7 +66,7 @@ MODULES = {
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
-    "memory.nouns": "Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
+    "memory.nouns": "Stats Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
     " ContextSource Turn agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",

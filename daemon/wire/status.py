@@ -7,6 +7,7 @@ from datetime import datetime
 
 from daemon.wire.documents import Folder, Skipped
 from memory.events import Event
+from memory.nouns import Stats
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +123,11 @@ class Status:
     protocol: int
     pid: int
     uptime_s: float
-    path: str
-    embedder: str
-    sources: int
-    episodes: int
-    theses: int
-    objects: int
-    edges: int
-    bytes: int
+    stats: Stats
     queue: int
     busy: str
     folders: tuple[Folder, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    skipped_total: int = 0
-    copies: int = 0  # files that hold what another one holds, or are older versions of one that a sync left
     model: str | None = None
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at

@@ -154,7 +154,7 @@ def _choose_sentences(
 def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
     """A key that orders lines as in their notes, fields last."""
     episode = line.episode
-    return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.sentence_start
+    return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.source.start
 
 
 def _sort_by_weight(

@@ -43,51 +43,66 @@ class SentenceFact:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence (thesis) of a passage, at `start` in it. `before`: the previous sentence; `facts`: those that it
+    states; `place`: its line; `retold`: it is a model's thesis about the passage's words."""
+
+    episode: Episode
+    thesis_id: int
+    text: str = ""
+    start: int = 0
+    before: str = ""
+    facts: tuple[SentenceFact, ...] = ()
+    place: Place = NOWHERE
+    retold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a sentence has in common with a question; `covered`: the question's stems in the sentence or its passage,
+    `coverage`: their share of the question's weight, `line_coverage`: that share for the line with its headings.
+    `cosine`: of the question and the sentence under its title; `late`: their late interaction; `relevance`, in [0, 1]:
+    the mean of both, each relative to the best."""
+
+    covered: frozenset[str] = frozenset()
+    coverage: float = 0.0
+    line_coverage: float = 0.0
+    late: float = 0.0
+    cosine: float = 0.0
+    relevance: float = 0.0
+
+
+NOT_MEASURED = Features()
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCandidate:
     """A sentence that may answer. `score`, any real number, orders candidates.
 
-    `start` and `quote`: its unit in its episode, `shown`: the text that an answer shows, `place`: its line. `sentence`:
-    the sentence alone, from `sentence_start` on; `before`: the previous sentence. `newness`: its time in ms.
-    `is_statement`: `shown` is a fact in generated words; `retold`: a model's thesis.
-
-    Features, 0 or empty until they are measured. `words`: its stems; `values`: its numbers, dates and names that are
-    not in the question; `covered`: the question's stems in the sentence or its passage, `coverage`: their share of the
-    question's weight; `line_coverage`: that share for the line with its headings. `cosine`: of the question and the
-    sentence under its title; `late`: their late interaction; `relevance`, in [0, 1]: the mean of both.
+    `start` and `quote`: its unit in its episode, `shown`: the text that an answer shows; `is_statement`: that is a fact
+    in generated words. `words`: the stems of the sentence; `values`: its numbers, dates and names that are not in the
+    question; both are empty until it is measured.
 
     `newer`: the candidate (thesis id) whose fact replaced its own; `earlier`: it is outdated. `also`: other candidates
     that support `shown`. `own`: its fact is the owner's and states exactly what the question asks about the owner.
     `value`: the words of `shown` that the question asks for, if known. `folded`: hidden until the person unfolds it.
     """
 
-    episode: Episode
-    thesis_id: int
+    source: Sentence
     start: int
     quote: str
     shown: str
     words: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
-    covered: frozenset[str] = frozenset()
-    coverage: float = 0.0
-    line_coverage: float = 0.0
-    late: float = 0.0
-    relevance: float = 0.0
-    cosine: float = 0.0
+    features: Features = NOT_MEASURED
     score: float = 0.0
-    newness: int = 0
     earlier: bool = False
     newer: int | None = None
     also: tuple[AnswerCandidate, ...] = ()
     own: bool = False
-    before: str = ""
-    facts: tuple[SentenceFact, ...] = ()
     value: str = ""
     folded: bool = False
-    sentence: str = ""
-    sentence_start: int = 0
-    place: Place = NOWHERE
     is_statement: bool = False
-    retold: bool = False
 
     @classmethod
     def from_thesis(
@@ -105,16 +120,35 @@ class AnswerCandidate:
         (start, end), place = unit or ((begin, begin + len(thesis.text)), NOWHERE)
         quote = episode.text[start:end] if unit else thesis.text
         again = show_next(episode.text[place.start : place.end], today) if today and place.kind == "event" else ""
-        shown, newness = show_unit(quote, place, again), to_wall(episode.at) or 0
-        return cls(
-            episode, thesis.id, start, quote, shown, newness=newness, before=before, facts=tuple(facts),
-            sentence=thesis.text, sentence_start=begin, place=place,
-        )  # fmt: skip
+        sentence = Sentence(episode, thesis.id, thesis.text, begin, before, tuple(facts), place)
+        return cls(sentence, start, quote, show_unit(quote, place, again))
 
     def cut_to_sentence(self) -> AnswerCandidate:
         """The candidate with its sentence only, as the proof of a fact."""
-        shown = show_unit(self.sentence, self.place) if self.place.kind == "row" else show_links(self.sentence)
-        return replace(self, start=self.sentence_start, quote=self.sentence, shown=shown)
+        text = self.source.text
+        shown = show_unit(text, self.place) if self.place.kind == "row" else show_links(text)
+        return replace(self, start=self.source.start, quote=text, shown=shown)
+
+    @property
+    def episode(self) -> Episode:
+        return self.source.episode
+
+    @property
+    def thesis_id(self) -> int:
+        return self.source.thesis_id
+
+    @property
+    def facts(self) -> tuple[SentenceFact, ...]:
+        return self.source.facts
+
+    @property
+    def place(self) -> Place:
+        return self.source.place
+
+    @property
+    def newness(self) -> int:
+        """The time of its passage (wall ms), 0 without one."""
+        return to_wall(self.episode.at) or 0
 
     @property
     def by_agent(self) -> bool:
@@ -131,7 +165,7 @@ class AnswerCandidate:
     def claim(self) -> str:
         """What it states: its fact, its cells with their heads, or its sentence without the rest of its unit."""
         is_whole = self.is_statement or self.place.kind == "row"
-        return self.shown if is_whole else self.sentence or self.shown
+        return self.shown if is_whole else self.source.text or self.shown
 
     def overlaps(self, other: AnswerCandidate) -> bool:
         """Whether two units share words of one passage."""
@@ -150,11 +184,16 @@ def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
     of_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
     for line in candidates:
         others = of_episode[line.episode.id]
-        if any((line.retold or other.retold) and line.overlaps(other) for other in others):
+        if any((line.source.retold or other.source.retold) and line.overlaps(other) for other in others):
             continue
         others.append(line)
         kept.append(line)
     return kept
+
+
+def covered_by(candidates: Iterable[AnswerCandidate]) -> frozenset[str]:
+    """The question's stems that at least one of them, or its passage, contains."""
+    return frozenset[str]().union(*(candidate.features.covered for candidate in candidates))
 
 
 def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Citation:
@@ -217,8 +256,8 @@ def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Th
         episode, start = passages[thesis.episode_id], thesis.span_from
         if thesis.origin == "model" and thesis.modality in ("asserted", "plan") and start is not None:
             quote, shown = episode.text[start : thesis.span_to], " ".join(thesis.text.split())
-            line = AnswerCandidate(episode, thesis.id, start, quote, shown, newness=to_wall(episode.at) or 0)
-            candidates.append(replace(line, sentence=quote, sentence_start=start, is_statement=True, retold=True))
+            sentence = Sentence(episode, thesis.id, quote, start, retold=True)
+            candidates.append(AnswerCandidate(sentence, start, quote, shown, is_statement=True))
     return candidates
 
 

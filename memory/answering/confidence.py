@@ -13,12 +13,11 @@ questions of six invented lives for a value that is current. With BIAS 13 % of t
 import math
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
 from memory.answering.asked_kinds import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
-from memory.answering.candidates import AnswerCandidate
+from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
@@ -34,7 +33,6 @@ LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of wo
 LEAST_NEARNESS = 0.2  # `together` of lines that answer without any word that the question asks for
 MAX_LEAD = 3.0
 IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
-SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word counts as a name (difflib's ratio; MaxSim)
 ABSENT = 0.5  # share of a question's names that may be missing in replayed evidence
 
 WEIGHTS: Mapping[str, float] = {"together": 1.5, "kind": 1.5, "cosine": 2.0, "lead": 0.4}
@@ -43,23 +41,15 @@ BIAS = -2.81
 _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
 _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
-_SINCE = re.compile(r" \((?:planned, )?(?:(?:as of|since|until) \d{4}\b|\d{4}-\d\d-\d\d|\d{4}[\d-]* to \d{4})[^)]*\)")
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
-_YEAR = re.compile(r"(19|20)\d\d$")
-EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a special form
-    "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-    "clock": re.compile(
-        rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
-    ),
-}
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     """In [0, 1]: how likely the first of the `lines`, the best first, contains the answer. 0 without lines."""
     if not lines:
         return 0.0
-    features, read = confidence_features(state, lines), frozenset[str]().union(*(line.covered for line in lines))
+    features, read = confidence_features(state, lines), covered_by(lines)
     _, asked = _split_stems(state.features)
     if features["together"] < LEAST_NEARNESS and not any(
         is_asked and stem in read for stem, is_asked in zip(state.features.stems, asked.tolist(), strict=True)
@@ -82,10 +72,10 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     alone = np.stack([features.max_similarity(line.claim) for line in top])
     titles = np.stack([features.max_similarity(name_passage(line.episode)) for line in top])
     titled = np.maximum(alone, titles)
-    passage = np.array([[stem in line.covered for stem in features.stems] for line in top], np.float32)
+    passage = np.array([[stem in line.features.covered for stem in features.stems] for line in top], np.float32)
     named = _share(np.maximum(titled, IN_PASSAGE_WEIGHT * passage), features.shares * names)
     both = named * _share(titled, features.shares * asked)
-    if is_unspaced(state.question.language) and max(line.coverage for line in lines) < LEAST_COVERAGE:
+    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
         both[:] = 0.0  # only pieces of words match
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     others = (line for line in lines[1:] if not line.overlaps(lines[0]) and line.words != lines[0].words)
@@ -93,7 +83,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     return {
         "together": float(both.max()),
         "kind": _check_kind(best.claim, features),
-        "cosine": lines[0].cosine,
+        "cosine": lines[0].features.cosine,
         "lead": MAX_LEAD if other is None else min(max(0.0, lines[0].score - other.score), MAX_LEAD),
     }
 
@@ -129,13 +119,10 @@ def _share(near: Floats, weights: Floats) -> Floats:
 
 def _check_kind(shown: str, features: QueryFeatures) -> float:
     """1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names none."""
-    question, text = features.question, _LABEL.sub("", _SINCE.sub("", shown))
+    question, text = features.question, _LABEL.sub("", shown)
     if features.asked_shapes:
         return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
-    asked = _find_kinds(question)
-    if exact := asked & EXACT.keys():
-        return float(any(EXACT[kind].search(text) for kind in exact))
-    kinds = asked | expected_types(question.text, question.language)
+    kinds = _find_kinds(question) | expected_types(question.text, question.language)
     return float(not kinds.isdisjoint(_list_kinds(text, features))) if kinds else 0.5
 
 
@@ -144,7 +131,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     mentions, is_asked_with = features.mentions(text), features.is_asked_with
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     numbers = (word.strip(".,:/-") for word in _FIGURE.findall(text))
-    has_figure = any(word not in dates and not _YEAR.match(word) and not is_asked_with(word) for word in numbers)
+    has_figure = any(word not in dates and not is_asked_with(word) for word in numbers)
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
         "date": has_figure or any(mention.kind == "date" for mention in mentions),
@@ -159,7 +146,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
 def _find_kinds(question: QuestionState) -> set[str]:
     """The kinds of thing that the question asks for by a noun or verb."""
     text, kinds = strip_accents(question.text.lower()), set[str]()
-    for kind in (*EXACT, *EXPECTED_TYPES):
+    for kind in EXPECTED_TYPES:
         nouns = alternatives("asks", "noun", kind, language=question.language)
         if nouns and re.search(rf"\b(?:{nouns})\b", text):
             kinds.add(kind)
@@ -168,10 +155,10 @@ def _find_kinds(question: QuestionState) -> set[str]:
 
 def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[str, ...]:
     """The names and numbered things of the question that no line mentions: "Box 999" if there are other boxes,
-    "Zenobia". Other forms, misspellings and aliases of a name count as mentions."""
+    "Zenobia". Other forms and aliases of a name count as mentions."""
     question, exact = state.question, state.exact_names
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
-    read = frozenset[str]().union(*(line.covered for line in lines))
+    read = covered_by(lines)
     names = question.mentions if in_capitals else ()
     absent = [name.surface for name in names if _is_absent(name, state, lines, read)]
     unread = (name for name in exact.numbered if not any(exact.is_named(line, name) for line in lines))
@@ -187,7 +174,7 @@ def _is_absent(name: Mention, state: AnswerState, lines: Sequence[AnswerCandidat
     known = (strip_accents(norm(label)) for label in state.found.named_objects.values())
     if not parts or any(strip_accents(name.norm) in label for label in known):
         return False
-    unread = [part for part in parts if part not in read and not _is_near(part, lines, features)]
+    unread = [part for part in parts if part not in read]
     return len(unread) == len(parts) or (parts[-1] in unread and _has_namesake(name, lines, features))
 
 
@@ -198,17 +185,6 @@ def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Que
         other.norm.split()[0] == first and " " in other.norm
         for line in lines[:MAX_CANDIDATES]
         for other in features.mentions(line.shown)
-    )
-
-
-def _is_near(part: str, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
-    """Whether a word of the lines is another form of a stem, or a synonym."""
-    if any(character.isdigit() for character in part):
-        return False  # numbers must match exactly
-    place = features.stems.index(part)
-    words = {word for line in lines for word in (*line.words, *features.stem_words(name_passage(line.episode)))}
-    return bool(get_close_matches(part, words, 1, SAME_SPELLING)) or any(
-        features.max_similarity(line.shown)[place] >= SAME_MEANING for line in lines[:MAX_CANDIDATES]
     )
 
 

@@ -231,7 +231,7 @@ def gather_evidence(
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:
-    is_reworded = line.is_statement and not line.retold  # with what other sources may say, such as a day
+    is_reworded = line.is_statement and not line.source.retold  # with what other sources may say, such as a day
     text = " ".join(strip_unseen(line.quote if is_reworded else line.shown).split())
     return EvidencePiece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
 

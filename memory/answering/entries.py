@@ -1,6 +1,6 @@
 """Entries: the items of lists, table rows, tasks and calendar entries of a passage, each under its headings.
 
-Each is a quote of the passage's lines: lists with marks, short lines, commas after a label, tables, rows of `column:
+Each is a quote of the passage's lines: lists with marks, tables, rows of `column:
 value`, outlines with TODO, sections that begin with their time.
 """
 
@@ -16,11 +16,9 @@ from memory.text.fences import blank_fences
 from memory.text.task_marks import PLACEHOLDER, State, read_state
 from memory.text.words import TASK_DAYS, TASK_STATES
 
-Kind = Literal["item", "row", "task", "event", "part"]
-KINDS: tuple[Kind, ...] = ("item", "row", "task", "event", "part")
+Kind = Literal["item", "row", "task", "event"]
+KINDS: tuple[Kind, ...] = ("item", "row", "task", "event")
 
-LEAST_PLAIN_LINES, MAX_PLAIN_CHARS = 3, 48  # of a list without marks
-LEAST_COMMAS = 2  # of a list after a label
 MAX_HEAD_CHARS = 80  # of a line above a list
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<words>.*?\S)\s*#*")
@@ -40,8 +38,6 @@ _STATUS = re.compile(r"Status: (?P<word>[A-Z-]+)")
 _ROW = re.compile(r"\s*\|.*\|\s*")
 _RULE = re.compile(r"[|\s:+-]+")
 _FIELDS = re.compile(r"(?P<first>[^:;|]{1,40}): [^;]+(?:; [^:;|]{1,40}: [^;]+)+")
-_SEPARATOR = re.compile(r",\s+(?:(?:and|und|or|oder)\s+)?|\s+(?:and|und)\s+")
-_LABELLED = re.compile(r"[*_]*(?P<label>[^\W\d_][^:,.;]{0,40}?)[*_]*: (?P<words>[^:;]+)")
 _STATES: dict[str, State] = {
     "done": "done", "completed": "done", "cancelled": "cancelled", "canceled": "cancelled",
 }  # fmt: skip
@@ -51,7 +47,7 @@ _STATES: dict[str, State] = {
 class Entry:
     """An entry of a passage from character `start` to `end`. `shown`: its words without marks. `heads`: the headings
     above it, the outermost first, then the line above its list. `block`: the number of its list in the passage, `level`
-    its depth there. `state`: of a task, or "cancelled" of an event. A "part" is one of several in a line."""
+    its depth there. `state`: of a task, or "cancelled" of an event."""
 
     start: int
     end: int
@@ -152,15 +148,7 @@ def _read_block(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> t
         columns = " | ".join(part.partition(": ")[0] for part in line.text.split("; "))
         return end, [row.make_entry(row.text, (*heads, columns), block, row, kind="row") for row in lines[place:end]]
     end = _find_end(lines, place + 1, lambda text: bool(text.strip()) and not _BEGINNING.match(text))
-    plain = lines[place:end]
-    if heads and len(plain) >= LEAST_PLAIN_LINES and all(_is_short(item.text) for item in plain):
-        return end, [item.make_entry(item.text, heads, block, item) for item in plain]
-    labelled = _LABELLED.fullmatch(line.text.strip())
-    if labelled is None or labelled["words"].count(",") < LEAST_COMMAS:
-        return (place + 1 if labelled else end), []
-    parts = filter(str.strip, _SEPARATOR.split(labelled["words"].rstrip(".")))
-    heads = (*heads, labelled["label"])
-    return place + 1, [line.make_entry(part, heads, block, line, kind="part") for part in parts]
+    return end, []
 
 
 def _read_task(line: _Line, heads: tuple[str, ...]) -> Entry | None:
@@ -172,11 +160,6 @@ def _read_task(line: _Line, heads: tuple[str, ...]) -> Entry | None:
         words, state = _TODO_MARK.sub("", task["words"]), "done" if task["done"] else "open"
         return line.make_entry(words, heads, 0, line, kind="task", state=state)
     return None
-
-
-def _is_short(line: str) -> bool:
-    """Whether a line may be an item without a mark: no sentence, and no label."""
-    return len(line) <= MAX_PLAIN_CHARS and line.strip()[-1] not in ".!?,;:" and ": " not in line
 
 
 def _read_table(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[int, list[Entry]]:

@@ -102,7 +102,7 @@ class ExactNames:
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
         """Whether a line or its headings contain the number and its passage the noun."""
-        has_noun = name.noun not in self._stems or name.noun in candidate.covered
+        has_noun = name.noun not in self._stems or name.noun in candidate.features.covered
         return has_noun and self._fit_number(candidate, name) > 0
 
     def are_of_line(self, line: AnswerCandidate) -> bool:

@@ -20,11 +20,11 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering.asked_kinds import ExpectedType, expected_types
-from memory.answering.authorship import is_all_asked, select_written
 from memory.answering.candidates import (
     AnswerCandidate,
     ExtractiveAnswer,
     Line,
+    covered_by,
     drop_retold,
     holds_at,
     make_answer,
@@ -40,7 +40,7 @@ from memory.answering.facts import (
     supersede,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.answering.owner import OwnerQuestion
+from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
@@ -111,8 +111,7 @@ def extract_answer(
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains.candidates, settings)
-        whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
-        selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
+        selected = fold(state, select_by_type(state, candidates, usual))
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
@@ -149,12 +148,6 @@ def _write_digest(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[
 
     digest = write_digest(state)
     return digest.lines, digest.rest()
-
-
-def _list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    from memory.answering.lists import list_around
-
-    return list_around(state, line)
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
@@ -240,7 +233,6 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     first = replace(selected[0], value=find_value(state, selected[0]))
     past = list(takewhile(lambda one: one.earlier, selected[1:]))
     rest = selected[1 + len(past) :]
-    past = past or _split_former(state, first)
     if first.own:
         return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
@@ -306,18 +298,6 @@ def _list_values(state: AnswerState, text: str, kind: ExpectedType) -> set[str]:
     return {value for value in values if value in text and not state.features.is_asked_with(value)}
 
 
-def _split_former(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    """The clause of a line with a former value ("was 31.40, now 33") as an earlier line, if there is one."""
-    clauses = _CLAUSE.split(line.shown.rstrip("."))
-    current = list(filter(says_now, clauses))
-    if not line.value or asks_past(state.question) or not any(line.value in clause for clause in current):
-        return []
-    kinds = expected_types(state.question.text, state.question.language)
-    others = (clause for clause in clauses if clause not in current)
-    former = next((clause for clause in others if any(_list_values(state, clause, kind) for kind in kinds)), "")
-    return [replace(line, shown=former, earlier=True, value="")] if former else []
-
-
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
     """A sentence about an answer to a question for what is so now, if the newest of its lines is more than a year old,
     or if it has several and none has a date; else ""."""
@@ -351,14 +331,14 @@ def _refuse(
     found = state.found
     if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
-    covered = frozenset[str]().union(*(candidate.covered for candidate in candidates))
+    covered = covered_by(candidates)
     language = found.question.language
     terms = (term for term in found.question.terms if term not in stop_words(language))
     missing = tuple(term for term in terms if stem(term, language) not in covered)
     missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
     label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
-    near = [one for one in candidates if one.coverage >= LEAST_NEAR and (not absent or label & one.words)]
+    near = [one for one in candidates if one.features.coverage >= LEAST_NEAR and (not absent or label & one.words)]
     near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
     within = found.n_allowed < found.graph.n_alive
     said = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND

@@ -194,14 +194,15 @@ def _with_score(
     """The sentence that supports a fact, scored as the fact."""
     features = state.features
     held = stems(" ".join([fact.words, *fact.history]), state.question.language)
+    known = candidate.features
+    coverage = max(known.coverage, features.coverage(fact.words, *fact.sentences))
     return replace(
         candidate,
         score=score
         + NEWNESS * features.newness(candidate.episode)
         + BY_AGENT * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
-        cosine=max(candidate.cosine, cosine),
-        coverage=max(candidate.coverage, features.coverage(fact.words, *fact.sentences)),
+        features=replace(known, cosine=max(known.cosine, cosine), coverage=coverage),
         earlier=False,
         newer=None,
     )
@@ -217,7 +218,8 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     stated = candidate.facts
     if all(one.relation.id != fact.relation.id for one in stated):  # its properties say it, not its words
         stated = (*stated, SentenceFact(fact.relation, fact.words, fact.subject))
-    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain, facts=stated)
+    source = replace(candidate.source, facts=stated)
+    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain, source=source)
     return replace(fact, replaced=replaced), one
 
 

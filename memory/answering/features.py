@@ -18,7 +18,7 @@ from itertools import chain
 import numpy as np
 
 from memory.answering.asked_kinds import SHAPES, ExpectedType, expected_types, find_owned
-from memory.answering.candidates import AnswerCandidate, read_candidates, stems
+from memory.answering.candidates import AnswerCandidate, Features, Sentence, read_candidates, stems
 from memory.answering.exact_names import ExactNames
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Fact, Hit
@@ -48,7 +48,7 @@ def _is_weekday(word: str) -> bool:
 
 
 def _has_digit(word: str) -> bool:
-    return any(character.isdigit() for character in word)
+    return any(map(str.isdigit, word))
 
 
 class QueryFeatures:
@@ -88,6 +88,8 @@ class QueryFeatures:
         }
         self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
         self._similarity: dict[str, Floats] = {}  # word -> (n,) to the question's words
+        self._words: dict[str, set[str]] = {}
+        self._nearest: dict[str, Floats] = {}  # text -> (n,) similarities of its nearest words
         self._best_cosine = self._best_late = 0.0  # of the lines that were scored first
         self._subject_stems: frozenset[str] | None = None  # of the question's names in the most relevant of these
         self._all_alike = False  # to the embedder, which hardly knows their script
@@ -118,59 +120,60 @@ class QueryFeatures:
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
         near = [max(0.0, cosines.get(line.thesis_id, mean)) for line in measured]
         self._best_cosine = self._best_cosine or max(near)
-        self._best_late = self._best_late or max(line.late for line in measured)
+        self._best_late = self._best_late or max(line.features.late for line in measured)
         if self._subject_stems is None:
-            nearest = (line.covered for line in measured if line.late >= self._best_late - EPSILON)
+            nearest = (line.features.covered for line in measured if line.features.late >= self._best_late - EPSILON)
             self._subject_stems = self._names & frozenset[str]().union(*nearest)
         return [self._score(line, cosine) for line, cosine in zip(measured, near, strict=True)]
 
     def _score(self, candidate: AnswerCandidate, cosine: float) -> AnswerCandidate:
         """A measured candidate with its score."""
-        pairs = (cosine, self._best_cosine), (candidate.late, self._best_late)
-        relevance = sum(min(1.0, value / best) if best else 0.0 for value, best in pairs) / len(pairs)
-        is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(candidate.covered)
+        features = candidate.features
+        near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
+        relevance = (min(1.0, near) + min(1.0, late)) / 2
+        is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
         score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.episode))
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
             score += EXPECTED
-        return replace(candidate, cosine=cosine, relevance=relevance, score=round(score, SCORE_DIGITS))
+        features = replace(features, cosine=cosine, relevance=relevance)
+        return replace(candidate, features=features, score=round(score, SCORE_DIGITS))
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
         """Whether a line is a heading, only files or names something, asks, or repeats its title."""
         title = self._stem_passage(candidate.episode)[0]
         is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
-        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.sentence))
+        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.source.text))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with its features, without a score. A line after a question also covers that question's
         words."""
         title, location, passage = self._stem_passage(candidate.episode)
         line = self._cover_text(candidate.shown)
-        if _ASKING.search(candidate.before):
-            line |= self._covered(self.stem_words(candidate.before))
-        if candidate.facts:
-            line |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
-        above = line | self._covered(self.stem_words(candidate.context))
+        sentence = candidate.source
+        if _ASKING.search(sentence.before):
+            line |= self._covered(self.stem_words(sentence.before))
+        if sentence.facts:
+            line |= self._covered(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
+        context = candidate.context
+        above = line | self._covered(self.stem_words(context))
         exact = above | self._covered(title) | location
         covered = exact | passage
+        late = self._interact((candidate.shown, context, candidate.episode.title), exact)
         return replace(
             candidate,
-            words=frozenset(self.stem_words(candidate.sentence)),
-            values=self.new_values(candidate.sentence) if candidate.place.kind != "heading" else frozenset(),
-            covered=covered,
-            coverage=self._share(covered),
-            line_coverage=self._share(above),
-            late=self._interact(candidate, exact),
+            words=frozenset(self.stem_words(sentence.text)),
+            values=self.new_values(sentence.text) if sentence.place.kind != "heading" else frozenset(),
+            features=Features(covered, self._share(covered), self._share(above), late),
         )
 
-    def _interact(self, candidate: AnswerCandidate, exact: Collection[str]) -> float:
-        """Late interaction in [0, 1]: the weighted mean, over the question's words, of the best match in a line with
-        its heads."""
+    def _interact(self, texts: Sequence[str], exact: Collection[str]) -> float:
+        """Late interaction in [0, 1]: the weighted mean, over the question's words, of the best match in these texts:
+        a line, its heads and its title."""
         nearest: Floats = np.array([key in exact for key in self.stems], np.float32)
         if not is_unspaced(self._language):
-            for text in (candidate.shown, candidate.context, candidate.episode.title):
-                nearest = np.maximum(nearest, self.max_similarity(text))
+            nearest = np.maximum.reduce([nearest, *map(self.max_similarity, texts)])
         return float(nearest @ self.shares)
 
     def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
@@ -203,7 +206,7 @@ class QueryFeatures:
 
     def embed_words(self, texts: Iterable[str]) -> None:
         """Compares all words of these texts with those of the question in one call, for later use."""
-        new = sorted({word for text in texts for word in self._content_words(text)} - self._similarity.keys())
+        new = sorted(set[str]().union(*map(self._content_words, texts)) - self._similarity.keys())
         if new:
             cosines = self.embedder.embed_documents(new) @ self._asked.T
             near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
@@ -217,17 +220,19 @@ class QueryFeatures:
 
     def max_similarity(self, text: str) -> Floats:
         """(n,) in [0, 1]: the similarity of each word of the question to the nearest word of a text; 1 for the same
-        word.
+        word. Cached.
 
         Late interaction, MaxSim (Khattab & Zaharia 2020, eq. 3, with words for tokens): the vector of a whole sentence
         shows its topic, but not whether it contains each thing that the question asks for. "Pays" is near to "rent",
         "fee" to "cost".
         """
-        self.embed_words([text])
-        covered = self._cover_text(text)
-        exact: Floats = np.array([key in covered for key in self.stems], np.float32)
-        nearest: Floats = np.maximum.reduce([exact, *(self._similarity[word] for word in self._content_words(text))])
-        return nearest
+        if text not in self._nearest:
+            self.embed_words([text])
+            covered = self._cover_text(text)
+            exact = np.array([key in covered for key in self.stems], np.float32)
+            similarities = [self._similarity[word] for word in self._content_words(text)]
+            self._nearest[text] = np.maximum.reduce([exact, *similarities])
+        return self._nearest[text]
 
     def new_values(self, text: str) -> frozenset[str]:
         """A text's names, dates and numbers that the question does not contain. Cached."""
@@ -249,9 +254,10 @@ class QueryFeatures:
         }
         return frozenset(kind for kind in self._expected if contains[kind])
 
-    def _content_words(self, text: str) -> list[str]:
-        little = stop_words(self._language)
-        return [word for word in words(text) if word not in little]
+    def _content_words(self, text: str) -> set[str]:
+        if text not in self._words:
+            self._words[text] = {*words(text)} - stop_words(self._language)
+        return self._words[text]
 
     def _stem_passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """The stems of the title and speaker; the question's stems in its file's path, and anywhere in the passage."""
@@ -270,15 +276,18 @@ class QueryFeatures:
         return self._stem_of[word]
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
-        return frozenset(word for word in words if word in self._weights)
+        return frozenset(self._weights.keys() & words)
 
     def _cover_text(self, text: str) -> frozenset[str]:
         """The question's stems that a text covers; a phone number covers "phone"."""
-        shaped = (keys for attribute, keys in self.asked_shapes.items() if SHAPES[attribute].search(text))
-        return self._covered(self.stem_words(text)).union(*shaped)
+        covered = self._covered(self.stem_words(text))
+        for attribute, keys in self.asked_shapes.items():
+            if SHAPES[attribute].search(text):
+                covered |= keys
+        return covered
 
     def _share(self, covered: frozenset[str]) -> float:
-        return sum(self._weights[word] for word in covered) / self._total
+        return sum(map(self._weights.__getitem__, covered)) / self._total
 
 
 class AnswerState:
@@ -323,9 +332,9 @@ class AnswerState:
         if not query.any():
             return {}
         cosines = vectors.sentence_cosines(self.conn, vectors.find_embedder(self.conn, embedder), ids, query)
-        sentences = [line for line in candidates if not line.retold and line.thesis_id in cosines]
+        sentences = [line for line in candidates if not line.source.retold and line.thesis_id in cosines]
         for thesis in candidates:
-            if thesis.retold:
+            if thesis.source.retold:
                 read_from = [cosines[line.thesis_id] for line in sentences if line.overlaps(thesis)]
                 cosines |= {thesis.thesis_id: max(read_from)} if read_from else {}
         return cosines
@@ -346,12 +355,12 @@ class AnswerState:
 
         for id, episode, start, end in quotes:
             for line in lines_of.get(episode, ()):
-                if line.sentence_start < end and start < line.sentence_start + len(line.sentence):
+                if line.source.start < end and start < line.source.start + len(line.source.text):
                     best[id] = max(best.get(id, line), line, key=rank)
         for id, episode, predicate, value in properties:  # in the frontmatter
-            fields = [line for line in lines_of.get(episode, ()) if ":" in line.sentence]
-            stating = (line for line in fields if value in line.sentence)
-            naming = (line for line in fields if predicate in line.sentence.lower())
+            fields = [line for line in lines_of.get(episode, ()) if ":" in line.source.text]
+            stating = (line for line in fields if value in line.source.text)
+            naming = (line for line in fields if predicate in line.source.text.lower())
             if id not in best and (field := next(chain(stating, naming), None)) is not None:
                 best[id] = field
         return {id: line.cut_to_sentence() for id, line in best.items()}
@@ -382,5 +391,7 @@ class AnswerState:
             episode = passages[fact.episode_id]
             if episode.source.id in notes and not self.found.sees(episode.id):
                 start = max(0, episode.text.find(fact.quote))
-                pairs.append((fact, AnswerCandidate(episode, fact.id, start, fact.quote, fact.text, earlier=True)))
+                pairs.append(
+                    (fact, AnswerCandidate(Sentence(episode, fact.id), start, fact.quote, fact.text, earlier=True))
+                )
         return pairs

@@ -14,7 +14,6 @@ from memory.answering.places import read_cells, show_row
 from memory.nouns import Episode
 from memory.store import episodes
 from memory.store.episodes import Thesis
-from memory.text.languages import stem, word_set
 from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import show_links
 from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, move_day, read_recurrence
@@ -22,7 +21,6 @@ from memory.time.timestamps import to_wall
 
 NO_DAYS: frozenset[date] = frozenset()
 MAX_UNFOLDED, MAX_ENTRIES = 12, 100  # of a list: shown at once; shown at all
-LEAST_COMPOUND_CHARS = 5  # of each part of a compound
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
 _NO_DAY = re.compile(r"(?m:^Not on: .*)|^(?:x(?: \d{4}-\d\d-\d\d)?|\([A-Z]\)) \d{4}-\d\d-\d\d")
@@ -104,30 +102,14 @@ def share_of(state: AnswerState, stems: frozenset[str], topic: frozenset[str]) -
 
 def list_passage_entries(state: AnswerState, passages: Iterable[Episode], topic: frozenset[str]) -> list[ListedEntry]:
     """The entries of these passages, compared with the stems of a topic."""
-    entries, parts = [], split_compounds(state, topic)
+    entries = []
     elsewhere = state.found.snapshot.entry_versions(state.conn).elsewhere
     for episode in passages:
         for entry in read_entries(episode.text):
             texts = (" ".join((episode.title, *entry.heads)), episode.text[entry.start : entry.end])
-            heads, own = (
-                frozenset(key for key in topic if key in words or parts.get(key) in words)
-                for words in map(state.features.stem_words, texts)
-            )
+            heads, own = (topic.intersection(state.features.stem_words(words)) for words in texts)
             entries.append(ListedEntry(episode, entry, heads, own, elsewhere.get(episode.id, NO_DAYS)))
     return entries
-
-
-def split_compounds(state: AnswerState, topic: frozenset[str]) -> dict[str, str]:
-    """Compound stems that end with a generic word of lists -> the stem of their first part: "Zahnarzttermin" ->
-    "Zahnarzt"."""
-    language = state.question.language
-    ends = [word for word in word_set("lists", "generic", language=language) if len(word) >= LEAST_COMPOUND_CHARS]
-    return {
-        key: stem(key.removesuffix(end), language)
-        for key in topic
-        for end in ends
-        if key.endswith(end) and len(key) - len(end) >= LEAST_COMPOUND_CHARS
-    }
 
 
 def keep_newest(entries: Iterable[ListedEntry]) -> list[ListedEntry]:

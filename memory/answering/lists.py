@@ -22,14 +22,12 @@ from memory.answering.listed_entries import (
     share_of,
     show_entries,
     show_entry,
-    split_compounds,
 )
 from memory.answering.owner import OwnerQuestion
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
 from memory.store import calendars, episodes, graph, relations, text
 from memory.text.languages import stem, word_set
-from memory.text.words import Term
 from memory.text.words import words as words_of
 from memory.time.expressions import tense
 from memory.time.timex import fold
@@ -37,13 +35,11 @@ from memory.time.timex import fold
 TASKS: tuple[Kind, ...] = ("task",)
 EVENTS: tuple[Kind, ...] = ("event",)
 LEAST_COVERED = 0.6  # share of the question's weight that a list must cover
-LEAST_OF_NAME = 0.99  # the same, of a list that is asked for by its name alone
 LEAST_OF_ENTRY = 0.5  # the same, of a task or a dated entry with its heads
 LEAST_OF_APPOINTMENT = 0.99  # the same, where only "when is" asks
 PASSAGE_WEIGHT = 0.5  # of words that are elsewhere in the passage
 LEAST_ENTRIES = 2  # of a list
 MAX_TASKS_LOOKED_UP = 200
-MAX_COMPOUND_PASSAGES = 30  # with a part of a compound
 LONGEST_TIME = timedelta(days=366)  # whose entries are listed
 NEXT_WEEKS = timedelta(days=28)  # of a calendar, if the question names no time
 MAX_CONTINUED = 10  # passages in which a list continues
@@ -64,8 +60,6 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             return _list_next_appointment(state, topic)
         case "changed" | "new":
             return list_changes(state)
-        case "named":
-            entries = _find_list(state, topic, LEAST_OF_NAME) if topic else []
         case _:
             if (asked.of == "dated" or _asks_days(state)) and (lines := _list_dated(state, topic)):
                 return lines
@@ -114,30 +108,12 @@ def _list_hits(state: AnswerState) -> list[Episode]:
 # One list ---------------------------------------------------------------------------------------
 
 
-def list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    """All entries of the list that contains a line, if the line itself has no word of the topic; else empty."""
-    topic = _find_topic(state)
-    in_passage = list_passage_entries(state, [line.episode], topic)
-    entries = [listed for listed in in_passage if listed.entry.kind in ("item", "row")]
-    at_line = (listed for listed in entries if listed.entry.start <= line.start < listed.entry.end and not listed.own)
-    if (mine := next(at_line, None)) is None:
-        return []
-    siblings = [one for one in entries if one.block == mine.block and one.entry.level == mine.entry.level]
-    return _show(state, _add_continuation(state, siblings, topic)) if len(siblings) >= LEAST_ENTRIES else []
-
-
-def _find_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_COVERED) -> list[ListedEntry]:
-    """The entries of the list that covers at least this share of a topic: those with the words that its headings
-    lack."""
+def _find_list(state: AnswerState, topic: frozenset[str]) -> list[ListedEntry]:
+    """The entries of the list that covers most of a topic: those with the words that its headings lack."""
     noun = next((key for key in state.features.stems if key in topic), "")
-    is_count = state.question.type.kind == "count"  # a list of something else would give a wrong number
-    if topic - {noun} and not is_count and _is_unknown(state, noun):  # the songs of a setlist
-        topic -= {noun}
-        noun = next((key for key in state.features.stems if key in topic), "")
-    left_out = ("event",) if is_count else ("event", "part")  # the line of a part reads as well
     lists: dict[tuple[int, int, tuple[str, ...]], list[ListedEntry]] = {}
     for listed in list_passage_entries(state, _list_hits(state), topic):
-        if listed.entry.kind not in left_out and listed.entry.state != "cancelled":
+        if listed.entry.kind != "event" and listed.entry.state != "cancelled":
             lists.setdefault(listed.block, []).append(listed)
     best: tuple[tuple[float, ...], list[ListedEntry]] | None = None
     stem_words = state.features.stem_words
@@ -148,7 +124,7 @@ def _find_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_C
         in_passage = topic.intersection(stem_words(first.episode.text))
         covered = share_of(state, first.heads | own, topic)
         share = covered + PASSAGE_WEIGHT * (share_of(state, first.heads | own | in_passage, topic) - covered)
-        if share < least or noun not in stem_words(" ".join((*first.entry.heads[-2:], first.episode.title))):
+        if share < LEAST_COVERED or noun not in stem_words(" ".join((*first.entry.heads[-2:], first.episode.title))):
             continue
         chosen = [one for one in entries if own <= one.own and one.entry.level == first.entry.level]
         in_time = [listed for listed in chosen if _is_in_time(state, listed)]
@@ -160,12 +136,6 @@ def _find_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_C
         if len(in_time) >= LEAST_ENTRIES and (best is None or key > best[0]):
             best = key, in_time
     return _add_continuation(state, best[1], topic) if best else []
-
-
-def _is_unknown(state: AnswerState, key: str) -> bool:
-    """Whether no passage contains the question's word with this stem."""
-    terms = [term for term in state.question.terms if stem(term, state.question.language) == key]
-    return not any(text.document_frequencies(state.conn, terms).values())
 
 
 def _is_in_time(state: AnswerState, listed: ListedEntry) -> bool:
@@ -294,12 +264,9 @@ def _list_next(
     if not topic:
         return []
     asks_due = _asks_due(state)
-    terms = [Term(part, (f"{part}*",)) for part in split_compounds(state, topic).values()]
-    ids, _ = text.search(state.conn, terms, MAX_COMPOUND_PASSAGES)
-    others = episodes.by_ids(state.conn, [id for id in ids.tolist() if state.found.sees(id)])
     matches = [
         (-share, *coming, listed)
-        for listed in list_passage_entries(state, [*_list_hits(state), *others], topic)
+        for listed in list_passage_entries(state, _list_hits(state), topic)
         if listed.own and listed.entry.kind in kinds and listed.entry.state in ("", "open")
         if (share := round(share_of(state, listed.heads | listed.own, topic), 2)) >= least
         if (coming := (asks_due and listed.due) or listed.next_day(state.question.today)) is not None

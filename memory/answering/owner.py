@@ -1,8 +1,9 @@
 """Questions about the owner of the memory: "my phone", "where do I live".
 
-Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone",
-"Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words. An
-example in a code fence is about nobody. If all lines are of this kind, nothing is known.
+Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone"), a
+note about a person, a file that another person wrote, "I" or "my" in another person's words. An example in a code fence
+is about nobody. If all lines are of this kind, nothing is known. A question for what somebody wrote or said is answered
+with their lines.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import cached_property
 
 from memory.answering.candidates import AnswerCandidate, is_current, titling_objects
@@ -25,23 +27,22 @@ from memory.facts.attributes import (
     person_of,
 )
 from memory.nouns import UNKNOWN, Episode
+from memory.retrieval.state import QuestionState
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.store.sources import MAIL_READER
 from memory.text.fences import blank_fences
 from memory.text.languages import ENGLISH, content_words, guess_language, stem, stem_set, word_set
-from memory.text.mentions import norm
-from memory.text.words import WORD
+from memory.text.mentions import is_date, mentions, norm
+from memory.text.words import WORD, strip_accents
+from memory.time.expressions import TimeExpression
 
 MAX_FACTS = 400  # of the owner, the newest
 MAX_BEFORE = 60  # characters before a word in which its possessor is looked up
 _GENERIC = stem_set("asks", "generic")
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
 _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
-_SUBJECT = re.compile(r"(?:^|[.!?;]\s+)(?P<name>[^\W\d_][\w-]+)\s+(?:[^\W\d_][^.!?;]*\s)?$")
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
-_NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
 
 
 @dataclass
@@ -120,22 +121,18 @@ class OwnerQuestion:
         for match in WORD.finditer(text):
             if stem(match[0].lower(), self.state.question.language) not in self.stems:
                 continue
-            is_stated = self._is_word_of_another(text, match, is_other_speaker, is_first_person)
+            is_stated = self._is_word_of_another(text, match, is_other_speaker)
             of_others.add(is_default or match.end() <= key_end if is_stated is None else is_stated)
         return of_others == {True} if of_others else is_default
 
-    def _is_word_of_another(
-        self, text: str, word: re.Match[str], is_other_speaker: bool, is_first_person: bool
-    ) -> bool | None:
+    def _is_word_of_another(self, text: str, word: re.Match[str], is_other_speaker: bool) -> bool | None:
         """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
         before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
         if self._forms["own"].search(before):
             return is_other_speaker
         if (other := self._forms["other"].search(before)) is not None:
             return norm(other["name"] or "") not in self._own_names
-        follows_name = self._follows_name(before, word[0], is_first_person)
-        follows_name = follows_name or (not is_first_person and self._has_subject(text[: word.start()], word[0]))
-        return True if follows_name else None
+        return None
 
     @cached_property
     def _forms(self) -> dict[str, re.Pattern[str]]:
@@ -150,19 +147,6 @@ class OwnerQuestion:
             "other": re.compile(rf"(?<!\w)(?:(?i:{their}|{they})|(?P<name>[^\W\d_][\w-]*)['’]s?){near}$"),
             "first": re.compile(rf"(?<!\w)(?:{my}|{i})(?!\w)", re.IGNORECASE),
         }
-
-    @cached_property
-    def _verbs(self) -> frozenset[str]:
-        """The stems of the verbs that the question uses with "I", and of their synonyms."""
-        stems = self._asked_verbs
-        return stems | self._attribute_stems if stems & self._attribute_stems else stems
-
-    @cached_property
-    def _asked_verbs(self) -> frozenset[str]:
-        language = self.state.question.language
-        i = owner_pattern("i", language)
-        pairs = re.findall(rf"(?:(\w+) )?(?<!\w)(?:{i})(?!\w)(?: (\w+))?", self.state.question.text, re.IGNORECASE)
-        return self.stems & {stem(word.lower(), language) for pair in pairs for word in pair}
 
     @cached_property
     def _own_names(self) -> set[str]:
@@ -183,25 +167,6 @@ class OwnerQuestion:
         speaker = norm(episode.speaker or "")
         is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN
         return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
-
-    def _has_subject(self, before: str, word: str) -> bool:
-        """Whether a verb that the question uses with "I", as an attribute, has another subject: "Shop: went live"."""
-        verbs = self._asked_verbs & self._attribute_stems
-        sentence = _SENTENCE_END.split(before)[-1]
-        return stem(word.lower(), self.state.question.language) in verbs and bool(WORD.search(sentence))
-
-    def _follows_name(self, before: str, word: str, is_first_person: bool) -> bool:
-        """Whether a person's name is the subject of a verb ("Anke wohnt"), or a genitive: "Omas Reisepass"."""
-        is_verb = stem(word.lower(), self.state.question.language) in self._verbs
-        match = (_SUBJECT if is_verb and not is_first_person else _NAME).search(before)
-        name = match["name"] if match else ""
-        if not name[:1].isupper() or norm(name) in self._own_names:
-            return False
-        if is_verb:
-            return any(mention.surface == name for mention in self.state.features.mentions(name))
-        genitive = name.removesuffix("s")
-        nodes = graph.objects_by_search(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
-        return genitive != name and (person_of(genitive) is not None or bool(_find_people(self.state, nodes)))
 
 
 def name_family(conn: Connection, question: str, at: int) -> str:
@@ -233,3 +198,55 @@ def _find_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
     own = graph.owner(state.conn)
     others = [id for id in objects if id not in own]
     return graph.list_people(state.conn, others, word_set("owner", "attributes", "birthday")) if others else []
+
+
+def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
+    """Whether a question asks for anything its writer wrote, with no other topic, and they wrote the line."""
+    named = set(_fold_name(question.writer).split())
+    topic = {part for term in question.topic for part in _fold_name(term).split()}
+    return bool(named) and topic <= named <= _find_writer(line)
+
+
+def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates of the question's writer and of its time, if there are any.
+
+    A line of another time stays if it names a day of the question's time, or if it covers more of the question than
+    every line of that time.
+    """
+    kept = list(candidates)
+    if writer := set(_fold_name(state.question.writer).split()):
+        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
+        kept = own or kept
+    when = state.question.when
+    if when is None or when.kind != "range" or when.since is None or when.until is None:
+        return kept
+    inside = [line for line in kept if _is_inside(line, when) is not False]
+    most = max((line.features.line_coverage for line in kept), default=0.0)
+    return inside if any(line.features.line_coverage >= most for line in inside) else kept
+
+
+def _fold_name(name: str) -> str:
+    return strip_accents(norm(name))
+
+
+def _find_writer(candidate: AnswerCandidate) -> set[str]:
+    turn = candidate.episode.turn_at(candidate.start)
+    name = (turn.speaker if turn else "") or candidate.place.speaker or candidate.episode.speaker or ""
+    return set(_fold_name(name).split())
+
+
+def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
+    """Whether a line belongs to a time by when it was written or the days that it names; None if neither is known."""
+    episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
+    written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
+    days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]
+    if any(_covers(when, date.fromisoformat(day)) for day in days if day[0] != "-"):
+        return True
+    return None if written is None else _covers(when, written)
+
+
+def _covers(when: TimeExpression, moment: date) -> bool:
+    assert when.since is not None and when.until is not None
+    if isinstance(moment, datetime):
+        return when.since <= moment < when.until
+    return when.since.date() <= moment < when.until.date()

@@ -149,12 +149,12 @@ def _is_filing(line: str, following: str) -> bool:
     if _HEADER.match(line):
         return not _NEXT_FIELD.search(line)
     rest = LINK.sub(" ", line)
-    return (rest != line and sum(1 for _ in words(rest)) < 3) or _is_date(line)
+    return (rest != line and len(words(rest)) < 3) or _is_date(line)
 
 
 def _is_date(line: str) -> bool:
     """Whether a line contains a date and hardly anything else."""
-    if count_words(line) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
+    if count_words(line) > MAX_DATE_WORDS or not any(map(str.isdigit, line)):
         return False
     dates = list(find_dates(line, short_years=True))
     for date in reversed(dates):
@@ -164,16 +164,17 @@ def _is_date(line: str) -> bool:
     return bool(dates) and len(rest) <= 2 and all(len(word) <= 3 and word.isascii() for word in rest)
 
 
-def _find_line(places: Sequence[Place], offset: int) -> int:
+def _find_line(starts: Sequence[int], offset: int) -> int:
     """The number of the line that contains a character of the passage; there must be a line."""
-    return max(0, bisect_right(places, offset, key=lambda place: place.start) - 1)
+    return max(0, bisect_right(starts, offset) - 1)
 
 
 def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     """For the span of each sentence of a passage, the span of its unit and its place. A unit is the sentence with those
     before it in its line as far as they fit; also those after it if it is short or in an item, a row or a turn."""
     places = find_places(text)
-    lines = [(_find_line(places, start), _find_line(places, max(start, end - 1))) for start, end in spans]
+    starts = [place.start for place in places]
+    lines = [(_find_line(starts, start), _find_line(starts, max(start, end - 1))) for start, end in spans]
     joined = [  # to the next sentence: in one line, and no hidden words between them
         line[1] == following[0] and not _WORD.search(text, span[1], next_span[0])
         for (line, following), (span, next_span) in zip(pairwise(lines), pairwise(spans), strict=True)

@@ -46,7 +46,7 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
     state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
-    near = (one for one in ranked if one.relevance >= LEAST_RELEVANCE or one.own)
+    near = (one for one in ranked if one.features.relevance >= LEAST_RELEVANCE or one.own)
     sentences = [one for one in near if not _is_heading(one) and not orders.hold(one)]
     is_known = any(map(_bears_on_task, sentences))
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
@@ -190,7 +190,7 @@ def _head(title: str, day: str, speaker: str | None, n: int) -> str:
 
 def _bears_on_task(sentence: AnswerCandidate) -> bool:
     """Whether it has something of the task, in words or in meaning."""
-    return sentence.own or sentence.coverage > 0 or sentence.cosine >= LEAST_COSINE
+    return sentence.own or sentence.features.coverage > 0 or sentence.features.cosine >= LEAST_COSINE
 
 
 def _is_heading(sentence: AnswerCandidate) -> bool:

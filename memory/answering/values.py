@@ -25,11 +25,11 @@ from memory.text.content import (
     find_numbers,
     fold,
     is_stated,
+    put_digits,
 )
 from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.sentences import sentences
-from memory.text.spelled import put_digits
 from memory.text.words import words
 
 ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]

@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.answering.values import Clause, Value, root
-from memory.text.content import SAME_WORD, WORD, fold, undot
+from memory.text.content import SAME_WORD, WORD, fold, put_digits, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
-from memory.text.spelled import put_digits
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]

@@ -34,13 +34,12 @@ MAX_READ_CHARS = 4_000  # more is a document
 class QuestionType:
     """`subjects`: the words for the subject of a briefing, or for the two sides of a comparison; otherwise empty.
     `in_order`: it asks for events in order of time, or how often something was. `of`: for any kind, whether it may ask
-    for tasks in a state, entries of some days, the next entry, changes or news, or everything that happened; or,
-    "named", for a list by its name: "Ingredients of the soup?"."""
+    for tasks in a state, entries of some days, the next entry, changes or news, or everything that happened."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
-    of: Literal["", "open", "done", "dated", "next", "when", "changed", "new", "all", "named"] = ""
+    of: Literal["", "open", "done", "dated", "next", "when", "changed", "new", "all"] = ""
 
     @property
     def asks_list(self) -> bool:
@@ -57,12 +56,6 @@ _LISTED: tuple[Literal["open", "done", "new", "next", "dated", "when", "changed"
 def asks_course(question: str) -> bool:
     """Whether a question asks how something changed, not how it is."""
     return re.search(alternatives("question_types", "course"), question, re.IGNORECASE) is not None
-
-
-@cache
-def course_words(language: str) -> frozenset[str]:
-    """The stems of the words by which a question asks how something changed."""
-    return frozenset(stem(word, language) for word in word_set("question_types", "course_words", language=language))
 
 
 @cache
@@ -83,10 +76,7 @@ def question_type(
         topic = "dated"
     if topic is None and asks_all:
         return replace(type, of="all")
-    if topic or not words or _beginning_pattern(language).match(question.strip()):
-        return replace(type, of=topic) if topic else type
-    is_known = any(norm(name) == norm(subject) for name in known for subject in type.subjects)
-    return replace(type, of="named") if type.kind in ("fact", "about") and not is_known else type
+    return replace(type, of=topic) if topic else type
 
 
 def _question_type(question: str, language: str, known: Collection[str]) -> QuestionType:

@@ -10,8 +10,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
-from memory.text.predicates import statement
-from memory.text.properties import find_property
+from memory.text.predicates import find_property, statement
 from memory.text.words import lines_around, show_links
 from memory.time.expressions import told_day
 from memory.time.timestamps import from_ms, from_wall

@@ -87,7 +87,7 @@ def _find_likeliest(text: str) -> tuple[str, int]:
     if not text.isascii():
         for letter, language in letters:
             hits[language] += letter in lowered
-    best = max(hits, key=lambda language: hits[language])  # English of equals
+    best = max(hits, key=hits.__getitem__)  # English of equals
     if not text.isascii() and hits[best] < MIN_SENTENCE_STOP_WORDS:
         for language, script in scripts:
             if script.search(text):

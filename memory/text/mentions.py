@@ -247,7 +247,7 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
             if not surface:
                 break
         surface = _POSSESSIVE.sub("", surface.strip())
-        if not surface or len(surface) > MAX_NAME_CHARS or not any(c.isalpha() for c in surface):
+        if not surface or len(surface) > MAX_NAME_CHARS or not any(map(str.isalpha, surface)):
             continue
         end = start + len(surface)
         if any(a < end and start < b for a, b in taken):
@@ -276,7 +276,7 @@ def _strip_marks(text: str) -> str:
     """The text without the marks and labels of its format; no character moves."""
     if head := _HEAD.match(text):
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
-    if any(word in text for word in _TASK_WORDS):  # a search without result takes a fifth of a millisecond
+    if any(map(text.__contains__, _TASK_WORDS)):  # a search without result takes a fifth of a millisecond
         text = _TASK_MARK.sub(_blank, text)
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
 

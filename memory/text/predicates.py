@@ -118,3 +118,22 @@ def _conjugate(verb: str) -> str:
     if verb.endswith("ies") and len(verb) > 4:
         return f"{verb[:-3]}y"
     return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") and len(verb) > 3 else verb
+
+
+_PROPERTY = re.compile(r"^(?P<key>[^\s:#>*|-][^:\n]{0,60}?)[ \t]*:(?=[ \t\n]|\Z).*", re.MULTILINE)
+
+
+def find_property(text: str, key: str, value: str) -> tuple[int, int] | None:
+    """The [start, end) of the line with a property: the first with the key, if the value is in other lines or was
+    parsed differently; None without the key."""
+    folded_key, first = _fold(key), None
+    for match in _PROPERTY.finditer(text):
+        if _fold(match["key"]) == folded_key:
+            if value in match[0]:
+                return match.span()
+            first = first or match.span()
+    return first
+
+
+def _fold(key: str) -> str:
+    return key.casefold().replace("_", " ").replace("-", " ").strip()

@@ -112,12 +112,15 @@ def index_form(text: str) -> str:
     return _RUN.sub(lambda run: f" {' '.join(_cut_pieces(run[0], rest=True))} ", _drop_marks(text))
 
 
-def words(text: str) -> Iterator[str]:
+def words(text: str) -> list[str]:
     """The terms of a question or text in order, lower case. A piece shorter than a word, such as a single Chinese
     character, is a Term for all words that begin with it."""
     if text.isascii() or not _OTHER.search(text := to_nfc(text)):
-        yield from WORD.findall(text.lower())
-        return
+        return WORD.findall(text.lower())
+    return list(_split_unspaced(text))
+
+
+def _split_unspaced(text: str) -> Iterator[str]:
     for word in WORD.findall(_drop_marks(text).lower()):
         place = 0
         for run in _RUN.finditer(word):

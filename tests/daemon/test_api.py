@@ -116,7 +116,7 @@ def test_forget(told: Client) -> None:
 
 def test_status_sources_and_check(told: Client, running: RunningDaemon) -> None:
     status = told.status()
-    assert status.episodes >= len(NOTES) and status.path == str(running.paths.memory)
+    assert status.stats.episodes >= len(NOTES) and status.stats.path == str(running.paths.memory)
     listed = told.sources("Lumen", 10)
     assert [row.title for row in listed.sources] == ["Lumen"] and listed.total == 1
     assert told.sources(limit=1).total > len(told.sources(limit=1).sources) == 1

@@ -58,7 +58,7 @@ def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
         assert all_read(daemon)
         assert uris(daemon.client, str(notes)) == sorted(str(path) for path in notes.iterdir())
         status = daemon.client.status()
-        assert (status.episodes, status.skipped_total) == (FILES, 0)
+        assert (status.stats.episodes, status.stats.skipped) == (FILES, 0)
         assert daemon.client.check().problems == ()
         done, _ = added(daemon.client, notes)
         assert (done.sources, done.unchanged) == (0, FILES)

@@ -124,5 +124,5 @@ def test_a_daemon_that_dies_at_a_point_of_its_work_does_it_once(tmp_path: Path, 
             list(daemon.client.add([folder]))
             assert uris(daemon.client, str(folder)) == sorted(str(path) for path in folder.iterdir())
             status = daemon.client.status()
-            assert (status.sources, status.episodes) == (NOTES * number, NOTES * number)
+            assert (status.stats.sources, status.stats.episodes) == (NOTES * number, NOTES * number)
         assert daemon.client.check().problems == ()

@@ -147,11 +147,11 @@ def test_the_settings_are_those_of_the_server(net: Net) -> None:
 @over_ssh
 def test_a_cut_connection_and_a_stopped_daemon_are_started_again(net: Net) -> None:
     net.client().remember("Water the ferns on Friday.")
-    sources = net.client().status().sources
+    sources = net.client().status().stats.sources
     net.cut()
-    assert net.client().status().sources == sources
+    assert net.client().status().stats.sources == sources
     end_holder(net.server.lock)
-    assert net.client().status().sources == sources
+    assert net.client().status().stats.sources == sources
 
 
 @over_ssh

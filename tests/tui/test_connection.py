@@ -102,7 +102,7 @@ async def test_progress_is_shown_while_it_lasts() -> None:
     async with chatting(world.client()) as chat:
         chat.client.live.give(wire.Progress(312, 1904, f"{HOME}/museum/visitors.csv"))
         await chat.until(lambda: "reading 312/1,904 visitors.csv" in chat.text())
-        chat.client.state = replace(world.STATUS, sources=1904, episodes=9000)
+        chat.client.state = replace(world.STATUS, stats=replace(world.STATS, sources=1904, episodes=9000))
         chat.client.live.give(wire.Progress(1904, 1904))
         await chat.until(lambda: "● 1,904 notes · 9,000 passages" in chat.text())
         assert "reading" not in chat.text()

@@ -53,7 +53,7 @@ def safe(chat: Chat) -> bool:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     folder = wire.Folder(f"/n/{text}", "missing", detail=text)
-    state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), skipped_total=1, busy=text)
+    state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), busy=text)
     changes = (wire.AnswerChange(1, text, text, NOW),)
     answer = wire.ChatMessage(2, "memory", text, NOW, citations=(cited(text),), changes=changes)
     messages = (wire.ChatMessage(1, "user", text, NOW), answer)

@@ -116,7 +116,7 @@ async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_sai
     note.write_text("# Marta\n\nMarta is my sister.\nMarta lives in Lisbon. She keeps bees.\n", "utf-8")
     with run_daemon(tmp_path / "home", Settings(watch=quick)) as daemon:
         daemon.client.watch(notes)
-        while daemon.client.folders()[0].state != "watching" or not daemon.client.status().sources:
+        while daemon.client.folders()[0].state != "watching" or not daemon.client.status().stats.sources:
             time.sleep(0.02)
         app = PalimpsestApp(lambda start: daemon.client)
         async with app.run_test(size=WIDE) as pilot:

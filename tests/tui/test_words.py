@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -109,9 +110,8 @@ def test_the_editor_is_the_visual_one_first(tmp_path: Path, monkeypatch: pytest.
 def test_a_report_tells_what_is_wrong() -> None:
     skipped = tuple(wire.Skipped(f"/n/{n}.bin", "it is no text") for n in range(5))
     folder = wire.Folder("/n", "missing", 3, "it was unmounted")
-    status = wire.Status(
-        "0.1.0", 1, 1, 1.0, "/m.db", "static", 3, 9, 20, 5, 50, 4096, 2, "reading", (folder,), skipped, 5
-    )
+    stats = dataclasses.replace(world.STATS, path="/m.db", sources=3, episodes=9, skipped=5)
+    status = wire.Status("0.1.0", 1, 1, 1.0, stats, 2, "reading", (folder,), skipped)
     assert status_report(status).splitlines() == [
         "3 notes, 9 passages in /m.db",
         "Now: reading, 2 to read",

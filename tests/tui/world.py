@@ -8,27 +8,32 @@ from datetime import datetime
 from daemon import wire
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 
-STATUS = wire.Status(
-    version="0.1.0",
-    protocol=wire.PROTOCOL,
-    pid=4711,
-    uptime_s=12.0,
+STATS = wire.Stats(
     path="/home/tilda/.local/share/palimpsest/memory.db",
-    embedder="static",
     sources=86,
     episodes=1204,
     theses=5120,
     objects=913,
     edges=20480,
+    skipped=0,
+    copies=0,
     bytes=18_400_000,
+    embedder="static",
+    generation=1,
+)
+STATUS = wire.Status(
+    version="0.1.0",
+    protocol=wire.PROTOCOL,
+    pid=4711,
+    uptime_s=12.0,
+    stats=STATS,
     queue=0,
     busy="",
     folders=(wire.Folder(HOME, "watching", 86),),
 )
-READING = replace(
-    STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, queue=31, folders=(wire.Folder(HOME, "scanning"),)
-)
-EMPTY = replace(STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, bytes=90_112, folders=())
+NO_STATS = replace(STATS, sources=0, episodes=0, theses=0, objects=0, edges=0)
+READING = replace(STATUS, stats=NO_STATS, queue=31, folders=(wire.Folder(HOME, "scanning"),))
+EMPTY = replace(STATUS, stats=replace(NO_STATS, bytes=90_112), folders=())
 
 QUESTION = "When was the fog signal last sounded?"
 PRISM = wire.Citation(

@@ -37,7 +37,7 @@ class HomeTopic(Topic):
             return
         self._known.status = status
         self._draw_home()
-        stands = status.sources, status.episodes, status.review
+        stands = status.stats.sources, status.stats.episodes, status.review
         if stands != self._shown:
             self._shown = stands
             self._fill_home()
@@ -54,7 +54,7 @@ class HomeTopic(Topic):
             self._known.sessions = await self.link.sessions()
             self._sessions.offer_last(self._known.sessions)
             self._draw_home()
-        if not (self._known.status and self._known.status.sources):
+        if not (self._known.status and self._known.status.stats.sources):
             return
         with suppress(DaemonError, DaemonDownError):  # Home without them is whole, too
             self._known.home = await self.link.call(lambda client: client.home(since))

@@ -76,7 +76,7 @@ class ReadingList(TabList):
     def status_changed(self, status: wire.Status) -> None:
         before = self._status
         self._status = status
-        if before is None or before.skipped_total != status.skipped_total:
+        if before is None or before.stats.skipped != status.stats.skipped:
             self.load()
         self.show_rows()
 

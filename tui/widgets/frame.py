@@ -40,7 +40,7 @@ class Rail(Horizontal):
         """Shows the state of a running daemon."""
         self._status, self._down = status, ""
         self._tabs.set_badge("review", status.review)
-        self._tabs.set_badge("folders", status.failed_total + status.skipped_total)
+        self._tabs.set_badge("folders", status.failed_total + status.stats.skipped)
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:
@@ -59,8 +59,9 @@ class Rail(Horizontal):
     def _state(self) -> Content:
         if self._down or self._status is None:
             return Content.styled(f"○ {self._down}", "$text-warning")
+        stats = self._status.stats
         at = f"{self.app.sub_title}: " if self.app.sub_title else ""
-        parts = [Content(f"{at}{count(self._status.sources, 'note')} · {count(self._status.episodes, 'passage')}")]
+        parts = [Content(f"{at}{count(stats.sources, 'note')} · {count(stats.episodes, 'passage')}")]
         if self._progress is not None:
             label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
             parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))

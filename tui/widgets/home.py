@@ -261,7 +261,7 @@ class Home(Container):
         self._line.update(line)
         if not self.query(HomeList):  # the chat is there before they are
             self.mount(*self._lists.values())
-        begins = status.sources <= content.statements and not status.folders and not status.queue
+        begins = status.stats.sources <= content.statements and not status.folders and not status.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
         home, suggested = content.home or wire.Home(), content.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
@@ -299,9 +299,9 @@ class Home(Container):
 
 
 def _headline(status: wire.Status) -> Content:
-    if status.sources:
+    if status.stats.sources:
         watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.folders)
-        holds = f"It holds {count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
+        holds = f"It holds {count(status.stats.sources, 'note')} and {count(status.stats.episodes, 'passage')}"
         more = f"↑ goes to the lists. {holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}."
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
     if status.folders or status.queue:

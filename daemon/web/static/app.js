@@ -159,11 +159,11 @@ function next(theme) {
 }
 
 function describe(status) {
-  if (status.sources === undefined) return "";
+  if (status.stats === undefined) return "";
   if (status.safe_mode) return status.safe_mode;
   if (status.disk?.text) return status.disk.text;
   if (status.queue > 0) return `${count(status.queue, "note")} to read`;
-  return `${count(status.sources, "note")} held`;
+  return `${count(status.stats.sources, "note")} held`;
 }
 
 function Closed({ problem }) {

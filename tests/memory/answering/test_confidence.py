@@ -77,11 +77,7 @@ def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
 @pytest.mark.parametrize(
     ("question", "other", "line"),
     [
-        ("In which year did the choir begin?", "The choir began in May, 24 singers.", "The choir began in 1988."),
-        ("At what time does the choir begin?", "The choir began in 1988 with 24.", "The choir begins at 19:30."),
         ("What is the phone number of the choir?", "The choir has number 17.", "The choir: 0341 5550172."),
-        ("In welchem Jahr begann der Chor?", "Der Chor begann im Mai mit 24.", "Der Chor begann 1988."),
-        ("Um wie viel Uhr beginnt der Chor?", "Der Chor begann 1988 mit 24.", "Der Chor beginnt um 19 Uhr."),
         ("Wie hoch ist die Gebühr des Chors?", "Der Chor hat eine Gebühr.", "Der Chor hat eine Gebühr von 40 Euro."),
     ],
 )

@@ -29,16 +29,6 @@ def test_what_is_indented_is_one_level_in() -> None:
     ]
 
 
-def test_short_lines_under_a_head_are_a_list_and_an_address_is_none() -> None:
-    assert shown("packing list\n\nrain jacket\nhead torch\nfirst aid kit\n\nThe ferry leaves at 7.") == [
-        "rain jacket",
-        "head torch",
-        "first aid kit",
-    ]
-    assert not shown("We left early.\nIt was raining.\nNobody had slept.")
-    assert not shown("one\ntwo\nthree")  # under nothing
-
-
 def test_rows_know_their_columns() -> None:
     rows = read_entries("## Read\n| Title | Rating |\n|---|---|\n| Salt Roads | 5 |\n| A Quiet Ferry | 3 |")
     assert [(one.shown, one.heads[-1], one.kind) for one in rows] == [
@@ -48,13 +38,6 @@ def test_rows_know_their_columns() -> None:
     assert [one.heads for one in read_entries("item: Headset; count: 9\nitem: Webcam; count: 3")] == 2 * [
         ("item | count",)
     ]
-
-
-def test_what_is_told_behind_a_label_by_commas_are_parts() -> None:
-    assert [(one.shown, one.heads, one.kind) for one in read_entries("present: Ilka, Bruno and Fatima")][:2] == []
-    parts = read_entries("present: Ilka, Bruno, Fatima and me")
-    assert [one.shown for one in parts] == ["Ilka", "Bruno", "Fatima", "me"]
-    assert {(one.heads, one.kind) for one in parts} == {(("present",), "part")}
 
 
 def states(text: str) -> dict[str, str]:

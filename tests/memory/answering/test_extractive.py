@@ -10,7 +10,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, stream_lines
+from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, Sentence, stream_lines
 from memory.answering.extractive import stream_extractive
 from memory.answering.parts import NOT_SAID, merge_answers
 from memory.nouns import Answer, Citation, Episode, Source, Step, Token
@@ -79,8 +79,7 @@ def test_no_line_stands_twice() -> None:
 def test_the_best_line_of_each_comes_before_the_rest_of_any() -> None:
     at = datetime(2024, 1, 1, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
-    none = frozenset[str]()
-    some = [AnswerCandidate(episode, id, 0, "words", "words", none, none, none, 1.0, 1.0, 1.0, 0) for id in range(5)]
+    some = [AnswerCandidate(Sentence(episode, id), 0, "words", "words") for id in range(5)]
     one = replace(found((1, "a")), candidates=(some[0], some[1], some[2]))
     other = replace(found((2, "b")), candidates=(some[3], some[0], some[4]))
     assert [line.thesis_id for line in merge_answers([one, other], ["A?", "B?"]).candidates] == [0, 3, 1, 2, 4]

@@ -26,4 +26,4 @@ def test_a_phone_number_need_not_be_called_one(line: str, held: bool) -> None:
         found = memory.questions.retrieve("What is Rosi's phone number?", 10, None, None, None)
         with memory.store.reading() as conn:
             (candidate,) = AnswerState(conn, found, StaticEmbedder()).read_found()
-    assert ("phone" in candidate.covered) is held
+    assert ("phone" in candidate.features.covered) is held

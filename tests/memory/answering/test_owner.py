@@ -131,7 +131,6 @@ def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
         ("# Kettle\n\nMaintainer: Ola Vinter\nPhone: 0161 496 0871\n", UNKNOWN, "What is my phone number?"),
         ("# Kettle\n\nAny questions? The phone is 0161 496 0871.\n", UNKNOWN, "What is my phone number?"),
         ("# A form\n\n```\nphone: 555 0100\n```\n", None, "What is my phone number?"),
-        ("# Releases\n\nShop: went live on the 9th.\n", None, "Where do I live?"),
     ],
 )
 def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(

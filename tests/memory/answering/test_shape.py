@@ -128,17 +128,3 @@ def test_an_answer_about_the_past_is_not_called_old(question: str) -> None:
 def test_several_lines_without_a_date_say_so() -> None:
     text = "The berth costs 480 euros.\n\nThe berth costs 520 euros."
     assert ask_about(text, "", "What does the berth cost?").note.startswith("None of these lines has a date")
-
-
-@pytest.mark.parametrize(
-    ("line", "value", "former"),
-    [
-        ("The berth was 480 euros, now 520 euros.", "520", "The berth was 480 euros"),
-        ("The berth is currently 520 euros; 480 before.", "520", "480 before"),
-        ("The berth was 480 euros, then 520 euros.", "", ""),
-    ],
-)
-def test_of_two_values_in_a_line_one_is_marked_and_one_is_earlier(line: str, value: str, former: str) -> None:
-    first, *rest = ask_about(line, "2026-03-01", "How much is the berth?").lines
-    assert (first.kind, first.value) == ("answer", value)
-    assert [line.text for line in rest if line.kind == "earlier"] == ([former] if former else [])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.answering.grounding import Proof, judge_claim
 from memory.answering.values import Clause, read_passage
-from memory.text.spelled import put_digits
+from memory.text.content import put_digits
 
 NOTES = {
     "Harbour office": """# Harbour office

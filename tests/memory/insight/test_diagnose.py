@@ -22,9 +22,8 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Walk
-from memory.insight.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, diagnose
+from memory.insight.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose, repair
 from memory.insight.diagnosis import AliasSuspect, Diagnosis, FailureName, Hub
-from memory.insight.remediation import ENOUGH_FIRED, advice, repair
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.rank import rows_of_text_only

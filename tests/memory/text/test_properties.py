@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.text.properties import find_property
+from memory.text.predicates import find_property
 
 NOTE = "---\ntags: [goat]\nlast_sounded: 9 March\nphone:\n  - 0161 496 07\n---\n# Bosun\n\nphone: none\n\n- born: 3\n"
 
