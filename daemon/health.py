@@ -33,6 +33,7 @@ def _rebuild(what: str) -> Callable[[Client], object]:
 
 # Repairs that remove nothing and can be repeated, by their commands.
 FIXES: Mapping[str, Callable[[Client], object]] = {
+    "pal rebuild --rows": _rebuild("rows"),
     "pal rebuild --text": _rebuild("text"),
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
