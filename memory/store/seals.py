@@ -122,7 +122,7 @@ def describe(damage: Damage) -> Iterator[str]:
 
 def repair(conn: Connection, backup: Path) -> int:
     """Replaces damaged rows by those of a backup of the same format whose checksums are the sealed ones; returns the
-    number of keys repaired. Rows that only count or wait (MINOR) are taken as they are."""
+    number of keys repaired. Rows that only count or wait (MINOR) are sealed unchanged."""
     conn.execute("ATTACH ? AS backup", (f"{backup.absolute().as_uri()}?immutable=1",))
     conn.execute("PRAGMA foreign_keys = OFF")  # or rows that belong to a replaced one would go with it
     try:
