@@ -116,6 +116,11 @@ class Paths:
         return self.logs / "daemon.log"
 
     @property
+    def stacks(self) -> Path:
+        """What the daemon's threads did when its event loop was last blocked; empty when it is free."""
+        return self.logs / "stacks"
+
+    @property
     def output(self) -> Path:
         """What a daemon in the background wrote to its standard output and error: why it could not start."""
         return self.logs / "daemon.out"

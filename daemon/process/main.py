@@ -280,6 +280,7 @@ class Daemon:
         from daemon.api.app import build
         from daemon.api.gate import Gate
         from daemon.process.server import Server, listen, wake_by_signals
+        from daemon.process.watchdog import watch_loop
 
         self._loop = asyncio.get_running_loop()
         self._stop_asked = asyncio.Event()
@@ -291,8 +292,10 @@ class Daemon:
         self.page.serve(app)
         self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
         server = Server(self.gate, self.settings.daemon, self.begin, self._wait_for_stop, self.drain)
+        watching = asyncio.create_task(watch_loop(self.paths.stacks))
         with wake_by_signals():
             await server.serve(sockets=[listener])
+            watching.cancel()
             await self.page.close()
 
     async def _wait_for_stop(self) -> None:

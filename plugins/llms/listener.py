@@ -1,4 +1,4 @@
-"""Whose program listens on a port of this machine: any user of a shared computer may take the port of a model server."""
+"""Whose program listens on a port of this machine: any user may take the port of a model server."""
 
 import os
 from pathlib import Path
