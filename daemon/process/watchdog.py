@@ -20,7 +20,7 @@ BEAT_SECONDS = 1.0
 
 async def watch_loop(stacks: Path) -> None:
     """Keeps `stacks` empty while the running loop is free. What blocked it is logged afterwards."""
-    with open(os.open(stacks, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+", encoding="utf-8") as file:
+    with os.fdopen(os.open(stacks, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+", encoding="utf-8") as file:
         try:
             while True:
                 began = time.monotonic()
