@@ -151,6 +151,7 @@ def write_private(file: Path, text: str) -> None:
     handle = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
+    trial.chmod(0o600)  # the umask may take even the owner's rights
     trial.replace(file)
 
 
