@@ -20,10 +20,12 @@ from daemon.paths import Paths
 # socket and json cost 10 ms: they are imported by what needs them, so that `pal --help` does not pay.
 if TYPE_CHECKING:
     import socket
+    from pathlib import Path
 
 LINE_BYTES = 65_536  # of the head of a reply
 FAILED, END = b'{"type": "Failed"', b'{"type":"end"'  # how the last line of an export begins
 LONGEST_WAIT = 5.0  # seconds that a daemon which has no time may ask for
+BLOCKED_SECONDS = 5.0  # after which a daemon that does nothing else is called busy
 PATIENCE_SECONDS = 120.0  # in which a hundred questions at once are answered
 
 
@@ -76,6 +78,7 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
         lines = [f"{method} {url} HTTP/1.0", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent: it says why
             sock.sendall("\r\n".join(lines).encode("ascii") + body)
+        _await_reply(sock, paths, timeout)
         return Response(sock)
     except (OSError, ValueError) as error:
         if sock is not None:
@@ -83,6 +86,29 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
         if isinstance(error, FileNotFoundError | ConnectionRefusedError):
             raise DaemonDownError("No daemon is running. Start it with `pal daemon start`.") from error
         raise DaemonDownError(f"The daemon does not answer ({error}). Look into {paths.log}.") from error
+
+
+def _await_reply(sock: socket.socket, paths: Paths, timeout: float | None) -> None:
+    """Returns when the reply begins. DaemonError if the daemon's event loop is blocked; TimeoutError."""
+    import select
+    import time
+
+    began = time.monotonic()
+    while not select.select([sock], [], [], BLOCKED_SECONDS)[0]:
+        if what := _read_busy(paths.stacks):
+            raise DaemonError(wire.Failed("busy", f"The daemon is busy with {what}.", f"Details: {paths.stacks}"))
+        if timeout and time.monotonic() - began > timeout:
+            raise TimeoutError("timed out")
+
+
+def _read_busy(stacks: Path) -> str:
+    """The function in which the main thread is, which is the last one in the file; "" while the loop is free."""
+    try:
+        *_, main = stacks.read_text("utf-8", "replace").split("most recent call first")
+    except OSError:
+        return ""
+    line = next((line for line in main.splitlines() if line.startswith("  File ")), "")
+    return line.rpartition(" in ")[2]
 
 
 class Response:

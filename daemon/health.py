@@ -33,6 +33,7 @@ def _rebuild(what: str) -> Callable[[Client], object]:
 
 # Repairs that remove nothing and can be repeated, by their commands.
 FIXES: Mapping[str, Callable[[Client], object]] = {
+    "pal rebuild --rows": _rebuild("rows"),
     "pal rebuild --text": _rebuild("text"),
     "pal rebuild --vectors": _rebuild("vectors"),
     "pal rebuild --memory": _rebuild("memory"),
@@ -61,6 +62,7 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     yield from check_place("readers", [*_readers(client), *_reading(client, now)])
     yield from check_place("plug-ins", _plugins(client.plugins()))
     yield from check_place("embedder", _embedder(client.embedder()))
+    yield from check_place("models", _models(client))
     yield from check_place("night", _night(now))
 
 
@@ -142,6 +144,12 @@ def _plugins(found: wire.PluginsReply) -> Iterator[str]:
 def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
     if embedder.problem:
         yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"
+
+
+def _models(client: Client) -> Iterator[str]:
+    from plugins.llms.listener import OTHERS
+
+    yield from (problem for problem in client.models().problems if OTHERS in problem)
 
 
 def _night(now: wire.Status) -> Iterator[str]:

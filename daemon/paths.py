@@ -125,6 +125,11 @@ class Paths:
         return self.logs / "daemon.log"
 
     @property
+    def stacks(self) -> Path:
+        """What the daemon's threads did when its event loop was last blocked; empty when it is free."""
+        return self.logs / "stacks"
+
+    @property
     def output(self) -> Path:
         """What a daemon in the background wrote to its standard output and error: why it could not start."""
         return self.logs / "daemon.out"
@@ -161,6 +166,7 @@ def write_private(file: Path, text: str) -> None:
     handle = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
+    trial.chmod(0o600)  # the umask may take even the owner's rights
     trial.replace(file)
 
 

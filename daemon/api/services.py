@@ -166,12 +166,19 @@ class QuestionPool(ThreadPoolExecutor):
         super().__init__(most, "reader")
         self._counting = threading.Lock()
         self._open = 0
-        self._last = -QUIET_SECONDS
+        self._last = self._rested = -QUIET_SECONDS
 
     @property
     def busy(self) -> bool:
         """Whether something is being answered, or has just been."""
         return self._open > 0 or time.monotonic() - self._last < QUIET_SECONDS
+
+    def begin_rest(self) -> bool:
+        """Whether it is quiet and has answered something since this was last true."""
+        if self.busy or self._rested == self._last:
+            return False
+        self._rested = self._last
+        return True
 
     def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         with self._counting:

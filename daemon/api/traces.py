@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from starlette.responses import Response
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-REBUILT = ("memory", "text", "vectors")
+REBUILT = ("memory", "rows", "text", "vectors")
 
 
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
@@ -106,7 +107,7 @@ async def rebuild(services: Services, what: Sequence[str]) -> Response:
     if not what or not set(what) <= set(REBUILT):
         raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
     channel = Channel()
-    work = partial(_rebuild, services.memory, services.writer, tuple(what), channel.put)
+    work = partial(_rebuild, services.memory, services.writer, services.backups, tuple(what), channel.put)
     services.workers.submit(partial(_fill, channel, work, "rebuilding"))
     return stream(channel.events())
 
@@ -135,25 +136,27 @@ def _fill(channel: Channel, work: Callable[[], wire.Event], name: str) -> None:
 
 
 def _rebuild(
-    memory: Memory, writer: Writer, what: tuple[str, ...], publish: Callable[[wire.Event], None]
+    memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], publish: Callable[[wire.Event], None]
 ) -> wire.Rebuilt:
     """Rebuilds views of the traces and the text."""
 
     def tell(done: int, total: int) -> None:
         publish(wire.Progress(done, total, "Making it anew"))
 
-    edges, passages, vectors = 0, 0, 0
+    edges, passages, vectors, rows = 0, 0, 0, 0
 
     def write(unit: Callable[[], T]) -> T:
         return writer.submit(unit).result()
 
+    if "rows" in what:
+        rows = write(partial(memory.maintenance.repair_rows, backups))
     if "memory" in what:
         edges = memory.maintenance.rebuild_edge_memory(tell, write)
     if "text" in what:
         passages = write(partial(_index, memory))
     if "vectors" in what:
         vectors = memory.maintenance.rebuild_vectors(tell, write)
-    return wire.Rebuilt(what, edges, passages, vectors)
+    return wire.Rebuilt(what, edges, passages, vectors, rows)
 
 
 def _index(memory: Memory) -> int:

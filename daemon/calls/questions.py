@@ -117,7 +117,8 @@ class QuestionCalls(Calls):
     @call("POST", "/rebuild", ends="Rebuilt")
     def rebuild(self, what: Sequence[str]) -> Stream:
         """Rebuild views. It goes on if the stream is closed. `what`: "memory", what edges remember of questions, from
-        the traces; "text", the full text, from the passages; "vectors"."""
+        the traces; "text", the full text, from the passages; "vectors"; "rows", those that the disk has changed or
+        lost, from the backups."""
 
     @call("POST", "/train", ends="Trained")
     def train(self, dry_run: bool = False) -> Stream:

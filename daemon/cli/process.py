@@ -15,7 +15,7 @@ from daemon.cli import output
 from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import Client, DaemonDownError
+from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.lock import end_holder, is_held
 from daemon.paths import Paths, private_folder
 from daemon.service import Service, choose_service, find_installed, run_calls
@@ -121,7 +121,7 @@ def _stop(session: Session) -> bool:
 def _hello(session: Session) -> wire.Hello | None:
     try:
         return Client(session.paths).hello()
-    except DaemonDownError:
+    except (DaemonDownError, DaemonError):  # the latter: it is busy and answers nobody
         return None
 
 

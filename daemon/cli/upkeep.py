@@ -142,17 +142,19 @@ def tidy(session: Session) -> None:
 @click.option("--memory", is_flag=True, help="What was learnt from answers, from the traces of questions.")
 @click.option("--text", is_flag=True, help="The full text, from the passages.")
 @click.option("--vectors", is_flag=True, help="The vectors, from the passages and facts.")
+@click.option("--rows", is_flag=True, help="Rows that the disk has changed or lost, from the backups.")
 @json_option
 @pass_session
-def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
+def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: bool) -> None:
     """Rebuild indexes and derived data.
 
     For when `pal check` or `pal doctor` says that they are damaged. Nothing is lost: they are made from passages,
     facts, traces and your verdicts, which are not changed. Questions are answered meanwhile.
     """
-    what = tuple(name for name, chosen in (("memory", memory), ("text", text), ("vectors", vectors)) if chosen)
+    asked = {"memory": memory, "text": text, "vectors": vectors, "rows": rows}
+    what = tuple(name for name, chosen in asked.items() if chosen)
     if not what:
-        raise click.UsageError("Say what to rebuild: --memory, --text, --vectors or several.")
+        raise click.UsageError("Say what to rebuild: --memory, --text, --vectors, --rows or several.")
     done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", session.as_json)
     if session.as_json:
         return
@@ -162,6 +164,8 @@ def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
         click.echo(f"The full text of {count(done.passages, 'passage')} was made anew.")
     if vectors:
         click.echo(f"The vectors of {count(done.vectors, 'passage')} were made anew.")
+    if rows:
+        click.echo(f"{count(done.rows, 'damaged row')} came from a backup. What is left: pal check")
 
 
 def _remember(edges: int) -> str:

@@ -3,6 +3,7 @@
     disk      the memory's file: still there? its disk: room?    every disk.check_s
     scan      compare every watched folder with the disk         about every watch.scan_interval_s
     folders   watched folders: still there?                      every watch.root_check_s
+    rest      return memory if questions have ended              checked every minute
     night     consolidation and training, if due                 checked every ten minutes
     backup    a verified copy of the memory, if due              checked every ten minutes
     trial     restore a backup on trial, if due                  checked every ten minutes

@@ -109,7 +109,7 @@ class Upkeep:
         with self._one_at_a_time:
             if not nights or not self._is_due(SCRUB, 1):
                 return False
-            damage = self._memory.maintenance.scrub(self._clock().toordinal() % nights, nights, self._writer.write)
+            damage = self._memory.maintenance.scrub(self._clock().toordinal() % nights, nights)
             before = self._read_last(SCRUB) or {}
             last = max(len(damage), before.get("damage", 0)) if self._is_damaged() else len(damage)
             self._note(SCRUB, {"damage": last})

@@ -27,6 +27,7 @@ from daemon.exposure import describe_exposure
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
+from daemon.reading.memory import give_back, limit_arenas
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from daemon.starting import COULD_NOT_START
 from memory.errors import (
@@ -48,6 +49,7 @@ INTERRUPTED = 130
 DESCRIPTORS = 4096  # open files
 YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
+REST_SECONDS = 60.0  # between two looks whether questions have ended
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
@@ -57,6 +59,7 @@ def run() -> int:
     paths = Paths.from_environment()
     os.umask(0o077)
     _set_limits()
+    limit_arenas()
     try:
         settings = load(paths.config)
         private_folder(paths.data)
@@ -270,6 +273,7 @@ class Daemon:
         schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
+        schedule.add("rest", self._rest, REST_SECONDS)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
         schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)
@@ -280,6 +284,7 @@ class Daemon:
         from daemon.api.app import build
         from daemon.api.gate import Gate
         from daemon.process.server import Server, listen, wake_by_signals
+        from daemon.process.watchdog import watch_loop
 
         self._loop = asyncio.get_running_loop()
         self._stop_asked = asyncio.Event()
@@ -291,8 +296,10 @@ class Daemon:
         self.page.serve(app)
         self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
         server = Server(self.gate, self.settings.daemon, self.begin, self._wait_for_stop, self.drain)
+        watching = asyncio.create_task(watch_loop(self.paths.stacks))
         with wake_by_signals():
             await server.serve(sockets=[listener])
+            watching.cancel()
             await self.page.close()
 
     async def _wait_for_stop(self) -> None:
@@ -344,6 +351,12 @@ class Daemon:
         """Ends the daemon: the memory is gone."""
         self.exit_code = NO_FILE
         self.stop_soon()
+
+    def _rest(self) -> None:
+        """Returns the memory that questions took, once there are none."""
+        if self.services.questions.begin_rest():
+            self.memory.release_caches()
+            give_back()
 
     def _go_on(self, was_full: bool) -> None:
         """Resumes work after a full disk."""

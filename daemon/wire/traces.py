@@ -81,12 +81,13 @@ class WhyNotReply:
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Event):
     """The end of a rebuild: of `what`, how many `edges` remember something now, how many `passages` are in the full
-    text, and how many have `vectors`; 0 for what was not asked for."""
+    text, how many have `vectors`, and how many `rows` a backup gave; 0 for what was not asked for."""
 
     what: tuple[str, ...]
     edges: int = 0
     passages: int = 0
     vectors: int = 0
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)

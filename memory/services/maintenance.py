@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
-from memory.errors import ModelError, NotAvailableError
+from memory.errors import ModelError, NotAvailableError, StoreError
 from memory.ingest.ingest import put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.aliases import list_suspects
@@ -23,7 +24,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
 from memory.store import backup as backups
-from memory.store import edge_memory, fact_vectors, metrics, queries, relations, seals, text, vectors
+from memory.store import edge_memory, fact_vectors, metrics, queries, relations, schema, seals, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
@@ -170,6 +171,7 @@ class Maintenance:
         write(partial(self._state.load_vectors, embedder, embedder_id))
         write(partial(self._store.write, fact_vectors.discard))
         write(self._state.complete_fact_vectors)
+        write(partial(self._store.write, seals.renew, ("vec", "sentence_vec")))
         progress(len(waiting), len(waiting))
         return len(waiting)
 
@@ -187,6 +189,7 @@ class Maintenance:
         for start in range(0, len(waiting), EDGES_AT_ONCE):
             progress(start, len(waiting))
             write(partial(self._rebuild_edges, serving.embedder_id, waiting[start : start + EDGES_AT_ONCE]))
+        write(partial(self._store.write, seals.renew, ("edge_memory",)))
         self._state.reload_edge_memory()
         progress(len(waiting), len(waiting))
         return self._store.read(edge_memory.counts, serving.embedder_id)[0]
@@ -285,19 +288,30 @@ class Maintenance:
         """Rebuilds the full-text index and missing vectors of facts."""
         with self._state.write_lock:
             self._store.write(text.rebuild)
+            self._store.write(seals.renew, ("reading",))
             self._state.complete_fact_vectors()
 
     # Damage ---------------------------------------------------------------------------------------
 
-    def scrub(self, part: int = 0, parts: int = 1, write: Write = write_directly) -> tuple[str, ...]:
-        """Verifies the checksum of each `parts`-th block of rows, from `part` on, and adds missing checksums; returns a
-        sentence for each damage."""
+    def scrub(self, part: int = 0, parts: int = 1) -> tuple[str, ...]:
+        """Verifies the checksums of a part of the rows, every `parts`-th from `part` on; returns sentences about
+        damage."""
         with self._store.reading() as conn:
-            damage = tuple(seals.find_damage(conn, part, parts))
-            unsealed = seals.list_unsealed(conn)
-        for start in range(0, len(unsealed), seals.AT_ONCE):
-            write(partial(self._store.write, seals.seal, unsealed[start : start + seals.AT_ONCE]))
-        return damage
+            return tuple(chain.from_iterable(map(seals.describe, seals.find_damage(conn, part, parts))))
+
+    def repair_rows(self, folder: Path) -> int:
+        """Takes rows that the disk has changed or lost from the backups in `folder` and elsewhere, the newest first,
+        and rebuilds the full text; returns the number of rows, or groups of rows, repaired."""
+        copies = self._store.read(backups.known_copies, self._store.path, folder)
+        repaired = 0
+        for copy in sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True):
+            with suppress(StoreError), self._state.write_lock, self._store.quiet() as conn:
+                if schema.version_of(copy, schema.STEPS) == len(schema.STEPS):
+                    repaired += seals.repair(conn, copy)
+        self.rebuild_text()
+        self._state.reload()
+        self._state.reload_edge_memory()
+        return repaired
 
     def outline(self) -> str:
         """A hash of counts that changes when something is added, changed or forgotten."""

@@ -13,8 +13,13 @@ RESTORE = (
     "Put the newest backup in its place: pal restore; without a backup, move the memory away (pal config path --json"
     " tells where it is) and read your files again: pal add."
 )
+REPAIR = "Take them from a backup: pal rebuild --rows."
 ANEW = "Make it anew: pal rebuild --text."
 ANEW_VECTORS = "Make them anew: pal rebuild --vectors."
+DERIVED = {  # table of data that can be recomputed -> how
+    "vec": ANEW_VECTORS, "sentence_vec": ANEW_VECTORS, "reading": ANEW,
+    "edge_memory": "Make it anew: pal rebuild --memory.",
+}  # fmt: skip
 SLOW = ("full text", "vectors")  # compare all texts and vectors with their derived data
 MOST = 5  # rows reported per rule
 
@@ -55,16 +60,19 @@ def _check_full_text(conn: Connection) -> Iterator[str]:
 
 
 def _check_fact_vectors(conn: Connection) -> Iterator[str]:
-    if fact_vectors.is_open(conn):
-        gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
-        yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
+    if not fact_vectors.is_open(conn):
+        return
+    gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
+    yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
+    lacking = {"no vector": fact_vectors.list_missing(conn, -1), "a damaged vector": fact_vectors.list_damaged(conn)}
+    for what, ids in lacking.items():
+        if ids:
+            yield f"{len(ids):,} facts have {what}: {', '.join(map(str, ids[: seals.MOST]))}. {ANEW_VECTORS}"
 
 
 def _check_seals(conn: Connection) -> Iterator[str]:
-    damage = [f"{sentence} {RESTORE}" for sentence in seals.find_damage(conn)]
-    yield from damage[:MOST]
-    if len(damage) > MOST:
-        yield f"And {len(damage) - MOST} more like it."
+    for damage in seals.find_damage(conn):
+        yield from (f"{sentence} {DERIVED.get(damage.table, REPAIR)}" for sentence in seals.describe(damage))
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {

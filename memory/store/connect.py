@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+from zlib import crc32
 
+import msgspec
 import sqlite_vec
 
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
@@ -23,11 +25,14 @@ Inode: TypeAlias = tuple[int, int]
 
 OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete removes forgotten words from the index
 
+_encode = msgspec.msgpack.Encoder().encode
+
 MAX_PREPARED = 512  # cached statements per connection; the driver's default of 128 is too small for one passage
 
 PRAGMAS = (
     "synchronous = FULL",
     "foreign_keys = ON",
+    "recursive_triggers = ON",  # a row that another one replaces is deleted also for triggers
     "secure_delete = ON",
     "trusted_schema = OFF",
     "cell_size_check = ON",
@@ -73,10 +78,16 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
             sqlite_vec.load(conn)
         finally:
             conn.enable_load_extension(False)
+        conn.create_function("checksum", -1, checksum, deterministic=True)
     except BaseException:
         conn.close()
         raise
     return conn
+
+
+def checksum(*values: object) -> int:
+    """The checksum of the values of a row: 1 to 2^32."""
+    return crc32(_encode(values)) + 1
 
 
 def create_private(path: Path) -> None:

@@ -38,7 +38,7 @@ def open_index(conn: Connection, embedder: Embedder) -> bool:
         conn.execute("DROP TABLE IF EXISTS vec_fact")
         conn.execute(
             f"CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[{bits}],"
-            f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB)"
+            f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB, +crc INTEGER)"
         )
         conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (name,))
     return made
@@ -74,6 +74,12 @@ def list_missing(conn: Connection, limit: int) -> list[int]:
     return select_ids(conn, f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact) LIMIT ?", limit)
 
 
+def list_damaged(conn: Connection) -> list[int]:
+    """Facts whose vectors are not as written."""
+    rows = "id, slot, statement, slot_bytes, statement_bytes"
+    return select_ids(conn, f"SELECT id FROM vec_fact WHERE crc IS NOT checksum({rows})")
+
+
 def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
     """Computes and stores the vectors of these facts, replacing old ones."""
     claims = [fact for fact in facts.by_id(conn, ids) if fact.modality in CLAIMS]
@@ -82,8 +88,8 @@ def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
     numbers, signs = to_bytes(matrix), _pack_signs(matrix)
     delete(conn, ids)
     conn.executemany(
-        "INSERT INTO vec_fact(id, slot, statement, slot_bytes, statement_bytes)"
-        " VALUES (?, vec_bit(?), vec_bit(?), ?, ?)",
+        "INSERT INTO vec_fact(id, slot, statement, slot_bytes, statement_bytes, crc)"
+        " VALUES (?1, vec_bit(?2), vec_bit(?3), ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))",
         [
             (fact.id, signs[at].tobytes(), signs[other].tobytes(), numbers[at].tobytes(), numbers[other].tobytes())
             for at, fact in enumerate(claims)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
-from memory.store import check, graph, restore, schema, text
+from memory.store import check, graph, restore, schema, seals, text
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.records import FORMAT, KINDS, End, Header, Kind, Layout, read_layout
 from memory.store.store import Store
@@ -41,6 +41,7 @@ def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = l
                 schema.keep_wall_times(conn)
             graph.fold_aliases(conn)
             text.rebuild(conn)
+            seals.renew(conn, seals.SEALED)
             conn.execute("COMMIT")
         with Store.open(ready) as store:
             problems = check.check(store).problems

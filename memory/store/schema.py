@@ -74,8 +74,8 @@ def keep_marks_of_forgotten(conn: Connection) -> None:
 
 
 def seal_rows(conn: Connection) -> None:
-    """Checksums of data that cannot be recomputed (`memory.store.seals`)."""
-    seals.watch(conn)
+    """Creates the table of checksums (`memory.store.seals`); it had other columns until `seal_each_row`."""
+    conn.execute("CREATE TABLE seal(kind INTEGER, block INTEGER)")
 
 
 def keep_secrets_apart(conn: Connection) -> None:
@@ -166,6 +166,19 @@ def compare_sentences(conn: Connection) -> None:
     )
 
 
+def seal_each_row(conn: Connection) -> None:
+    """Creates the seals (`memory.store.seals`); `fact_vectors` recreates its table with checksums."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'unseal_*'"
+    for (trigger,) in conn.execute(query).fetchall():
+        conn.execute(f"DROP TRIGGER {trigger}")
+    conn.execute("DROP TABLE seal")
+    conn.execute(
+        "CREATE TABLE seal(kind INTEGER NOT NULL, id INTEGER NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY(kind, id))"
+        " STRICT, WITHOUT ROWID"
+    )
+    conn.execute("DELETE FROM meta WHERE key = 'fact_vectors'")
+
+
 def _to_wall_time(item: Any) -> Any:
     """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
     if isinstance(item, dict):
@@ -185,6 +198,7 @@ STEPS: tuple[Step, ...] = (
     keep_accents_of_names,
     keep_wall_times,
     compare_sentences,
+    seal_each_row,
 )
 
 
@@ -259,6 +273,6 @@ def _apply(conn: Connection, steps: Sequence[Step]) -> None:
 def _adapt_step(step: Step) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         step(db.conn)
-        seals.take_away(db.conn)
+        seals.discard(db.conn)
 
     return run

@@ -1,143 +1,154 @@
-"""Seals: checksums of data that cannot be recomputed, to detect bits that flipped on the disk.
+"""Seals: checksums of rows, written with the rows, to detect bits that flip on the disk and rows that disappear.
 
-SQLite detects damage to the structure of pages, not to their contents. A seal is the CRC-32 of the rows of one table
-whose ids share a block. Triggers delete the seal of a block when one of its rows changes, in plain SQL, so that no
-program can bypass them; the nightly job seals again. A wrong seal therefore means damage; it stays, so that the damage
-is reported until repaired.
+SQLite detects damage to the structure of pages, not to contents. A seal is the sum of the checksums of the rows of one
+table that share a key, mostly one row. Temporary triggers of the writing connection change the seal in the
+transaction that changes the row, by the difference: so an update of a damaged row does not hide the damage.
 
-A schema step that recreates one of these tables calls `watch`; every step deletes all seals."""
+Without seals are `meta`, a few numbers that programs change outside of a unit, and what SQLite checks itself, the full
+text and indexes; the vectors of facts contain their checksums (`fact_vectors`)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, islice
-from typing import NamedTuple, TypeAlias
-from zlib import crc32
+from pathlib import Path
+from typing import NamedTuple
 
 from memory.store.connect import Connection
 
-BLOCK = 16  # ids per block
-AT_ONCE = 200  # blocks sealed in one transaction
+SEALED: Mapping[str, str] = {  # table -> key of its seals; the place in this list is stored: append only
+    "source": "id", "node": "id", "object": "node_id", "episode": "node_id", "thesis": "node_id", "edge": "id",
+    "predicate": "id", "provenance": "item_id", "alias": "node_id", "reading": "node_id", "embedder": "id", "vec": "id",
+    "sentence_vec": "vec_id", "edge_memory": "edge_id", "revision": "id", "journal": "id", "extraction": "episode_id",
+    "secret": "source_id", "source_tag": "source_id", "folder": "id", "forgotten": "0", "skip": "0",
+    "conversation": "id", "message": "id", "trace": "id", "trace_step": "trace_id", "trace_edge": "trace_id",
+    "trace_visit": "trace_id", "train_label": "trace_id", "query": "trace_id", "ml_model": "id", "job": "id",
+    "llm_probe": "0", "llm_use": "0", "diag": "0",
+}  # fmt: skip
+ALLOCATED = ("node", "thesis", "episode", "edge")  # tables whose ids only ascend (`graph.allocate`)
+KINDS = {table: kind for kind, table in enumerate(SEALED)}
+MINOR = ("job", "diag", "llm_use", "llm_probe", "skip")  # tables of counts, and of work that is looked for again
+MOST = 200  # ids listed in a sentence
 
-Seal: TypeAlias = tuple[int, int]  # (number of rows, checksum)
 
-
-class Sealed(NamedTuple):
-    """A table with sealed rows, in blocks by the column `id`, sorted by a unique `order`; `rows`: a filter. `noun`
-    names the rows for people."""
+class Damage(NamedTuple):
+    """Keys of a table whose rows are `lost`, or whose rows are not the sealed ones."""
 
     table: str
-    noun: str
-    id: str
-    order: str
-    columns: str
-    rows: str = ""
-
-
-SEALED = (
-    Sealed(
-        "source", "sources", "id", "id", "id, uri, kind, title, reader, conversation, policy, at, sha256, properties,"
-        " location",
-    ),
-    Sealed("node", "passages and names", "id", "id", "id, kind, label, t_created, t_expired, expire_reason"),
-    Sealed(
-        "episode", "passages", "node_id", "node_id",
-        "node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, since, until, line_from, line_to,"
-        " line_map, refs, turns",
-    ),
-    Sealed(
-        "thesis", "sentences", "node_id", "node_id",
-        "node_id, episode_id, span_from, span_to, text, origin, modality, conf, valid_from, valid_to, superseded_by",
-    ),
-    Sealed(
-        "edge", "facts", "id", "id",
-        "id, src, dst, pred_id, role, conf, n_support, valid_from, valid_to, t_created, t_expired, expire_reason,"
-        " superseded_by, modality",
-        "kind = 'rel'",
-    ),
-    Sealed(
-        "provenance", "the quotes of facts", "item_id", "item_id, item_kind, episode_id",
-        "item_kind, item_id, episode_id, span_from, span_to, extractor",
-        "item_kind IN ('edge', 'node')",  # as in its index
-    ),
-    Sealed("alias", "the names of", "node_id", "node_id, norm", "node_id, norm, surface, origin, conf"),
-    Sealed("vec", "vectors", "id", "id", "id, embedder_id, item_id, data, sha256"),
-    Sealed("revision", "revisions", "id", "id", "id, old_kind, old_id, new_kind, new_id, reason, author, state"),
-    Sealed("journal", "changes", "id", "id", "id, t, item_kind, item_id, field, old, new, episode_id, revision_id"),
-    Sealed("message", "messages of chats", "id", "id", "id, conversation_id, role, text, state, t, citations"),
-)  # fmt: skip
+    changed: list[int]
+    lost: list[int]
 
 
 def watch(conn: Connection) -> None:
-    """Creates the table of seals and the triggers that delete them."""
-    conn.execute(
-        "CREATE TABLE IF NOT EXISTS seal(kind INTEGER NOT NULL, block INTEGER NOT NULL, n INTEGER NOT NULL,"
-        " crc INTEGER NOT NULL, PRIMARY KEY(kind, block)) STRICT, WITHOUT ROWID"
+    """Makes a writing connection keep the seals, and seals everything if nothing is sealed."""
+    for table in SEALED:
+        for event, steps in _make_triggers(conn, table).items():
+            conn.execute(f"CREATE TEMP TRIGGER seal_{table}_{event} AFTER {event} ON {table} BEGIN {steps} END")
+    new = (
+        f"SELECT {KINDS[table]}, {SEALED[table]}, {_call(conn, table)} FROM {table}"
+        f" WHERE {SEALED[table]} > (SELECT ifnull(max(id), 0) FROM seal WHERE kind = {KINDS[table]})"
+        for table in ALLOCATED
     )
-    for kind, table in enumerate(SEALED):
-        for event, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
-            if event == "INSERT" and table.order == table.id:
-                continue  # a row changes after all that are sealed; these triggers take a fifteenth of reading a note
-            name = f"unseal_{table.table}_{event}_{row}".lower()
-            conn.execute(f"DROP TRIGGER IF EXISTS {name}")
-            when = f" WHEN {row}.{table.rows}" if table.rows else ""
-            conn.execute(
-                f"CREATE TRIGGER {name} AFTER {event} ON {table.table}{when} BEGIN"
-                f" DELETE FROM seal WHERE kind = {kind} AND block = {row}.{table.id} / {BLOCK}; END"
-            )
+    conn.execute(f"CREATE TEMP VIEW unsealed AS {' UNION ALL '.join(new)}")
+    if not conn.execute("SELECT 1 FROM seal").fetchone():
+        conn.execute("BEGIN IMMEDIATE")
+        renew(conn, SEALED)
+        conn.execute("COMMIT")
 
 
-def take_away(conn: Connection) -> None:
-    """Deletes all seals, because the form of the rows may have changed."""
+def _make_triggers(conn: Connection, table: str) -> dict[str, str]:
+    """{event: the statements of its trigger}."""
+    kind, key = KINDS[table], SEALED[table]
+    old, new = _call(conn, table, "OLD."), _call(conn, table, "NEW.")
+    if _list_keys(conn, table) == [key]:  # each row has its own seal
+        added = f"INSERT INTO seal VALUES ({kind}, NEW.{key}, {new}) ON CONFLICT DO UPDATE SET crc = excluded.crc;"
+        this = f"WHERE kind = {kind} AND id = OLD.{key};"
+        events = {"DELETE": f"DELETE FROM seal {this}", "UPDATE": f"UPDATE seal SET crc = crc - {old} + {new} {this}"}
+        return events if table in ALLOCATED else {"INSERT": added, **events}
+    of_old, of_new = ("0", "0") if key == "0" else (f"OLD.{key}", f"NEW.{key}")
+    change = "INSERT INTO seal VALUES ({}, {}, {}) ON CONFLICT DO UPDATE SET crc = crc + excluded.crc;"
+    added, removed = change.format(kind, of_new, new), change.format(kind, of_old, f"-{old}")
+    removed += f" DELETE FROM seal WHERE kind = {kind} AND id = {of_old} AND crc = 0;"
+    return {"INSERT": added, "DELETE": removed, "UPDATE": added + removed}
+
+
+def seal_new(conn: Connection) -> None:
+    """Seals the new rows of tables with ascending ids, at the end of a unit: half the time of triggers."""
+    conn.execute("INSERT INTO seal SELECT * FROM unsealed")
+
+
+def _list_keys(conn: Connection, table: str) -> list[str]:
+    return [name for _, name, _, _, _, place in conn.execute(f"PRAGMA table_info({table})") if place]
+
+
+def _call(conn: Connection, table: str, prefix: str = "") -> str:
+    """The call that computes the checksum of a row. Texts are bytes to it, since damaged ones may be no text."""
+    columns = [(prefix + name, kind) for _, name, kind, *_ in conn.execute(f"PRAGMA table_info({table})")]
+    return f"checksum({', '.join(f'CAST({name} AS BLOB)' if kind == 'TEXT' else name for name, kind in columns)})"
+
+
+def renew(conn: Connection, tables: Iterable[str]) -> None:
+    """Seals the current rows of these tables, whatever they are."""
+    for table in tables:
+        conn.execute("DELETE FROM seal WHERE kind = ?", (KINDS[table],))
+        sums = f"SELECT {KINDS[table]}, {SEALED[table]}, sum({_call(conn, table)}) FROM {table} GROUP BY 2"
+        conn.execute(f"INSERT INTO seal {sums}")
+
+
+def discard(conn: Connection) -> None:
+    """Deletes all seals, because the form of the rows may have changed; `watch` adds them again."""
     if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'seal'").fetchone():
         conn.execute("DELETE FROM seal")
 
 
-def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[str]:
-    """A sentence for each damaged block, checking every `parts`-th block from `part` on."""
-    for kind, table in enumerate(SEALED):
-        sealed = _list_seals(conn, kind)
-        blocks = dict(_read(conn, table, f"{table.id} / {BLOCK} % {parts} = {part}", sealed))
-        for block, seal in sorted(sealed.items()):
-            if block % parts == part and blocks.get(block) != seal:
-                ids = f"{block * BLOCK} to {block * BLOCK + BLOCK - 1}"
-                yield f"Something among {table.noun} {ids} is not as it was written: the disk has changed it."
+def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Damage]:
+    """The damage to each table, of every `parts`-th key from `part` on."""
+    for table, key in SEALED.items():
+        rows = conn.execute(
+            f"SELECT id, max(crc) > 0 FROM (SELECT {key} AS id, sum({_call(conn, table)}) AS crc FROM {table}"
+            f" WHERE {key} % {parts} = {part} GROUP BY 1"
+            f" UNION ALL SELECT id, -crc FROM seal WHERE kind = {KINDS[table]} AND id % {parts} = {part})"
+            " GROUP BY id HAVING sum(crc) <> 0 ORDER BY id"
+        ).fetchall()
+        if rows:
+            yield Damage(table, [id for id, there in rows if there], [id for id, there in rows if not there])
 
 
-def list_unsealed(conn: Connection) -> list[tuple[int, int]]:
-    """(kind, block) without a seal or with rows added since."""
-    blocks = []
-    for kind, table in enumerate(SEALED):
-        sealed = {block: n for block, (n, _) in _list_seals(conn, kind).items()}
-        counted = f"SELECT {table.id} / {BLOCK}, count(*) FROM {table.table} WHERE {table.rows or 1} GROUP BY 1"
-        blocks += [(kind, block) for block, n in conn.execute(counted) if sealed.get(block, 0) < n]
-    return blocks
+def describe(damage: Damage) -> Iterator[str]:
+    """A sentence for the changed and one for the lost rows of a table."""
+    changed = "not as written, because the disk or another program has changed them"
+    for ids, what in ((damage.changed, changed), (damage.lost, "gone")):
+        if ids:
+            listed = ", ".join(map(str, ids[:MOST])) + (f" and {len(ids) - MOST:,} more" if len(ids) > MOST else "")
+            yield f"Rows of the table {damage.table} are {what}: {listed}."
 
 
-def seal(conn: Connection, blocks: Iterable[tuple[int, int]]) -> None:
-    """Seals the current contents of these blocks."""
-    for kind, block in blocks:
-        table = SEALED[kind]
-        for _, (n, crc) in _read(conn, table, f"{table.id} BETWEEN {block * BLOCK} AND {block * BLOCK + BLOCK - 1}"):
-            conn.execute("INSERT OR REPLACE INTO seal(kind, block, n, crc) VALUES (?, ?, ?, ?)", (kind, block, n, crc))
-
-
-def _list_seals(conn: Connection, kind: int) -> dict[int, Seal]:
-    rows = conn.execute("SELECT block, n, crc FROM seal WHERE kind = ?", (kind,))
-    return {block: (n, crc) for block, n, crc in rows}
-
-
-def _read(
-    conn: Connection, table: Sealed, which: str, sealed: Mapping[int, Seal] | None = None
-) -> Iterator[tuple[int, Seal]]:
-    """(block, (number of rows, checksum)) of a table; of `sealed` blocks only the rows that were there then."""
-    before = conn.text_factory
-    conn.text_factory = bytes  # damaged data may be no text
+def repair(conn: Connection, backup: Path) -> int:
+    """Replaces damaged rows by those of a backup of the same format whose checksums are the sealed ones; returns the
+    number of keys repaired. Rows that only count or wait (MINOR) are sealed unchanged."""
+    conn.execute("ATTACH ? AS backup", (f"{backup.absolute().as_uri()}?immutable=1",))
+    conn.execute("PRAGMA foreign_keys = OFF")  # or rows that belong to a replaced one would go with it
     try:
-        query = f"SELECT {table.columns} FROM {table.table} WHERE {table.rows or 1} AND {which} ORDER BY {table.order}"
-        place = [name.strip() for name in table.columns.split(",")].index(table.id)
-        for block, rows in groupby(conn.execute(query), lambda row: row[place] // BLOCK):
-            n, crc = 0, 0
-            for row in islice(rows, sealed[block][0] if sealed and block in sealed else None):
-                n, crc = n + 1, crc32(repr(row).encode(), crc)
-            yield block, (n, crc)
+        conn.execute("BEGIN IMMEDIATE")
+        repaired = sum(_repair_table(conn, damage) for damage in list(find_damage(conn)))
+        conn.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        conn.execute("COMMIT")
+        return repaired
     finally:
-        conn.text_factory = before
+        if conn.in_transaction:
+            conn.execute("ROLLBACK")
+        conn.execute("PRAGMA foreign_keys = ON")
+        conn.execute("DETACH backup")
+
+
+def _repair_table(conn: Connection, damage: Damage) -> int:
+    table, key, repaired = damage.table, SEALED[damage.table], 0
+    query = f"SELECT sum({_call(conn, table)}) FROM backup.{table} WHERE {key} = ?"
+    for id in [*damage.changed, *damage.lost]:
+        place = KINDS[table], id
+        sealed = conn.execute("SELECT crc FROM seal WHERE kind = ? AND id = ?", place).fetchone()
+        if sealed and conn.execute(query, (id,)).fetchone() == sealed:
+            conn.execute(f"DELETE FROM {table} WHERE {key} = ?", (id,))
+            conn.execute(f"INSERT INTO {table} SELECT * FROM backup.{table} WHERE {key} = ?", (id,))
+            conn.execute("INSERT OR REPLACE INTO seal(kind, id, crc) VALUES (?, ?, ?)", (*place, *sealed))
+            repaired += 1
+    if table in MINOR:
+        renew(conn, [table])
+    return repaired

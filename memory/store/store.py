@@ -22,7 +22,7 @@ from memory.errors import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from memory.store import compact, ownership, schema
+from memory.store import compact, ownership, schema, seals
 from memory.store.backup import check_room, verified_copy
 from memory.store.connect import (
     Connection,
@@ -146,6 +146,7 @@ class Store:
             try:
                 yield conn
                 if conn.total_changes != before:
+                    seals.seal_new(conn)
                     conn.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
                 self.verify_place()
                 conn.execute("COMMIT")
@@ -194,13 +195,10 @@ class Store:
     def rewrite(self) -> None:
         """Rewrites the file in place (VACUUM), so that unused parts of its pages contain nothing. Writers wait. SQLite
         sorts the new pages into a temporary file, not into memory. StoreFullError without room."""
-        with self.quiet() as conn:
+        with self.quiet(), closing(connect(self.path)) as conn:  # another one: a new temp_store drops the triggers
             check_room(self.path, self.path, REWRITE_SHARE)
             conn.execute("PRAGMA temp_store = FILE")
-            try:
-                conn.execute("VACUUM")
-            finally:
-                conn.execute("PRAGMA temp_store = MEMORY")
+            conn.execute("VACUUM")
 
     def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
         """Makes `writing()` raise StoreFullError with this reason, except inside `making_room()`, which calls
@@ -391,6 +389,7 @@ def _open_newest(file: Path) -> Connection:
                 writer = compact.make_compactable(writer, file)
             writer.execute("PRAGMA journal_mode = WAL")
             schema.upgrade(writer, file, version, schema.STEPS)
+            seals.watch(writer)
             ownership.note_owner(writer, file)  # which opens the log, too
         except BaseException:
             writer.close()

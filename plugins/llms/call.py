@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, ModelTimeoutError
 from memory.llm import Reply
+from plugins.llms.listener import refuse_other_user
 
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
@@ -146,7 +147,9 @@ class Call:
 
 
 def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], connect_s: float) -> dict[str, Any]:
-    """Arguments for a client of `httpx` (or httpx2) whose calls can be broken off; `limits` are those of a Backend."""
+    """Arguments for a client of `httpx` (or httpx2) whose calls can be broken off; `limits` are those of a Backend.
+    ModelUnavailableError if another user's program answers there."""
+    refuse_other_user(url)
 
     def limit(response: Any) -> None:
         is_plain = response.headers.get("content-encoding", "identity") == "identity"

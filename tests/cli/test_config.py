@@ -128,8 +128,9 @@ def test_edit_opens_the_editor_and_checks_what_it_wrote(
     assert "nonsense" in result.stderr
 
 
-def test_only_the_owner_can_read_the_settings_whatever_the_umask(pal: Pal, home: Path) -> None:
-    before = os.umask(0)
+@pytest.mark.parametrize("umask", [0, 0o777])
+def test_only_the_owner_can_read_the_settings_whatever_the_umask(pal: Pal, home: Path, umask: int) -> None:
+    before = os.umask(umask)
     try:
         assert pal("config", "set", "memory.recall.k", "9").exit_code == 0
         assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600

@@ -132,11 +132,11 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
     assert said.code == 1 and said.err == "Some of it can be fixed now: pal doctor --fix\n"
     problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
     assert problems.pop(0).startswith("Problem: Row 2 of sentence_vec belongs to a row of vec that is not there.")
-    assert len(problems) == 3 and all(line.endswith("pal rebuild --vectors.") for line in problems[:2])
-    assert "The vectors cannot be read" in problems[2]
+    assert len(problems) == 5 and all(line.endswith("pal rebuild --vectors.") for line in problems[:4])
+    assert "The vectors cannot be read" in problems[4]
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
-    places = "daemon, file, disk, backups, folders, readers, plug-ins, embedder, night"
+    places = "daemon, file, disk, backups, folders, readers, plug-ins, embedder, models, night"
     assert mended.out.startswith(f"All is well. Checked: {places}.")
     checks = shell.pal("doctor", "--json").json["checks"]
     assert checks[0] == {"place": "daemon", "problem": "", "fix": ""}

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from daemon.api import services
 from daemon.jobs.schedule import DAY_MS, Schedule, is_due
 
 FOUR = datetime.fromisoformat("2024-05-05T04:00:00+00:00")
@@ -106,3 +107,14 @@ def test_what_is_due(last: datetime | None, now: datetime, days: int, due: bool)
     last_ms = int(last.timestamp() * 1000) if last else 0
     assert is_due(last_ms, now, 4, days) is due
     assert DAY_MS == 86_400_000
+
+
+def test_memory_is_returned_once_after_questions_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "QUIET_SECONDS", 0)
+    pool = services.QuestionPool(1)
+    assert not pool.begin_rest(), "nothing was asked"
+    pool.submit(int).result()
+    while pool.busy:
+        time.sleep(0.01)
+    assert pool.begin_rest() and not pool.begin_rest()
+    pool.shutdown()

@@ -158,12 +158,12 @@ def test_no_backup_goes_while_the_memory_is_damaged(desk: Desk) -> None:
         conn.execute("PRAGMA trusted_schema = ON")
         sealed = conn.execute("SELECT * FROM seal").fetchall()
         conn.execute("UPDATE episode SET text = 'The spare key hangs behind the block.'")
-        conn.executemany("INSERT OR REPLACE INTO seal VALUES (?, ?, ?, ?)", sealed)
+        conn.executemany("INSERT OR REPLACE INTO seal VALUES (?, ?, ?)", sealed)
     for _ in range(2):
         desk.next_day()
         assert upkeep.back_up()
     assert len(desk.names) == 3
-    assert any(isinstance(notice, wire.Notice) and "Something among passages" in notice.text for notice in desk.told)
+    assert any(isinstance(notice, wire.Notice) and "Rows of the table episode" in notice.text for notice in desk.told)
     assert "no old backup is removed" in upkeep.state().warnings[-1] and upkeep.state().problems == 1
 
 

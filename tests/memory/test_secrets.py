@@ -22,6 +22,7 @@ from memory.store import schema
 from memory.store.store import Store
 from memory.text.placeholders import drop_letters, fill_placeholders, find_placeholders
 from memory.text.secrets import find_secrets
+from tests.memory.store.building import use_steps
 
 CANARIES = make_canaries(100)
 PASSWORD = next(one.value for one in CANARIES if one.kind == "wifi key")
@@ -199,7 +200,7 @@ def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, s
 def test_a_memory_from_before_gets_a_key_and_its_table(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(schema, "STEPS", schema.STEPS[: schema.STEPS.index(schema.keep_secrets_apart)])
+        use_steps(then, *schema.STEPS[: schema.STEPS.index(schema.keep_secrets_apart)])
         Store.open(path).close()
     Store.open(path).close()
     with sqlite3.connect(path) as conn:

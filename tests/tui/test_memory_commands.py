@@ -248,7 +248,8 @@ async def test_the_memory_is_looked_after() -> None:
             ("/check", "The memory file is intact."),
             (
                 "/doctor",
-                "No problems. Checked: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night.",
+                "No problems. Checked: daemon, file, disk, backups, folders, readers, plug-ins, embedder, models, "
+                "night.",
             ),
             ("/tidy", "3 duplicate facts were merged."),
             ("/pause", "No model reads in the background. /unpause goes on."),

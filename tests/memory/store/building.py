@@ -10,9 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 
 from memory.nouns import Document, Fact
-from memory.store import episodes, facts, graph, sources, text, vectors
+from memory.store import episodes, facts, graph, schema, seals, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import insert_row
 from memory.time.timestamps import to_ms
@@ -129,3 +130,11 @@ def about(
 def row_at(id: int, seq: int, **given: Any) -> episodes.EpisodeRow:
     """An episode's row with its new place."""
     return episodes.EpisodeRow(id, 0, seq, "", "", "", 0, **given)
+
+
+def use_steps(monkeypatch: pytest.MonkeyPatch, *steps: schema.Step) -> None:
+    """Makes a memory of an older format, without seals, or of a later one."""
+    monkeypatch.setattr(schema, "STEPS", steps)
+    if schema.seal_each_row not in steps:
+        monkeypatch.setattr(seals, "watch", lambda conn: None)
+        monkeypatch.setattr(seals, "seal_new", lambda conn: None)

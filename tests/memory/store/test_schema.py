@@ -9,7 +9,7 @@ from memory.nouns import FORGOTTEN
 from memory.store import check, forgotten, ownership, schema, sources
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
-from tests.memory.store.building import remember_in_older
+from tests.memory.store.building import remember_in_older, use_steps
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -29,7 +29,7 @@ def older(tmp_path: Path) -> Path:
     """A memory of version 1 with a source in it."""
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(schema, "STEPS", (schema.create_memory,))
+        use_steps(then, schema.create_memory)
         with Store.open(path) as store, store.writing() as conn:
             remember_in_older(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
     return path
@@ -52,14 +52,14 @@ def test_a_new_file_is_at_the_newest_version(tmp_path: Path) -> None:
 
 def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newest = len(schema.STEPS) + 1
-    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, add_mood))
+    use_steps(monkeypatch, *schema.STEPS, add_mood)
     with Store.open(older) as store:
         assert check.check(store).problems == ()
         with store.reading() as conn:
             assert conn.execute("SELECT uri, mood FROM source").fetchall() == [("notes/a.md", "calm")]
     copy = older.with_name(f"memory.db.before-v{newest}.bak")
     assert (versions(older)[1], versions(copy)[1]) == (newest, 1)
-    monkeypatch.setattr(schema, "STEPS", (schema.create_memory,))
+    use_steps(monkeypatch, schema.create_memory)
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
 
@@ -79,7 +79,7 @@ def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
 ) -> None:
     before = schema.STEPS[: schema.STEPS.index(schema.keep_marks_of_forgotten)]
     with monkeypatch.context() as then:
-        then.setattr(schema, "STEPS", before)
+        use_steps(then, *before)
         with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
             sources.skip(conn, "/diary.md", "forgotten on request; `pal add` reads it again", 1)
             sources.skip(conn, "/photo.jpg", "there is no reader for it", 1)
@@ -90,12 +90,12 @@ def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "STEPS", (schema.create_memory, add_mood, break_off))
+    use_steps(monkeypatch, schema.create_memory, add_mood, break_off)
     for _ in range(2):
         with pytest.raises(RuntimeError, match="power cut"):
             Store.open(older)
         assert versions(older)[1] == 2
-    monkeypatch.setattr(schema, "STEPS", (schema.create_memory, add_mood))
+    use_steps(monkeypatch, schema.create_memory, add_mood)
     with Store.open(older) as store, store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM thesis").fetchone() == (2,)
     copies = {copy.name: versions(copy)[1] for copy in older.parent.glob("*.bak")}
@@ -160,7 +160,7 @@ def test_an_empty_file_becomes_a_memory(tmp_path: Path) -> None:
 
 
 def test_a_memory_whose_making_broke_off_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "STEPS", (break_off,))
+    use_steps(monkeypatch, break_off)
     with pytest.raises(StoreError):
         Store.open(tmp_path / "memory.db")
     monkeypatch.undo()
