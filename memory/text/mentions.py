@@ -300,7 +300,8 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     have been wrapped."""
     for match in _find_names(text):
         start = match.start()
-        is_wrapped = match[0].count("\n") == 1 and start - max(text.rfind(end, 0, start) for end in "\n\0") > MIN_WRAPPED_CHARS
+        before = start - max(text.rfind(end, 0, start) for end in "\n\0")
+        is_wrapped = match[0].count("\n") == 1 and before > MIN_WRAPPED_CHARS
         if "\n" in match[0] and not is_wrapped:
             for line in match[0].split("\n"):
                 yield line.removesuffix(","), start

@@ -23,7 +23,8 @@ _TEMPLATE_SETTINGS = (
 )
 # What a program fills in: a command of Templater anywhere, or a placeholder as a whole heading or property.
 _PLACEHOLDER = re.compile(
-    r"<%[-_+*=~]*\s*tp\.[^\n]*?%>|^(?:#{1,6}[ \t]+|[\w-]+:[ \t]*[\"']?)(\{\{[ \t]*\w+(?::[^{}\n]*)?[ \t]*\}\})[\"']?[ \t]*$",
+    r"<%[-_+*=~]*\s*tp\.[^\n]*?%>"
+    r"|^(?:#{1,6}[ \t]+|[\w-]+:[ \t]*[\"']?)(\{\{[ \t]*\w+(?::[^{}\n]*)?[ \t]*\}\})[\"']?[ \t]*$",
     re.MULTILINE,
 )
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
