@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import signal
 import sys
-from codecs import IncrementalDecoder, getincrementaldecoder
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
@@ -49,22 +50,17 @@ def prepare_input() -> None:
         return
     from textual.drivers import linux_driver
 
-    def make_decoder(name: str) -> Callable[..., Any]:
-        return lambda: _Decoder(getincrementaldecoder(name)("replace"))
+    def make_decoder(name: str) -> Callable[[], Any]:
+        decoder = getincrementaldecoder(name)("replace")
+
+        def decode(data: bytes, final: bool = False) -> str:
+            if not data and not final:
+                signal.raise_signal(signal.SIGHUP)
+            return decoder.decode(data, final)
+
+        return lambda: SimpleNamespace(decode=decode)
 
     cast(Any, linux_driver).getincrementaldecoder = make_decoder
-
-
-class _Decoder:
-    """A decoder of the bytes of a terminal, which hangs up at their end as the terminal would."""
-
-    def __init__(self, decoder: IncrementalDecoder) -> None:
-        self._decoder = decoder
-
-    def decode(self, data: bytes, final: bool = False) -> str:
-        if not data and not final:
-            signal.raise_signal(signal.SIGHUP)
-        return self._decoder.decode(data, final)
 
 
 def is_modified_enter(key: str) -> bool:

@@ -110,7 +110,9 @@ class ConfirmScreen(Dialog[bool]):
             yield Plain(self._comfort, classes="dialog-hint")
             with Horizontal(classes="buttons"):
                 yield Button("No (n)", id="no", compact=True)
-                yield Button(Content(f"{self._yes} (y)"), id="yes", variant="error", compact=True)
+                yes = Button(id="yes", variant="error", compact=True)
+                yes.label = Content(f"{self._yes} (y)")
+                yield yes
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")

@@ -69,13 +69,17 @@ def question_rows(questions: Iterable[str]) -> list[Row]:
 
 
 def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
+    """The last sessions; of several with one title the newest."""
+    newest: dict[str, wire.Conversation] = {}
+    for chat in sessions:
+        newest.setdefault(chat.title, chat)
     return [
         Row(
             Content.assemble(_line(chat.title or "Untitled"), (f"  {when(chat.updated, now)}", MUTED)),
             "resume",
             chat.id,
         )
-        for chat in list(sessions)[:CONVERSATIONS]
+        for chat in list(newest.values())[:CONVERSATIONS]
     ]
 
 
