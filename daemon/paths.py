@@ -84,6 +84,11 @@ class Paths:
         return self.data.with_name(RECEIVED)
 
     @property
+    def declined(self) -> Path:
+        """The extras that a person does not want to be offered, one a line."""
+        return self.data / "declined"
+
+    @property
     def ballast(self) -> Path:
         """A file of zeros that is given up when the disk is full."""
         return self.data / "ballast"

@@ -140,6 +140,11 @@ class Preview(Event):
     model: str = ""
     is_loading: bool = False
 
+    @property
+    def lines(self) -> tuple[AnswerLine, ...]:
+        """The text as lines, each with what it is."""
+        return tuple(split_lines(self.text, self.citations))
+
 
 @dataclass(frozen=True, slots=True)
 class Writing(Event):

@@ -456,6 +456,11 @@ class ChatMessage:
     as_of: datetime | None = None
     model: str = ""
 
+    @property
+    def lines(self) -> tuple[AnswerLine, ...]:
+        """The text as lines, each with what it is."""
+        return tuple(split_lines(self.text, self.citations))
+
 
 @dataclass(frozen=True, slots=True)
 class ConversationMatch:

@@ -40,7 +40,7 @@ from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.chat.screen import ChatScreen
 from tui.dialogs.dialog import Window
-from tui.keys import FILE, Keymap, load_keymap, take_any_bytes, teach_alt_enter
+from tui.keys import FILE, Keymap, load_keymap, prepare_input, teach_alt_enter
 from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, SessionStarted, StatusChanged, StreamEvent
 from tui.page import Page
 from tui.preferences import Preferences
@@ -91,7 +91,7 @@ def run(paths: Paths) -> int:
         return connect(paths, start=start)
 
     teach_alt_enter()
-    take_any_bytes()
+    prepare_input()
     app = PalimpsestApp(
         connect_daemon,
         preferences=Preferences.load(paths.data / PREFERENCES),

@@ -5,13 +5,14 @@ The chat opens whatever that file contains: an invalid entry gives a message, an
 
 from __future__ import annotations
 
+import signal
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
@@ -42,13 +43,24 @@ def teach_alt_enter() -> None:
     sequences["\x1b\r"] = sequences["\x1b\n"] = (_Keys.ALT_ENTER,)
 
 
-def take_any_bytes() -> None:
-    """Lets Textual's driver replace invalid UTF-8, from terminals of other encodings, by �; otherwise it ends the
-    app."""
-    if sys.platform != "win32":
-        from textual.drivers import linux_driver
+def prepare_input() -> None:
+    """Makes Textual's driver replace invalid UTF-8, from terminals of other encodings, by �, where it would end the
+    app; and end the chat when its terminal vanished without a signal, where it would read its end for ever."""
+    if sys.platform == "win32":
+        return
+    from textual.drivers import linux_driver
 
-        cast(Any, linux_driver).getincrementaldecoder = lambda name: partial(getincrementaldecoder(name), "replace")
+    def make_decoder(name: str) -> Callable[[], Any]:
+        decoder = getincrementaldecoder(name)("replace")
+
+        def decode(data: bytes, final: bool = False) -> str:
+            if not data and not final:
+                signal.raise_signal(signal.SIGHUP)
+            return decoder.decode(data, final)
+
+        return lambda: SimpleNamespace(decode=decode)
+
+    cast(Any, linux_driver).getincrementaldecoder = make_decoder
 
 
 def is_modified_enter(key: str) -> bool:

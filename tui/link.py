@@ -1,6 +1,6 @@
 """The chat's connection to the daemon: every call blocks, so every call has its own thread.
 
-Results are posted as messages (`tui/messages.py`) or awaited; the event loop never waits for the daemon. The threads
+Results are posted as messages or awaited; the event loop never waits for the daemon. The threads
 are daemon threads and not Textual workers, because Textual joins its workers at the end, and leaving the chat must not
 wait for a daemon that does not answer.
 

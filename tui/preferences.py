@@ -19,7 +19,7 @@ class Preferences:
     """Loaded when the chat opens, saved with every change. Without a `path` nothing is saved.
 
     `theme` empty: chosen by the terminal's background. `seen_at`: when the chat was last open, before this run. `used`
-    counts actions from the palette and slash commands. `pinned`: names at the top of the memory's list.
+    counts actions from the palette and slash commands.
     """
 
     path: Path | None = None
@@ -29,7 +29,6 @@ class Preferences:
     motion: bool = True
     seen_at: datetime | None = None
     used: Counter[str] = field(default_factory=Counter)
-    pinned: list[str] = field(default_factory=list)
     _saved: Preferences | None = field(default=None, repr=False, compare=False)  # as they were saved or loaded last
 
     @classmethod
@@ -47,8 +46,6 @@ class Preferences:
             if isinstance(stored.get(name), kind):
                 setattr(loaded, name, stored[name])
         loaded.seen_at = _moment(stored.get("seen_at"))
-        if isinstance(pinned := stored.get("pinned"), list):
-            loaded.pinned = [name for name in pinned if isinstance(name, str)]
         if isinstance(used := stored.get("used"), dict):
             loaded.used.update({str(key): n for key, n in used.items() if isinstance(n, int) and n > 0})
         loaded._saved = deepcopy(loaded)
@@ -71,14 +68,11 @@ class Preferences:
         kept = {
             name: getattr(self if getattr(self, name) != getattr(before, name) else stored, name) for name in CHOICES
         }
-        pinned = [name for name in stored.pinned if name in self.pinned or name not in before.pinned]
-        pinned += [name for name in self.pinned if name not in before.pinned and name not in pinned]
-        self.used, self.pinned = stored.used + (self.used - before.used), pinned
+        self.used = stored.used + (self.used - before.used)
         seen_at = now or stored.seen_at or self.seen_at
         values: dict[str, Any] = {
             **kept,
             "seen_at": seen_at.isoformat() if seen_at else None,
-            "pinned": pinned,
             "used": dict(self.used.most_common(100)),
         }
         self._saved = None

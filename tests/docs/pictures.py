@@ -117,7 +117,7 @@ class Visitor:
 
 async def visit(visitor: Visitor) -> None:
     """What the pictures show: home, an answer and what it rests on, the memory, and a change that came meanwhile."""
-    await visitor.until("Worth asking", "Spoken of", "20 notes")
+    await visitor.until("Worth asking", "Mentioned most", "20 notes")
     visitor.show(2.5, "home")
     await visitor.type("When was the fog signal last sounded?")
     await visitor.press("enter")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.nouns import UNKNOWN, Document
-from plugins.readers.common.origin import find_writer, is_template
+from plugins.readers.common.origin import find_placeholder, find_writer, is_template
 
 
 def writer(path: Path, reader: str = "markdown", **properties: object) -> str | None:
@@ -52,3 +52,18 @@ def test_a_template_is_in_a_folder_of_templates_or_in_the_one_that_the_vault_nam
     (settings / "data.json").write_text(json.dumps({"templates_folder": "Extras/Forms"}))
     named = ["99 Templates/person.md", "Extras/Forms/day.md", "Extras/list.md", "Templates.md"]
     assert [is_template(tmp_path / name) for name in named] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "placeholder"),
+    [
+        ("# {{date}}\n\nMood:", "{{date}}"),
+        ("---\ncreated: {{date:YYYY-MM-DD}}\n---\nMet at", "{{date:YYYY-MM-DD}}"),
+        ("# Visit\n\nseen on <% tp.date.now() %>", "<% tp.date.now() %>"),
+        ("# Jinja\n\nWrite `<% tp.date.now() %>` or {{ name }} where the name goes.", ""),
+        ("# Jinja\n\n```\n# {{title}}\n```\n", ""),
+        ("- {{query (and [[a]] [[b]])}}\n- {{embed ((64))}}", ""),
+    ],
+)
+def test_a_note_that_a_program_fills_in_is_a_template(text: str, placeholder: str) -> None:
+    assert find_placeholder(text) == placeholder

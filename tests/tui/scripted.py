@@ -108,6 +108,12 @@ class ScriptedClient:
     def status(self) -> wire.Status:
         return self.state
 
+    def stop(self) -> None:
+        self.did.append(("stop",))
+
+    def hello(self) -> None:
+        self.did.append(("hello",))
+
     def home(self, since: datetime | None = None) -> wire.Home:
         self.since = since
         return replace(self.found, since=since)

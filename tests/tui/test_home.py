@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,10 +11,13 @@ import pytest
 from textual.widgets import Input
 
 from daemon import wire
+from daemon.extras import ONNX_PACKAGE, list_offers
+from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
+from tui.dialogs.dialog import ConfirmScreen
 from tui.dialogs.start import PAUSE_SECONDS, IntroductionScreen, KeepScreen, PathScreen
 from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
@@ -216,7 +220,7 @@ def test_days_are_named_as_people_do(days: int, name: str) -> None:
 async def begin(chat: Chat, what: str) -> None:
     """Chooses how to begin."""
     await chat.until(lambda: "How to begin" in chat.text() and isinstance(chat.app.focused, HomeList))
-    for _ in range(4):
+    for _ in rows.EMPTY:
         if what in str(at(chat).options[at(chat).highlighted or 0].prompt):
             break
         await chat.pilot.press("down")
@@ -258,8 +262,7 @@ async def test_the_tree_fills_in_the_path(tmp_path: Path) -> None:
         await chat.pilot.press("down", "down", "enter")
         field = chat.app.screen.query_one(Input)
         await chat.until(lambda: field.value.endswith("notes [bold]"))
-        await chat.pilot.press("up", "left")
-        await chat.until(lambda: field.value == str(tmp_path.parent) and f"{tmp_path.name}/" in chat.text())
+        await chat.until(lambda: f"{tmp_path.name}/" in chat.text())
         await chat.pilot.press("tab")
         field.value = f"{tmp_path}/no"
         await chat.pilot.press("tab")
@@ -325,6 +328,36 @@ async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: P
             kept == "watch"
         )
         assert bool(client.added) == (kept == "once")
+
+
+@pytest.mark.parametrize(("key", "said"), [("y", "Installed."), ("n", "Watching")])
+async def test_a_folder_with_pdfs_offers_their_reader_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
+) -> None:
+    (tmp_path / "pip.py").write_text("", "utf-8")  # all that `python -m pip` then is
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    client = world.client(counted=wire.Counted(3, 9_000, complete=True, lacking=2), paths=Paths.in_folder(tmp_path))
+    async with chatting(client) as chat:
+        await chat.send(f"/add {tmp_path}")
+        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
+        await chat.pilot.press("y")
+        await chat.until(lambda: "Office files, for 2 files there: about 17 MB" in chat.words())
+        assert " -m pip install " in chat.words()
+        await chat.pilot.press(key)
+        await chat.until(lambda: said in [item.message for item in chat.app._notifications] or said in chat.text())
+        assert ("readers" in list_offers(client.paths, 2)) == (key == "y")
+
+
+async def test_better_search_is_offered_at_home_until_it_is_declined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, ONNX_PACKAGE, None)
+    async with chatting(world.client(state=world.EMPTY, paths=Paths.in_folder(tmp_path))) as chat:
+        await chat.until(lambda: "Better search" in chat.text() and "about 50 MB to download" in chat.words())
+        await begin(chat, "Better search")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        await chat.pilot.press("n")
+        await chat.until(lambda: "Better search" not in chat.text() and "How to begin" in chat.text())
 
 
 async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from tui.dialogs.asked import AskedScreen
 from tui.dialogs.dialog import ConfirmScreen
 from tui.inquiry import Limit
 from tui.widgets.below import Chip
-from tui.widgets.note import Note
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -47,11 +46,6 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
             assert safe(chat)
             await chat.pilot.press("escape")
         chat.screen.prompt.clear()
-        for command in ("/facts Ana", "/history Ana"):
-            said = len(chat.screen.query(Note))
-            await chat.send(command)
-            await chat.until(lambda said=said: len(chat.screen.query(Note)) > said)  # type: ignore[misc]
-            assert safe(chat)
         await chat.send(f"One? {text}".partition("\n")[0])
         await chat.send("Two?")
         await chat.until(lambda: chat.screen.query_one("#waiting").display)

@@ -15,7 +15,6 @@ from tests.tui.scripted import HOME
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
 from tui.memory.details import make_fact_line
 from tui.memory.screen import MemoryScreen
-from tui.preferences import Preferences
 from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
@@ -196,17 +195,6 @@ async def test_forgetting_says_what_goes_and_asks() -> None:
         assert "Forget that Ozzie Penhale, phone: 0161 496 07?" in asked(chat)
         await chat.pilot.press("y")
         await chat.until(lambda: chat.client.forgotten == [{"fact": 901}])
-
-
-async def test_what_is_pinned_stands_on_top(tmp_path: Path) -> None:
-    kept = Preferences.load(tmp_path / "chat.json")
-    async with chatting(world.remembered(), preferences=kept) as chat:
-        page = await memory(chat)
-        await chat.pilot.press("down", "down")
-        await chat.until(lambda: title(page) == "Compressor")
-        await chat.pilot.press("p")
-        await chat.until(lambda: rows(page)[:2] == ["Pinned", "★ Compressor"])
-    assert Preferences.load(tmp_path / "chat.json").pinned == ["Compressor"]
 
 
 async def test_what_is_yours_is_listed_and_said_anew() -> None:

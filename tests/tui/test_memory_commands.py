@@ -16,6 +16,7 @@ from tests.tui.test_prompt import LONG, chips
 from tui.chat.screen import ChatScreen
 from tui.dialogs.asked import PAGE, AskedScreen
 from tui.dialogs.dialog import ConfirmScreen
+from tui.memory.screen import MemoryScreen
 from tui.widgets.note import Note
 
 LYON = wire.Fact(
@@ -46,23 +47,14 @@ async def confirm(chat: Chat, key: str) -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
 
 
-async def test_facts_and_history_say_where_each_comes_from() -> None:
-    strand = wire.Strand("Ana", "lives in", (wire.HeldValue(TURIN), wire.HeldValue(LYON, MOVED)))
-    client = world.client(known={"Ana": (TURIN,)}, strands={"Ana": (strand,)}, objects=("Ana", "Ana Lima"))
-    async with chatting(client) as chat:
-        chat.screen.prompt.insert("/facts an")
-        await chat.until(lambda: "Ana Lima" in chat.said("#suggestions"))
+@pytest.mark.parametrize("command", ["/facts", "/hsitory"])
+async def test_facts_and_history_open_the_page_of_a_thing(command: str) -> None:
+    async with chatting(world.remembered(objects=("Compressor",))) as chat:
+        chat.screen.prompt.insert(f"{command} comp")
+        await chat.until(lambda: "Compressor" in chat.said("#suggestions"))
         await chat.pilot.press("tab", "enter")
-        await until_said(chat, "Facts about Ana:")
-        assert notes(chat)[0].splitlines()[1:] == [
-            "  Ana lives in Turin",
-            "      since 2026-03, notes/ana.md:9, fact 4",
-        ]
-        await give(chat, "/hsitory Ana", "Ana, lives in:")
-        assert "  Lyon\n      2021 to 2026-03, notes/ana.md:3, fact 3" in notes(chat)[1]
-        assert "      replaced by a rule: The newer note says so." in notes(chat)[1]
-        await give(chat, "/facts Nobody", "No facts about Nobody yet, only mentions.")
-        await give(chat, "/history Nobody", "No fact of Nobody was ever replaced")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
+        await chat.until(lambda: "Compressor" in str(chat.app.screen.query_one("#detail").border_title))
 
 
 async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
@@ -245,12 +237,6 @@ async def test_the_memory_is_looked_after() -> None:
     async with chatting(world.client()) as chat:
         for command, said in [
             ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. To restore it: pal restore /backup/memory-1.db"),
-            ("/check", "The memory file is intact."),
-            (
-                "/doctor",
-                "No problems. Checked: daemon, file, disk, backups, folders, readers, plug-ins, embedder, models, "
-                "night.",
-            ),
             ("/tidy", "3 duplicate facts were merged."),
             ("/pause", "No model reads in the background. /unpause goes on."),
             ("/unpause", "Models read in the background. /pause stops it."),
@@ -260,11 +246,13 @@ async def test_the_memory_is_looked_after() -> None:
         gone = wire.Folder("/gone", "missing", detail="the disk is not there")
         broke_off = wire.Night("failed", None, 3)
         chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,), night=broke_off)
-        away = '/gone is watched, but the disk is not there. To let it go: pal watch rm "/gone"'
-        await give(chat, "/doctor", f"page 7 is torn.\nIt reads nothing.\n{away}\nWhat is done at night broke off")
-        await give(chat, "/check", "The memory file is damaged:\npage 7 is torn.")
+        await chat.send("/doctor")
+        await chat.until(
+            lambda: all(said in chat.words() for said in ("4 problems", "page 7 is torn.", "It reads nothing."))
+        )
+        await chat.pilot.press("f5")
         chat.client.down = "The daemon has ended."
-        for number, command in enumerate(("/backup", "/check", "/doctor", "/tidy"), 1):
+        for number, command in enumerate(("/backup", "/tidy"), 1):
             await chat.send(command)
             await chat.until(lambda number=number: notes(chat).count("The daemon has ended.") == number)
 

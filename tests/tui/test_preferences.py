@@ -93,16 +93,15 @@ def test_what_is_kept_is_what_was(
 
 def test_two_chats_on_one_memory_do_not_overwrite_what_the_other_saved(tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
-    Preferences(path, pinned=["Ozzie"]).save(NOW)
+    Preferences(path).save(NOW)
     one, other = Preferences.load(path), Preferences.load(path)
-    one.theme, one.pinned = "parchment", ["Ozzie", "Beatrice"]
+    one.theme = "parchment"
     one.note_use("Status")
     other.effort = "deep"
-    other.pinned.remove("Ozzie")
     other.note_use("Status")
     other.note_use("Help")
     again = Preferences.load(path)
-    assert (again.theme, again.effort, again.pinned) == ("parchment", "deep", ["Beatrice"])
+    assert (again.theme, again.effort) == ("parchment", "deep")
     assert again.used == {"Status": 2, "Help": 1}
     one.save()
     assert Preferences.load(path) == again

@@ -8,7 +8,6 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.looks import Looks
 from tests.tui.scripted import Script, ScriptedClient
-from tests.tui.test_memory_commands import LYON, TURIN
 from tests.tui.test_prompt import FOG, GOAT, LONG
 from tui.inquiry import Limit
 from tui.widgets.below import Chip
@@ -48,12 +47,9 @@ async def test_questions_that_wait(looks: Looks) -> None:
         await looks.now(chat, "waiting")
 
 
-async def test_facts_in_the_conversation(looks: Looks) -> None:
-    async with chatting(world.client(known={"Ana": (TURIN, LYON)})) as chat:
-        await chat.send("/facts Ana")
-        await chat.until(lambda: "Facts about Ana" in chat.text())
+async def test_what_is_asked_before_forgetting(looks: Looks) -> None:
+    async with chatting(world.client()) as chat:
         await chat.pilot.resize_terminal(*NARROW)
-        await looks.now(chat, "facts")
         await chat.send("/forget name Ana")
         await chat.until(lambda: "cannot be undone" in chat.text())
         await looks.everywhere(chat, "confirm")

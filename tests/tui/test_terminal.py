@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -82,12 +83,16 @@ class Terminal:
     def modes_now(self) -> list[object]:
         return termios.tcgetattr(self._slave)
 
+    def hang_up(self) -> None:
+        """Takes the terminal away. It is not the controlling one, so no signal is sent."""
+        os.close(self._master)
+        os.close(self._slave)
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(10)
-        os.close(self._master)
-        os.close(self._slave)
+        self.hang_up()
 
     def _drain(self, wait: float) -> None:
         while select.select([self._master], [], [], wait)[0]:
@@ -152,6 +157,13 @@ def test_keys_sent_at_once_are_taken_in_their_order(terminal: Terminal) -> None:
     terminal.until("There is no command /none.", "There is no command /two.")
     terminal.send("\x11")
     assert terminal.ended() == 0
+
+
+def test_a_terminal_that_vanishes_without_a_signal_ends_the_chat(daemon: RunningDaemon) -> None:
+    terminal = Terminal(daemon)
+    terminal.until("Ask your memory.")
+    terminal.hang_up()
+    assert terminal.process.wait(PATIENCE) == -signal.SIGHUP
 
 
 def test_the_editor_gets_the_terminal_and_gives_it_back(daemon: RunningDaemon, tmp_path: Path) -> None:

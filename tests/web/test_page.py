@@ -64,11 +64,11 @@ def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, p
     expect(page.locator(".reason .path")).to_contain_text("passage “The ferry”")
     page.keyboard.press("n")
     expect(page.get_by_text("The note has only this passage.")).to_be_visible()
-    page.get_by_role("button", name="Right").click()
-    expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Right", exact=True).click()
+    expect(page.get_by_role("button", name="Right", exact=True)).to_have_attribute("aria-pressed", "true")
     assert visitor.client.traces(1).traces[0].verdict == "good"
 
-    page.get_by_label("as it stood on").fill("2025-06-01")
+    page.get_by_label("As of").fill("2025-06-01")
     ask(page, "Where does the ferry leave from?")
     expect(page.locator(".turn.done").last.locator(".line").first).to_contain_text("North Pier")
     page.reload()  # the session is kept, and is one of the chat's
@@ -162,7 +162,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(page.locator("section", has_text="Spoken of").get_by_role("link", name="Mara Quill")).to_be_visible()
+    expect(page.locator("section", has_text="Mentioned most").get_by_role("link", name="Mara Quill")).to_be_visible()
     page.keyboard.press("3")
     expect(page.get_by_label("Search", exact=True)).to_be_focused()
     page.keyboard.type("mara")
@@ -217,7 +217,7 @@ def test_the_graph_is_chosen_from_expanded_and_seen_at_a_time(page: Page) -> Non
     page.keyboard.press("ArrowUp")
     page.keyboard.press("+")
     page.keyboard.press("0")
-    slider = page.get_by_label("as it stood on")
+    slider = page.get_by_label("As of")
     slider.fill("0")
     expect(page.locator(".time output")).to_have_text("10 Jan 2025")
     until(page, "before => Number(document.querySelector('figure').dataset.nodes) < before", around)
@@ -439,3 +439,19 @@ def test_a_drawing_is_looked_around_in_by_keys(visitor: Visitor, tmp_path: Path)
     assert page.evaluate("window.violations") == [] and page.evaluate("window.pwned") is None
     page.close()
     assert watcher.wrong == []
+
+
+def test_many_notes_are_grouped_by_folder_and_the_timeline_opens_at_today(visitor: Visitor, page: Page) -> None:
+    for day in range(10, 20):
+        note = visitor.notes / "diary" / f"2026-03-{day}.md"
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(f"# Entry {day}\n\nThe tide was {day} inches lower.\n", "utf-8")
+    later = visitor.notes / "lease.md"
+    later.write_text("---\ndate: 2190-05-01\nrent: 950\n---\n# Jetty lease\n", "utf-8")
+    list(visitor.client.add([visitor.notes]))
+    go(page, "memory")
+    page.get_by_role("button", name="Notes", exact=True).click()
+    expect(page.locator(".results h3", has_text="diary")).to_be_visible()
+    go(page, "timeline")
+    expect(page.locator("#month-2190-05")).not_to_be_in_viewport()
+    expect(page.locator(f"#month-{time.strftime('%Y-%m')}")).to_be_in_viewport()

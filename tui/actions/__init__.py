@@ -1,4 +1,4 @@
-"""All actions of the chat, declared once, in one module for each page.
+"""All actions of the chat, declared once.
 
 Key bindings, footer, command palette, slash commands, completion hints and the help screen are all generated from
 `ACTIONS`. `handler` is a Textual action of the widget or screen named by `where`: `handler="add_path"` is its method
@@ -13,8 +13,7 @@ from tui.actions.action import TABS, page_keys
 from tui.actions.action import Action as Action
 from tui.actions.action import Completes as Completes
 from tui.actions.action import Where as Where
-from tui.actions.chat import CHAT
-from tui.actions.pages import PAGES
+from tui.actions.table import TABLE
 from tui.fuzzy import rank
 
 PLACES: dict[Where, str] = {
@@ -44,38 +43,20 @@ PLACES: dict[Where, str] = {
 
 EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
-    Action(
-        "Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands", priority=True
-    ),
-    Action(
-        "Quit",
-        "Leave the chat; sessions are saved.",
-        "quit",
-        "app",
-        "ctrl+q",
-        slash="quit",
-        palette=True,
-        priority=True,
-    ),
+    Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands",
+           priority=True),
+    Action("Quit", "Leave the chat; sessions are saved.", "quit", "app", "ctrl+q", "quit", palette=True, priority=True),
     Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
     Action("Motion", "Turn animation on or off.", "toggle_motion", "app", slash="motion", palette=True),
     *(
-        Action(
-            tab.title,
-            f"Go to {tab.title}.",
-            f"open_page('{tab.name}')",
-            "app",
-            page_keys(tab.name),
-            slash=tab.name,
-            palette=True,
-            priority=True,
-        )
+        Action(tab.title, f"Go to {tab.title}.", f"open_page('{tab.name}')", "app", page_keys(tab.name), tab.name,
+               palette=True, priority=True)
         for tab in TABS
     ),
-)
+)  # fmt: skip
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *PAGES)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *TABLE)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

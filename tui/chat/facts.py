@@ -12,8 +12,9 @@ from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.inquiry import Limit
+from tui.memory.rows import make_object_target
 from tui.page import Page
-from tui.reports import describe_change, facts_report, forgotten_report, history_report
+from tui.reports import describe_change, forgotten_report
 from tui.widgets.below import News
 from tui.wording import short_path
 
@@ -117,17 +118,9 @@ class FactTopic(Topic):
         super().__init__(page)
         self._limits, self._statements = limits, statements
 
-    @background()
     async def action_show_facts(self, name: str) -> None:
-        with self.tell_failures():
-            reply = await self.link.call(lambda client: client.facts(name))
-            await self.say(facts_report(reply, self.folders))
-
-    @background()
-    async def action_show_history(self, name: str) -> None:
-        with self.tell_failures():
-            reply = await self.link.call(lambda client: client.history(name))
-            await self.say(history_report(reply, self.folders))
+        self.shared.look_at = make_object_target(name)
+        await self.page.run_action("app.open_page('memory')")
 
     @background()
     async def action_remember(self, words: str = "") -> None:
@@ -180,7 +173,7 @@ class FactTopic(Topic):
             question, comfort = f"Forget fact {match['value']}?", FOR_GOOD
             selection = {"fact": int(match["value"])}
         else:
-            await self.say("A fact is named by its number, which /facts shows: /forget fact 12", "warning")
+            await self.say("A fact is named by its number, which `pal facts NAME` shows: /forget fact 12", "warning")
             return
         if await self.page.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, forget")):
             with self.tell_failures():

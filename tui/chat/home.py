@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
+from daemon.extras import list_offers
 from daemon.paths import find_examples
 from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
@@ -55,6 +56,8 @@ class HomeTopic(Topic):
             self._sessions.offer_last(self._known.sessions)
             self._draw_home()
         if not (self._known.status and self._known.status.stats.sources):
+            self._known.offers = await self.link.call(lambda client: list_offers(client.paths))
+            self._draw_home()
             return
         with suppress(DaemonError, DaemonDownError):  # Home without them is whole, too
             self._known.home = await self.link.call(lambda client: client.home(since))
@@ -98,6 +101,8 @@ class HomeTopic(Topic):
                 self._introduce()
             case "examples", _:
                 self._read_examples()
+            case "extra", str(extra):
+                self._install(extra)
             case "model", _:
                 self._models.action_connect()
 
@@ -123,6 +128,13 @@ class HomeTopic(Topic):
         if statements:
             self.show_message(f"Saved: {', '.join(statements)}. To see it: /me")
             self.link.refresh_status()
+
+    @background()
+    async def _install(self, extra: str) -> None:
+        with self.tell_failures():
+            await self._reading.offer(extra)
+        self.prompt.focus()
+        self.refill()
 
     @background()
     async def _read_examples(self) -> None:

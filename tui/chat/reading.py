@@ -6,7 +6,9 @@ import asyncio
 from pathlib import Path
 
 from daemon import wire
+from daemon.extras import decline, install, list_offers
 from tui.chat.topic import Topic, background
+from tui.dialogs.dialog import ConfirmScreen
 from tui.dialogs.start import KeepScreen
 from tui.link import SessionStarted, StreamEvent
 from tui.page import Page
@@ -37,11 +39,30 @@ class ReadingTopic(Topic):
             return
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
-            match await self.page.app.push_screen_wait(KeepScreen(self.link, path, counted)):
-                case "watch":
-                    await self._watch(path, at_home)
-                case "once":
-                    await self.read_once(path, at_home)
+            kept = await self.page.app.push_screen_wait(KeepScreen(self.link, path, counted))
+            if kept is not None and counted.lacking:
+                await self.offer("readers", counted.lacking)
+            if kept == "watch":
+                await self._watch(path, at_home)
+            elif kept == "once":
+                await self.read_once(path, at_home)
+
+    async def offer(self, extra: str, lacking: int = 0) -> None:
+        """Asks whether to install an extra for `lacking` files, does it, and remembers a refusal."""
+        offer = (await self.link.call(lambda client: list_offers(client.paths, lacking))).get(extra)
+        if offer is None:
+            return
+        question = ConfirmScreen(offer, yes="Yes, run this command")
+        if not await self.page.app.push_screen_wait(question):
+            await self.link.call(lambda client: decline(client.paths, extra))
+            return
+        self.show_message("Installing; this takes a minute or less…")
+        if problem := await asyncio.to_thread(install, extra, False):
+            await self.say(problem, "warning")
+            return
+        await self.link.call(lambda client: client.stop())
+        await self.link.call(lambda client: client.hello())  # starts a daemon that finds what is installed
+        self.show_message("Installed.")
 
     async def read_once(self, path: Path, at_home: bool = False) -> None:
         path_text = short_path(str(path))

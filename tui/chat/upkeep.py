@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from daemon.client import DaemonDownError, DaemonError
-from daemon.health import examine
 from daemon.terminal import display_safe, size
 from tui.chat.topic import Topic, background
 from tui.widgets.note import Note
@@ -23,7 +22,7 @@ def _report_failures(note: Note) -> Iterator[None]:
 
 
 class UpkeepTopic(Topic):
-    """/backup, /check, /doctor, /tidy, /pause, /unpause"""
+    """/backup, /doctor, /tidy, /pause, /unpause"""
 
     @background()
     async def action_back_up(self) -> None:
@@ -33,29 +32,9 @@ class UpkeepTopic(Topic):
             path = short_path(backup.path)
             note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
 
-    @background()
-    async def action_check(self) -> None:
-        note = await self.say("Checking the memory file…")
-        with _report_failures(note):
-            check = await self.link.call(lambda client: client.check())
-            if check.problems:
-                note.say("\n".join(["The memory file is damaged:", *check.problems, "What to do: /doctor"]), "error")
-            else:
-                note.say("The memory file is intact.")
-
-    @background()
     async def action_examine(self) -> None:
-        note = await self.say("Looking for problems…")
-        with _report_failures(note):
-            looks = await self.link.call(lambda client: list(examine(client, client.paths)))
-            problems = [look.problem for look in looks if look.problem]
-            if not problems:
-                names = ", ".join(dict.fromkeys(look.place for look in looks))
-                note.say(f"No problems. Checked: {names}.")
-                return
-            if any(look.fix for look in looks):
-                problems.append("Some of it can be fixed on the page Folders, in the tab Health.")
-            note.say("\n".join(problems), "warning")
+        self.shared.wants_health = True
+        await self.page.run_action("app.open_page('folders')")
 
     @background()
     async def action_tidy(self) -> None:

@@ -102,19 +102,16 @@ class ConfirmScreen(Dialog[bool]):
 
     def __init__(self, question: str, comfort: str = "", yes: str = "Yes, delete") -> None:
         super().__init__()
-        self._yes = yes
-        self._question = question
-        self._comfort = comfort
-        self._yes = yes
+        self._question, self._comfort, self._yes = question, comfort, yes
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -small"):
             yield Plain(self._question, classes="dialog-title")
             yield Plain(self._comfort, classes="dialog-hint")
             with Horizontal(classes="buttons"):
-                yield Button("No", id="no", compact=True)
+                yield Button("No (n)", id="no", compact=True)
                 yes = Button(id="yes", variant="error", compact=True)
-                yes.label = Content(self._yes)
+                yes.label = Content(f"{self._yes} (y)")
                 yield yes
 
     def on_button_pressed(self, event: Button.Pressed) -> None:

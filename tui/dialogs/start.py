@@ -14,7 +14,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.widgets import Button, DirectoryTree, Input
 from textual.widgets._directory_tree import DirEntry
 from textual.widgets.tree import TreeNode
@@ -109,7 +108,7 @@ def describe_estimate(estimate: wire.Estimate) -> str:
     )
 
 
-HINT = "Enter selects · Tab completes · ↓ into the tree, ← out of a folder · Esc"
+HINT = "Enter selects · Tab completes · ↓ into the tree · Esc"
 PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
 READ = (
     "Chats are read as text with a line for each message, as WhatsApp and others export them, and as JSON:\n"
@@ -122,13 +121,6 @@ class Tree(DirectoryTree):
 
     ICON_NODE = ICON_NODE_EXPANDED = ""
     ICON_FILE = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,backspace", "go_out", "Out of the folder", show=False),
-        Binding("right", "go_in", "Into the folder", show=False),
-    ]
-
-    class ParentRequested(Message):
-        """Requests the parent of the tree's root."""
 
     def __init__(self, path: Path, files: bool) -> None:
         self._files = files
@@ -138,19 +130,6 @@ class Tree(DirectoryTree):
     def show(self, path: Path) -> None:
         if Path(self.path) != path:
             self.path = path
-
-    def action_go_out(self) -> None:
-        node = self.cursor_node
-        if node is None or node.parent is None:
-            self.post_message(self.ParentRequested())
-        elif node.is_expanded:
-            node.collapse()
-        else:
-            self.move_cursor(node.parent)
-
-    def action_go_in(self) -> None:
-        if (node := self.cursor_node) is not None and node.allow_expand:
-            node.expand()
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
         return [path for path in paths if not path.name.startswith(".") and (self._files or is_folder(path))]
@@ -212,12 +191,6 @@ class PathScreen(Dialog[Path | None]):
             if is_folder(folder):
                 self.query_one(Tree).show(folder)
         self._count(self.path)
-
-    @on(Tree.ParentRequested)
-    def _go_out(self) -> None:
-        tree = self.query_one(Tree)
-        tree.show(Path(tree.path).absolute().parent)
-        self.query_one(Input).value = short_path(str(tree.path))
 
     @on(DirectoryTree.DirectorySelected)
     @on(DirectoryTree.FileSelected)

@@ -56,7 +56,10 @@ class FoldersScreen(Page):
         return self.tab.key is not None
 
     def on_screen_resume(self) -> None:
-        self.tab.load()
+        if self.shared.wants_health:
+            self.shared.wants_health = False
+            self.query_one(Choices).choose("health")
+        self._open_tab()
 
     def status_changed(self, message: StatusChanged) -> None:
         super().status_changed(message)
@@ -75,8 +78,8 @@ class FoldersScreen(Page):
         await self.run_action("app.open_page('chat')")
 
     @on(Choices.Selected)
-    def _tab_chosen(self, message: Choices.Selected) -> None:
-        self.query_one(ContentSwitcher).current = message.name
+    def _open_tab(self) -> None:
+        self.query_one(ContentSwitcher).current = self.tab.id
         self.query_one("#said").display = False
         self.tab.focus()
         self.tab.load()

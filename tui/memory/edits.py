@@ -1,4 +1,4 @@
-"""Edits of the memory on its page: correct, join, separate, forget, pin, undo."""
+"""Edits of the memory on its page: correct, join, separate, forget, undo."""
 
 from __future__ import annotations
 
@@ -94,21 +94,6 @@ class MemoryEdits(Page):
                 lambda client: client.names(name, other_name, False),
                 lambda client: client.names(name, other_name, True),
             )
-
-    def action_pin(self) -> None:
-        preferences = self.shared.preferences
-        if self.target is None or self.target.kind != "object":
-            self._warn("Go to a person or a thing; then p pins it to the top of the list.")
-            return
-        name = self.target.name
-        if name in preferences.pinned:
-            preferences.pinned.remove(name)
-            self._say(f"{name} is no longer pinned.")
-        else:
-            preferences.pinned.append(name)
-            self._say(f"{name} is pinned to the top of the list.")
-        preferences.save()
-        self.reload()
 
     @work
     async def action_forget(self) -> None:

@@ -62,10 +62,6 @@ def make_object_row(thing: wire.FoundObject) -> Row:
     return Row(thing.name, " · ".join(filter(None, (thing.kind, n_facts, n_notes))), make_object_target(thing.name))
 
 
-def make_pinned_row(name: str) -> Row:
-    return Row(f"★ {name}", "pinned", make_object_target(name))
-
-
 def make_fact_row(fact: wire.Fact) -> Row:
     """A fact; one that holds no longer is dimmed."""
     past = fact.superseded_by is not None or fact.retired is not None

@@ -30,7 +30,6 @@ from tui.memory.rows import (
     make_note_row,
     make_object_row,
     make_object_target,
-    make_pinned_row,
     make_plan_row,
     make_task_row,
 )
@@ -151,9 +150,6 @@ class MemoryScreen(MemoryTimes):
             else:
                 rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
                 self.filter.set_number(kind, total)
-                if kind == "objects":
-                    pinned = self._list_pinned(words)
-                    rows, total = [*pinned, *rows], total + len(pinned)
             self._list(rows, total, target)
 
     async def _list_all(self, words: str) -> list[Row]:
@@ -161,8 +157,7 @@ class MemoryScreen(MemoryTimes):
         lists = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
         for kind, (_, total) in zip(kinds, lists, strict=True):
             self.filter.set_number(kind, total)
-        groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
-        return group_rows([("Pinned", 0, self._list_pinned(words)), *groups])
+        return group_rows((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
 
     async def _list_plans(self, words: str) -> list[Row]:
         plans = await self.link.call(lambda client: client.plans())
@@ -189,15 +184,10 @@ class MemoryScreen(MemoryTimes):
     @work
     async def _fill(self, message: BrowseList.Requested) -> None:
         query = words, kind = self._query
-        pinned = len(self._list_pinned(words)) if kind == "objects" else 0
-        first = max(0, message.offset - pinned)
         with self.tell_failures():
-            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE + pinned, first))
+            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, message.offset))
             if query == self._query:  # nothing else was typed meanwhile
-                self.items.fill(first + pinned, rows)
-
-    def _list_pinned(self, words: str) -> list[Row]:
-        return [make_pinned_row(name) for name in self.shared.preferences.pinned if holds_words(name, words)]
+                self.items.fill(message.offset, rows)
 
     def _tells(self, entry: wire.ProfileEntry, words: str) -> bool:
         values = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))

@@ -34,9 +34,8 @@ PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a per
 NOTHING: Final = {
     "open": (
         "There is nothing to review.",
-        "When a note says something else than what was known, another address, another date, the memory takes the\n"
-        "newer one, and shows both here with the lines they stand in. You say whether that is right.\n"
-        "Where two notes disagree and nothing tells which is right, both stand here until you say.",
+        "When a note gives a new address or date, the memory uses the newer one and lists both here with their\n"
+        "lines. You say which is right. Where two notes disagree, both are listed until you decide.",
     ),
     "decided": ("Nothing has been decided yet.", "Your decisions are listed here, and can be changed."),
     "all": ("Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."),
@@ -84,6 +83,10 @@ class ReviewScreen(Page):
     @property
     def filter(self) -> Choices:
         return self.query_one(Choices)
+
+    @property
+    def has_row(self) -> bool:
+        return self.changes.revision is not None
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -134,6 +137,7 @@ class ReviewScreen(Page):
         nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
         self._count_marked()
         self._show()
+        self.show_keys()
 
     # Showing ------------------------------------------------------------------------------------
 

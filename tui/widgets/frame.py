@@ -40,7 +40,7 @@ class Rail(Horizontal):
         """Shows the state of a running daemon."""
         self._status, self._down = status, ""
         self._tabs.set_badge("review", status.review)
-        self._tabs.set_badge("folders", status.failed_total + status.stats.skipped)
+        self._tabs.set_badge("folders", status.failed_total)
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:

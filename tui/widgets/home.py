@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import PurePath
 from typing import ClassVar, Literal
@@ -26,7 +26,9 @@ from tui.widgets import home as rows
 from tui.widgets.plain import Options, Plain
 from tui.wording import when
 
-Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import", "owner"]
+Deed = Literal[
+    "ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import", "owner", "extra"
+]
 
 MUTED = "$foreground-muted"
 DAY_WIDTH = 9
@@ -39,6 +41,7 @@ EMPTY = (
     ("model", "Connect a model", "Ollama on this machine, or a key. Optional."),
     ("import", "Import chats", "ChatGPT, Claude, Gemini, WhatsApp, Slack, Signal, Telegram, ..."),
 )
+EXTRAS = {"onnx": "Better search", "readers": "Readers of PDF and Office files"}
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,14 @@ class Row:
     value: object = None
 
 
-def begin_rows() -> list[Row]:
-    """How to begin with an empty memory."""
+def begin_rows(offers: Mapping[str, str]) -> list[Row]:
+    """How to begin with an empty memory; `offers`: the extras that are missing, and what each brings."""
+    extras = [
+        ("extra", EXTRAS[extra], offer.partition(": ")[2].partition("\n")[0], extra) for extra, offer in offers.items()
+    ]
     return [
-        Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed)  # type: ignore[arg-type]
-        for deed, title, sentence in EMPTY
+        Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed, value)  # type: ignore[arg-type]
+        for deed, title, sentence, value in (*((*row, None) for row in EMPTY), *extras)
     ]
 
 
@@ -63,13 +69,17 @@ def question_rows(questions: Iterable[str]) -> list[Row]:
 
 
 def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
+    """The last sessions; of several with one title the newest."""
+    newest: dict[str, wire.Conversation] = {}
+    for chat in sessions:
+        newest.setdefault(chat.title, chat)
     return [
         Row(
             Content.assemble(_line(chat.title or "Untitled"), (f"  {when(chat.updated, now)}", MUTED)),
             "resume",
             chat.id,
         )
-        for chat in list(sessions)[:CONVERSATIONS]
+        for chat in list(newest.values())[:CONVERSATIONS]
     ]
 
 
@@ -160,6 +170,7 @@ class Known:
     home: wire.Home | None = None
     sessions: tuple[wire.Conversation, ...] = ()
     suggested: wire.SuggestionsReply | None = None
+    offers: Mapping[str, str] = field(default_factory=dict)  # extras that are missing
     statements: int = 0  # sources of statements made in the chat
 
 
@@ -262,7 +273,7 @@ class Home(Container):
         if not self.query(HomeList):  # the chat is there before they are
             self.mount(*self._lists.values())
         begins = status.stats.sources <= content.statements and not status.folders and not status.queue
-        self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
+        self._list(self.BEGIN, "How to begin", rows.begin_rows(content.offers) if begins else [])
         home, suggested = content.home or wire.Home(), content.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
         self._list(self.QUESTIONS, "Worth asking", rows.question_rows(suggested.questions))

@@ -91,7 +91,7 @@ function App() {
     document.dispatchEvent(new CustomEvent("palimpsest:theme"));
   }, [theme]);
   useEffect(() => {
-    document.title = `${PAGES[here]?.[0] ?? "Nothing here"} · Palimpsest`;
+    document.title = `${PAGES[here]?.[0] ?? "No such page"} · Palimpsest`;
   }, [here]);
   useEffect(() => {
     const listen = (event) => {
@@ -139,7 +139,7 @@ function App() {
       </div>
     </nav>
     <main ref=${main} tabindex="-1">
-      ${gone && html`<div class="gone" role="alert">${gone.message} To open it anew, on your terminal: <code>${gone.remedy}</code></div>`}
+      ${gone && html`<div class="gone" role="alert">${gone.message} To open it again, run in your terminal: <code>${gone.remedy}</code></div>`}
       ${
         Shown
           ? html`<${Shown} key=${name} parts=${rest} status=${status} />`
@@ -163,7 +163,7 @@ function describe(status) {
   if (status.safe_mode) return status.safe_mode;
   if (status.disk?.text) return status.disk.text;
   if (status.queue > 0) return `${count(status.queue, "note")} to read`;
-  return `${count(status.stats.sources, "note")} held`;
+  return count(status.stats.sources, "note");
 }
 
 function Closed({ problem }) {

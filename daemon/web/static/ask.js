@@ -2,7 +2,7 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { count, dotted, inline, shortPath, splitLines, statement } from "./text.js";
+import { count, dotted, inline, shortPath, statement } from "./text.js";
 import {
   DayField,
   Empty,
@@ -18,7 +18,6 @@ import {
 } from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
-const MAX_TITLE = 60;
 
 /** The session that is on the page; it stays while other pages are looked at. */
 const session = {
@@ -45,12 +44,6 @@ function useSession() {
   return session;
 }
 
-/** A session is named after its first question, until a model finds a shorter name: `daemon.terminal.title_of`. */
-function titleOf(question) {
-  const line = question.replace(/\s+/g, " ").trim();
-  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE).replace(/ [^ ]*$/, "")}…`;
-}
-
 /** Asks, and shows the page with the answer. A question that is running is stopped. */
 export async function ask(question) {
   stop();
@@ -63,7 +56,7 @@ export async function ask(question) {
   changed();
   try {
     if (session.id === null) {
-      session.id = (await post("/conversations", { title: titleOf(question) }, { signal: abort.signal })).id;
+      session.id = (await post("/conversations", { title: question }, { signal: abort.signal })).id;
       keepAddress("ask", session.id);
     }
     const body = { question, conversation: session.id, own_words: true, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
@@ -99,7 +92,7 @@ function take(turn, event) {
       turn.told = event;
       break;
     case "Preview":
-      turn.preview = { ...event, lines: splitLines(event.text, event.citations) };
+      turn.preview = event;
       break;
     case "Citation":
       turn.citations.push(event);
@@ -108,7 +101,7 @@ function take(turn, event) {
     case "Token":
       turn.text += event.text;
       turn.preview = null;
-      turn.lines = splitLines(turn.text, turn.citations);
+      turn.lines = turn.text.split("\n").map((text) => ({ text, kind: "text", citations: [] })); // until it is whole
       break;
     case "Answered":
       Object.assign(turn, { ...event, question: turn.question, stages: turn.stages, preview: null, state: "done" });
@@ -135,7 +128,6 @@ async function resume(id) {
       else if (session.turns.length) {
         Object.assign(session.turns.at(-1), {
           ...one,
-          lines: splitLines(one.text, one.citations),
           missing: [],
           state: one.state === "complete" ? "done" : "stopped",
           asOf: one.as_of ? new Date(one.as_of).toLocaleDateString("sv") : "", // as it was typed: 2026-03-09
@@ -202,7 +194,7 @@ function step(by) {
 function Suggested() {
   const { data } = useAnswer("/suggestions");
   return html`<${Empty} title="Ask in your own words.">
-    Every line of an answer has the number of its source; the passage stands beside it.
+    Every line of an answer has the number of its source; the passage is next to it.
   <//>
   ${
     data?.questions.length > 0 &&
@@ -229,7 +221,7 @@ function Turn({ turn, chosen, choose }) {
       folded.length > 0 &&
       !turn.preview &&
       html`<button class="quiet" aria-expanded=${unfolded} onClick=${() => setUnfolded(!unfolded)}>
-      ${unfolded ? "Fewer lines" : `${count(folded.length, "more line")}`}</button>`
+      ${unfolded ? "▾" : "▸"} also found: ${folded.length}</button>`
     }
     ${turn.citations.filter((one) => one.verdict === "unproved").map((one) => html`<p class="muted">
       [${one.n}] “${one.quote}”</p>`)}
@@ -280,7 +272,7 @@ function Told({ turn }) {
 
 function Line({ line, chosen, choose }) {
   return html`<p class="line ${line.kind}">
-    ${line.kind === "earlier" && html`<span class="tag">earlier</span>`}${inline(line.text, line.value)}
+    ${line.kind === "earlier" && html`<span class="tag">earlier:</span> `}${inline(line.text, line.value)}
     ${line.kind !== "text" && line.citations.map((n) => html`<button class="cite" aria-pressed=${chosen === n}
       aria-label=${`source ${n}`} onClick=${() => choose(n)}>${n}</button>`)}
   </p>`;
@@ -296,9 +288,7 @@ function limitsOf(within) {
 
 function Meta({ turn }) {
   const said = [
-    turn.ms ? `${(turn.ms / 1000).toFixed(1)} s` : "",
-    ...Object.values(turn.stages),
-    turn.asOf ? `as it stood on ${turn.asOf}` : "",
+    turn.asOf ? `as of ${turn.asOf}` : "",
     limitsOf(turn.within),
     turn.model ? `written by ${turn.model}` : "",
   ];
@@ -313,14 +303,15 @@ function Meta({ turn }) {
     changed();
   };
   return html`<div class="meta">
-    <span>${dotted(...said)}</span>
     ${
       turn.trace_id != null &&
       html`<span class="verdicts">
+      ${turn.citations.length > 0 && html`<span>why this? <kbd>w</kbd></span>`}
       <button class="quiet" aria-pressed=${turn.verdict === "good"} onClick=${() => judge("good")}>Right</button>
-      <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>Wrong</button>
+      <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>Not right</button>
     </span>`
     }
+    <span>${dotted(...said)}</span>
   </div>`;
 }
 
@@ -354,10 +345,10 @@ function Prompt() {
     <textarea data-first ref=${field} rows="1" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"
       onInput=${(event) => setQuestion(event.target.value)} onKeyDown=${press}></textarea>
     <div class="controls">
-      <${DayField} id="as-of" label="as it stood on" value=${asOf} change=${(value) => ((session.asOf = value), changed())} />
+      <${DayField} id="as-of" label="As of" value=${asOf} change=${(value) => ((session.asOf = value), changed())} />
       ${question.length > MAX_QUESTION && html`<span class="warn">${question.length - MAX_QUESTION} characters too many</span>`}
       ${turns.length > 0 && html`<button type="button" class="quiet"
-        onClick=${() => (begin(), go("ask"), field.current.focus())}>Start afresh</button>`}
+        onClick=${() => (begin(), go("ask"), field.current.focus())}>New session</button>`}
       ${running ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button disabled=${!question.trim()}>Ask</button>`}
     </div>
   </form>`;

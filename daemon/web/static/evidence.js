@@ -32,7 +32,7 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
     <${Cited} cited=${cited} around=${around} folders=${folders} />
     <div class="actions">
       <button class="quiet" aria-pressed=${Boolean(around)} onClick=${() => setAround(around ? "" : "1")}>
-        <kbd>n</kbd> What stands around it</button>
+        <kbd>n</kbd> Text around it</button>
       ${turn.trace_id != null && html`<button class="quiet" aria-pressed=${Boolean(why)}
         onClick=${() => setWhy(why ? "" : "1")}><kbd>w</kbd> Why this passage</button>`}
     </div>

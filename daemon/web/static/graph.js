@@ -178,7 +178,7 @@ export function GraphPage({ parts: [about = ""] }) {
     ${shown && html`<${GraphView} shown=${shown} chosen=${chosen} choose=${choose} handle=${drawing} />`}
     ${chosen && shown && html`<${Card} node=${chosen} graph=${shown} close=${() => setChosen(null)} />`}
     <div class="time">
-      <label for="time">as it stood on</label>
+      <label for="time">As of</label>
       <input id="time" type="range" min="0" max=${span} value=${span - (date ?? 0)} aria-valuetext=${then}
         onInput=${(event) => setDate(span - event.target.value || null)} />
       <output>${then}</output>

@@ -1,7 +1,7 @@
 // Home: what is new, what waits, what is planned, what could be asked.
 
 import { ask } from "./ask.js";
-import { count, day, MONTHS, place, statement, when } from "./text.js";
+import { count, MONTHS, place, statement, when } from "./text.js";
 import {
   address,
   Empty,
@@ -14,7 +14,7 @@ import {
   useRef,
   useState,
   Waiting,
-  moveFocus,
+  moveKeys,
 } from "./ui.js";
 
 const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
@@ -41,12 +41,7 @@ export function HomePage({ status }) {
   const { data: suggested } = useAnswer("/suggestions");
   const { data: sessions } = useAnswer("/conversations");
   const lists = useRef();
-  useKeys({
-    j: () => moveFocus(lists.current, 1),
-    ArrowDown: () => moveFocus(lists.current, 1),
-    k: () => moveFocus(lists.current, -1),
-    ArrowUp: () => moveFocus(lists.current, -1),
-  });
+  useKeys(moveKeys(lists));
   if (status.sources === 0) return html`<${Begin} />`;
   return html`<div class="sheet home" ref=${lists}>
     <${Prompt} />
@@ -73,7 +68,7 @@ function Prompt() {
     if (text) ask(text);
   };
   return html`<form class="begin" onSubmit=${submit}>
-    <input data-first type="search" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"
+    <input data-first type="search" value=${question} placeholder="Ask your memory (/)" aria-label="Ask your memory"
       autocomplete="off" onInput=${(event) => setQuestion(event.target.value)} />
   </form>`;
 }
@@ -109,15 +104,13 @@ function News({ home, folders }) {
       html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`,
     );
   }
-  for (const one of home.read) {
-    rows.push(
-      html`<${Row} href=${address("note", one.uri)} head=${one.title} more=${`read, ${count(one.episodes, "passage")}${one.at ? `, of ${day(one.at)}` : ""}`} />`,
-    );
+  if (home.read.length) {
+    const names = home.read.slice(0, 2).map((one) => one.title);
+    const more = names.join(", ") + (home.read_total > 2 ? " and others" : "");
+    rows.push(html`<${Row} href=${address("memory")} head=${`${count(home.read_total, "note")} read`} more=${more} />`);
   }
-  const more = home.read_total - home.read.length;
   return html`<${Section} title=${`Since ${when(home.since)}`}>
     ${rows.length ? rows : html`<p class="muted">Nothing is new.</p>`}
-    ${more > 0 && html`<p class="muted">and ${count(more, "more note")}</p>`}
   <//>`;
 }
 
@@ -132,7 +125,7 @@ function tellNews(one, folders) {
 function Planned({ home }) {
   if (!home.planned.length) return null;
   const today = new Date().toISOString().slice(0, 10);
-  return html`<${Section} title="Planned">
+  return html`<${Section} title="Next days">
     ${home.planned.slice(0, 8).map(
       (one) => html`<a class="entry dated" data-item href=${address("note", one.uri, ...(one.line ? [one.line] : []))}>
         <time class=${one.day < today ? "warn" : ""} datetime=${one.day}>${dayName(one.day)}</time>
@@ -160,7 +153,7 @@ function Questions({ questions }) {
 
 function Names({ names }) {
   if (!names.length) return null;
-  return html`<${Section} title="Spoken of">
+  return html`<${Section} title="Mentioned most">
     ${names.map((one) => html`<${Row} href=${address("thing", one)} head=${one} />`)}
   <//>`;
 }

@@ -10,6 +10,7 @@ import {
   html,
   keepAddress,
   moveFocus,
+  moveKeys,
   noteAddress,
   Problem,
   useAnswer,
@@ -35,10 +36,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => keepAddress("memory", ...(looked ? [looked] : [])), [looked]);
   useKeys({
-    j: () => moveFocus(list.current, 1),
-    ArrowDown: () => moveFocus(list.current, 1),
-    k: () => moveFocus(list.current, -1),
-    ArrowUp: () => moveFocus(list.current, -1),
+    ...moveKeys(list),
     f: () => setKind(Object.keys(KINDS)[(Object.keys(KINDS).indexOf(kind) + 1) % 4]),
   });
   const press = (event) => {
@@ -48,7 +46,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   };
   return html`<div class="sheet memory">
     <div class="search">
-      <input ref=${field} data-first type="search" value=${words} placeholder="Search for a name, a fact, a note" aria-label="Search"
+      <input ref=${field} data-first type="search" value=${words} placeholder="Search names, facts, notes" aria-label="Search"
         autocomplete="off" onInput=${(event) => setWords(event.target.value)} onKeyDown=${press} />
       <${Choices} label="Kind" options=${KINDS} chosen=${kind} choose=${setKind} />
     </div>
@@ -69,7 +67,7 @@ function Found({ what, title, words, limit, row, more }) {
   const rows = data[what];
   return html`<section>
     <h2>${title} <small>${data.total.toLocaleString("en")}</small></h2>
-    ${rows.map(row)}
+    ${what === "notes" && rows.length > ROWS.all ? groupByFolder(rows).map(([folder, of]) => html`<h3>${folder}</h3>${of.map(row)}`) : rows.map(row)}
     ${!rows.length && html`<p class="muted">${words ? `Nothing matches “${words}”.` : "There is nothing yet."}</p>`}
     ${
       rows.length < data.total &&
@@ -78,6 +76,16 @@ function Found({ what, title, words, limit, row, more }) {
         : html`<p class="muted">The first ${rows.length}. Add words to narrow the list.</p>`)
     }
   </section>`;
+}
+
+/** Notes by their folders, in the order in which these come first. */
+function groupByFolder(notes) {
+  const folders = new Map();
+  for (const one of notes) {
+    const folder = one.uri.split("/").slice(-2)[0] || "/";
+    folders.set(folder, [...(folders.get(folder) ?? []), one]);
+  }
+  return [...folders];
 }
 
 function Thing({ one }) {
@@ -118,12 +126,7 @@ const SECTIONS = [
 export function ThingPage({ parts: [name], status }) {
   const { data: thing, problem, again, isCurrent } = useAnswer("/object", { name });
   const page = useRef();
-  useKeys({
-    j: () => moveFocus(page.current, 1),
-    ArrowDown: () => moveFocus(page.current, 1),
-    k: () => moveFocus(page.current, -1),
-    ArrowUp: () => moveFocus(page.current, -1),
-  });
+  useKeys(moveKeys(page));
   if (problem?.code === "not_found")
     return html`<div class="sheet"><${Empty} title=${`Nothing is known about “${name}”.`}>
       It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a>

@@ -30,8 +30,8 @@ const VERDICTS = { keep: "The new one is right", old: "The old one is right", bo
 const NOTHING = {
   open: [
     "There is nothing to review.",
-    "When a note says something else than what was known, another address, another date, the memory takes the newer " +
-      "one, and shows both here with the lines they stand in. You say whether that is right.",
+    "When a note gives a new address or date, the memory uses the newer one and lists both here with their lines. " +
+      "You say which is right.",
   ],
   decided: ["Nothing has been decided yet.", "Your decisions are listed here, and can be changed."],
   all: ["Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."],

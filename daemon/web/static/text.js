@@ -3,27 +3,9 @@
 import { clean } from "./api.js";
 import { html } from "./ui.js";
 
-const LINE = /^(- )?(earlier: )?(.*?)((?: \[\d+\])*)\s*$/;
 const MARKUP =
   /\*\*(?<bold>[^*\n]+)\*\*|`(?<code>[^`\n]+)`|\[\[(?<note>[^[\]|\n]+)(?:\|(?<shown>[^[\]\n]+))?\]\]|\[(?<label>[^[\]\n]+)\]\((?<url>[^()\s]+)\)|\*(?<em>[^*\s][^*\n]*)\*/g;
 const FRONTMATTER = /^---[ \t]*\n[^]*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
-
-/** The lines of an answer that is still being written: `memory.events.split_lines`. */
-export function splitLines(text, citations) {
-  const known = new Map(citations.map((one) => [one.n, one]));
-  return text
-    .split("\n")
-    .filter((line) => line.trim())
-    .map((line) => {
-      const [, item, earlier, said, cited] = LINE.exec(line);
-      const numbers = [...cited.matchAll(/\d+/g)].map(Number);
-      const proof = known.get(numbers[0]);
-      if (!item) return { text: line, kind: "text", citations: numbers, value: "" };
-      if (proof?.folded) return { text: `${earlier ?? ""}${said}`, kind: "folded", citations: numbers, value: "" };
-      const value = proof?.value && said.includes(proof.value) ? proof.value : "";
-      return { text: said, kind: earlier ? "earlier" : "answer", citations: numbers, value };
-    });
-}
 
 /** A line with its bold words, code and links. Only links to the web can be followed. */
 export function inline(text, value = "") {

@@ -6,7 +6,7 @@ import {
   Empty,
   html,
   keepAddress,
-  moveFocus,
+  moveKeys,
   noteAddress,
   Problem,
   useAnswer,
@@ -32,13 +32,13 @@ export function TimelinePage({ parts: [begun = ""], status }) {
   const { data: revised } = useAnswer("/revisions", { state: "all", limit: MOST_REVISIONS });
   const [months, replaced] = useMemo(() => weave(data?.facts ?? [], revised?.revisions ?? [], looked), [data, revised]);
   const page = useRef();
+  const today = new Date().toISOString().slice(0, 7);
+  useEffect(() => {
+    const first = months.findIndex(([month]) => month <= today);
+    if (first > 0) document.getElementById(`month-${months[first][0]}`).scrollIntoView({ block: "start" });
+  }, [months]);
   useEffect(() => keepAddress("timeline", ...(looked ? [looked] : [])), [looked]);
-  useKeys({
-    j: () => moveFocus(page.current, 1),
-    ArrowDown: () => moveFocus(page.current, 1),
-    k: () => moveFocus(page.current, -1),
-    ArrowUp: () => moveFocus(page.current, -1),
-  });
+  useKeys(moveKeys(page));
   return html`<div class="sheet timeline" ref=${page}>
     <div class="search">
       <input data-first type="search" value=${words} placeholder="Filter by name" aria-label="Filter by name" autocomplete="off"

@@ -83,6 +83,12 @@ export function moveFocus(list, step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+/** The keys that move in a list. */
+export function moveKeys(list) {
+  const step = (by) => () => moveFocus(list.current, by);
+  return { j: step(1), ArrowDown: step(1), k: step(-1), ArrowUp: step(-1) };
+}
+
 // Addresses within the page. What is named in them is encoded, so that a name is never read as a part of one.
 export const address = (...parts) => `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
 /** The page of a note, at the line of what stands there. */

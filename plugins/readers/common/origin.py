@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.nouns import SOURCE_CODE, UNKNOWN, Document
+from memory.text.fences import blank_fences
 
 # Found only in the folder of a software project, whose authors are unknown.
 _MANIFESTS = (
@@ -20,6 +21,13 @@ _TEMPLATE_SETTINGS = (
     ("templates.json", "folder"),
     ("plugins/templater-obsidian/data.json", "templates_folder"),
 )
+# What a program fills in: a command of Templater anywhere, or a placeholder as a whole heading or property.
+_PLACEHOLDER = re.compile(
+    r"<%[-_+*=~]*\s*tp\.[^\n]*?%>"
+    r"|^(?:#{1,6}[ \t]+|[\w-]+:[ \t]*[\"']?)(\{\{[ \t]*\w+(?::[^{}\n]*)?[ \t]*\}\})[\"']?[ \t]*$",
+    re.MULTILINE,
+)
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
 _MAX_DEPTH = 4  # folders above a file that can hold templates
 _PROJECT_DEPTH = 2  # folders above a file that can be a project: the project and its subfolders, as docs/
 _CAPITALS = re.compile(r"[A-Z_-]{6,}(?:\.(?:md|txt|rst|adoc|org))?")  # names of files that come with a program
@@ -52,6 +60,14 @@ def is_template(path: Path) -> bool:
     return any(
         path.absolute().is_relative_to(folder / name) for folder in folders for name in _find_template_folders(folder)
     )
+
+
+def find_placeholder(text: str) -> str:
+    """The first part of a note's text that a program fills in, outside of code; "" for a note that a person wrote."""
+    if "{{" not in text and "<%" not in text:
+        return ""
+    match = _PLACEHOLDER.search(_INLINE_CODE.sub("", blank_fences(text)))
+    return (match[1] or match[0]) if match else ""
 
 
 @lru_cache(maxsize=256)

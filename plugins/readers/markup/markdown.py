@@ -3,15 +3,19 @@
 from pathlib import Path
 
 from memory.nouns import Document
+from plugins.readers import Unreadable
 from plugins.readers.common import frontmatter
 from plugins.readers.common.dates import date_of
 from plugins.readers.common.decode import text_of
+from plugins.readers.common.origin import find_placeholder
 from plugins.readers.markup import logseq
 from plugins.readers.markup.notes import first_heading, open_callouts
 
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
+    if placeholder := find_placeholder(text):
+        raise Unreadable(f"a template: it has the placeholder {placeholder}")
     if logseq.is_page(path, text):
         return [logseq.convert(path, text)]
     text = open_callouts(text)

@@ -196,3 +196,16 @@ def test_the_heads_of_a_mail_are_no_objects() -> None:
     assert norms(mail, kind="name") == ["ana silva", "boat of rui", "subject", "bo"]
     found = property_mentions({"from": "Ana Silva", "subject": "Boat", "date": "2024-05-03", "boat": "Heron"})
     assert [mention.surface for mention in found] == ["Ana Silva", "Boat", "Heron"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("## Dentist\nWhen: 2026-12-01 08:15 to 08:45 Europe/Stockholm\nWhere: Lund", ["Dentist", "Lund"]),
+        ("## Choir\nRepeats: FREQ=WEEKLY;BYDAY=TU", ["Choir"]),
+        ("# Petra Vance\nPhone (mobile): +46 70 555 77 00\nEmail: x", ["Petra Vance"]),
+        ("| Crop | Variety |\n|------+---------|\n| Garlic | Therador |", ["Garlic", "Therador"]),
+    ],
+)
+def test_words_of_a_format_are_no_things(text: str, names: list[str]) -> None:
+    assert [mention.surface for mention in mentions(text) if mention.kind == "name"] == names
