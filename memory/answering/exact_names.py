@@ -1,12 +1,14 @@
-"""Exact names: numbers, codes and accented spellings in a question must match exactly.
+"""Exact names: numbers, codes, accented spellings and places in a question must match exactly.
 
 "Bus 14" is not bus 41, "2026-114" is not "2026-141", "Müller" is not "Muller", though their vectors and spellings are
-nearly equal. Lines that name a different one are dropped if some line names the right one.
+nearly equal; the rent of the Mill flat is not in "Harbour flat/Lease.md". Lines that name a different one are dropped
+if some line names the right one.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -92,13 +94,35 @@ class ExactNames:
         return {strip_accents(word): word for name in names for word in WORD.findall(name) if word.isalpha()}
 
     def select(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates without those that name a different number or spelling."""
-        kept = list(candidates)
+        """The candidates without those that name a different number, spelling or place."""
+        kept = self._drop_unnamed(candidates)
         for name in self.numbered:
             kept = _drop_others(kept, [self._fit_number(candidate, name) for candidate in kept])
         if self._spellings:
             kept = _drop_others(kept, [self._fit_spelling(candidate) for candidate in kept])
         return kept
+
+    def _drop_unnamed(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+        """Without the fields ("Rent: 640") of notes and sections that the question does not name, where it names
+        another one with the same field."""
+        fields: dict[str, list[tuple[AnswerCandidate, frozenset[str]]]] = defaultdict(list)
+        for line in candidates:
+            key, colon, _ = line.sentence.lstrip("-*+ ").partition(": ")
+            if colon and not line.episode.turns:
+                fields[key.casefold()].append((line, self._keep_asked(_name_place(line))))
+        unnamed = {
+            line.thesis_id
+            for lines in fields.values()
+            for line, named in lines
+            for other, fully in lines
+            if named < fully and (fully - named).isdisjoint(self._keep_asked(line.shown))
+            if line.episode.id == other.episode.id or (fully - named).isdisjoint(line.covered)
+        }
+        return [line for line in candidates if line.thesis_id not in unnamed]
+
+    def _keep_asked(self, text: str) -> frozenset[str]:
+        """The question's stems in a text."""
+        return frozenset(self._stem_words(text)).intersection(self._stems)
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
         """Whether a line or its headings contain the number and its passage the noun."""
@@ -147,6 +171,11 @@ class ExactNames:
 def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
     """The candidates without those of another name (-1), if any has the right one (1)."""
     return [candidate for candidate, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
+
+
+def _name_place(line: AnswerCandidate) -> str:
+    """What names the thing that a line is about: its headings, its note and the folders."""
+    return f"{line.context} {line.episode.title} {line.episode.source.place}"
 
 
 def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
