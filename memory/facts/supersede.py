@@ -113,7 +113,8 @@ class Superseder:
                 names = graph.object_labels(self._conn, [new.object, other.object])
                 is_near = {folder for folder, _ in titles.values()} == {folder for folder, _ in others.values()}
                 is_titled = all(norm(title) == subject for _, title in others.values())
-                if is_near and is_titled and not new.sources & other.sources and self._may_exclude(other, new, names):
+                is_other = not new.sources & other.sources and not refines(names[new.object], names[other.object])
+                if is_near and is_titled and is_other and self._may_exclude(other, new, names):
                     older, newer = sorted((other, new), key=_key)
                     self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)
 
