@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -131,7 +132,7 @@ class ExactNames:
 
     def are_of_line(self, line: AnswerCandidate) -> bool:
         """Whether the question has such numbers, and the line itself contains all of them."""
-        levels = [next(_list_levels(line))]
+        levels = [*islice(_list_levels(line), 2)]
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
@@ -179,11 +180,13 @@ def _name_place(line: AnswerCandidate) -> str:
 
 
 def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
-    """The line, then its headings, the nearest first. In a row each cell follows the name of its column."""
+    """The sentence, its line, then its headings, the nearest first. In a row each cell follows the name of its
+    column."""
     place = candidate.place
     cells = read_cells(candidate.quote) if place.kind == "row" else ()
     heads = place.head if len(place.head) == len(cells) else [""] * len(cells)
-    yield ". ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)) if cells else candidate.shown
+    yield ". ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)) if cells else candidate.claim
+    yield candidate.shown
     yield from reversed(place.above)
     yield candidate.episode.title
     yield from reversed(PurePosixPath(candidate.episode.source.place).parts)

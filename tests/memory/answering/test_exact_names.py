@@ -48,6 +48,12 @@ def test_another_number_is_another_thing(memory: Memory, line: str, question: st
         assert one in text and not any(other in text for other in numbers if other != one), text
 
 
+def test_a_sentence_with_another_number_in_the_same_line_is_no_answer(memory: Memory) -> None:
+    read(memory, "dogs.md", "At 6:20 the dog eats in kennel 3. At 6:40 the dog eats in kennel 13.")
+    text = ask(memory, "When does the dog in kennel 3 eat?").text
+    assert "6:20" in text and "6:40" not in text, text
+
+
 def test_a_row_is_found_by_the_number_in_its_column(memory: Memory) -> None:
     read(memory, "shelf.md", "| Tray | Screws |\n|---|---|\n| 7 | 50 |\n| 50 | 7 |\n")
     assert ask(memory, "How many screws are in tray 7?").text.startswith("- 7: Screws 50 [1]")
