@@ -104,11 +104,12 @@ class ExactNames:
         return kept
 
     def _drop_unnamed(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """Without the fields ("Rent: 640") of notes and sections that the question does not name, where it names
-        another one with the same field."""
+        """Without the fields ("Rent: 640") and rows of notes and sections that the question does not name, where it
+        names another one with the same field or row."""
         fields: dict[str, list[tuple[AnswerCandidate, frozenset[str]]]] = defaultdict(list)
         for line in candidates:
-            key, colon, _ = line.sentence.lstrip("-*+ ").partition(": ")
+            stated = line.shown if line.place.kind == "row" else line.sentence.lstrip("-*+ ")
+            key, colon, _ = stated.partition(": ")
             if colon and not line.episode.turns:
                 fields[key.casefold()].append((line, self._keep_asked(_name_place(line))))
         unnamed = {
@@ -116,14 +117,16 @@ class ExactNames:
             for lines in fields.values()
             for line, named in lines
             for other, fully in lines
-            if named < fully and (fully - named).isdisjoint(self._keep_asked(line.shown))
-            if line.episode.id == other.episode.id or (fully - named).isdisjoint(line.covered)
+            if named < fully
+            and (fully - named).isdisjoint(
+                self._keep_asked(line.shown if line.episode.id == other.episode.id else line.episode.text)
+            )
         }
         return [line for line in candidates if line.thesis_id not in unnamed]
 
     def _keep_asked(self, text: str) -> frozenset[str]:
-        """The question's stems in a text."""
-        return frozenset(self._stem_words(text)).intersection(self._stems)
+        """The words of the question in a text, as stems."""
+        return frozenset(self._stem_words(text)).intersection(self._stem_words(self._question.text))
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
         """Whether a line or its headings contain the number and its passage the noun."""

@@ -98,6 +98,14 @@ def test_a_note_is_found_by_its_folders_and_its_file(memory: Memory) -> None:
             {"devices.md": "# Devices\n\n## Pump\n\nPower: 400 W\n\n## Oven\n\nPower: 3 kW"},
             {"What power has the oven?": "3 kW", "What power has the pump?": "400 W"},
         ),
+        (
+            {"fees.md": "# Fees\n\n## 2025\n\nBerth: 70 euros\n\n## 2026\n\nBerth: 90 euros"},
+            {"What was the fee of the berth in 2025?": "70", "What is the fee of the berth in 2026?": "90"},
+        ),
+        (
+            {"fees.md": "# Fees\n\n## 2025\n\n|Boat|Fee|\n|-|-|\n|Ibis|70|\n\n## 2026\n\n|Boat|Fee|\n|-|-|\n|Ibis|90|"},
+            {"What was the fee of the Ibis in 2025?": "70", "What is the fee of the Ibis in 2026?": "90"},
+        ),
     ],
 )
 def test_a_field_of_another_note_or_section_is_no_answer(
