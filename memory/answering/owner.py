@@ -1,8 +1,8 @@
 """Questions about the owner of the memory: "my phone", "where do I live".
 
 Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone",
-"Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words. An
-example in a code fence is about nobody. If all lines are of this kind, nothing is known.
+"Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words or in a
+quotation. An example in a code fence is about nobody. If all lines are of this kind, nothing is known.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
 _SUBJECT = re.compile(r"(?:^|[.!?;]\s+)(?P<name>[^\W\d_][\w-]+)\s+(?:[^\W\d_][^.!?;]*\s)?$")
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
+_QUOTE_MARK = re.compile('["“”„«»]')
 
 
 @dataclass
@@ -130,7 +131,8 @@ class OwnerQuestion:
         """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
         before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
         if self._forms["own"].search(before):
-            return is_other_speaker
+            is_quoted = len(_QUOTE_MARK.findall(text, 0, word.start())) % 2 == 1
+            return is_other_speaker or is_quoted
         if (other := self._forms["other"].search(before)) is not None:
             return norm(other["name"] or "") not in self._own_names
         follows_name = self._follows_name(before, word[0], is_first_person)

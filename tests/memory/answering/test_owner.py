@@ -131,6 +131,8 @@ def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
         ("# Kettle\n\nMaintainer: Ola Vinter\nPhone: 0161 496 0871\n", UNKNOWN, "What is my phone number?"),
         ("# Kettle\n\nAny questions? The phone is 0161 496 0871.\n", UNKNOWN, "What is my phone number?"),
         ("# A form\n\n```\nphone: 555 0100\n```\n", None, "What is my phone number?"),
+        ('Ola wrote: "The boat is old. I live in Vell."', None, "Where do I live?"),
+        ("Ola schrieb: „Mein Telefon ist die 0161 496 0871.“", None, "Wie ist meine Telefonnummer?"),
         ("# Releases\n\nShop: went live on the 9th.\n", None, "Where do I live?"),
     ],
 )
@@ -140,6 +142,12 @@ def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(
     with Memory.open(":memory:", embedder=static) as memory:
         memory.remember_many([Document("/n/a.md", text, title="A", at=AT, speaker=speaker)])
         assert first(memory, question) == ""
+
+
+def test_the_owner_s_words_after_a_quotation_are_the_owner_s(static: Any) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember('Ola calls the hut "Heron", and I live in Vell.', source="/n/a.md", at=AT)
+        assert "Vell" in first(memory, "Where do I live?")
 
 
 def test_an_author_may_be_the_owner_until_their_name_is_known(static: Any) -> None:
