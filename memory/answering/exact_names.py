@@ -111,7 +111,8 @@ class ExactNames:
             stated = line.shown if line.place.kind == "row" else line.sentence.lstrip("-*+ ")
             key, colon, _ = stated.partition(": ")
             if colon and not line.episode.turns:
-                fields[key.casefold()].append((line, self._keep_asked(_name_place(line))))
+                named = f"{line.context} {line.episode.title} {line.episode.source.place}"
+                fields[key.casefold()].append((line, self._keep_asked(named)))
         unnamed = {
             line.thesis_id
             for lines in fields.values()
@@ -175,11 +176,6 @@ class ExactNames:
 def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
     """The candidates without those of another name (-1), if any has the right one (1)."""
     return [candidate for candidate, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
-
-
-def _name_place(line: AnswerCandidate) -> str:
-    """What names the thing that a line is about: its headings, its note and the folders."""
-    return f"{line.context} {line.episode.title} {line.episode.source.place}"
 
 
 def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
