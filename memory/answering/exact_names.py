@@ -1,14 +1,17 @@
-"""Exact names: numbers, codes and accented spellings in a question must match exactly.
+"""Exact names: numbers, codes, accented spellings and places in a question must match exactly.
 
 "Bus 14" is not bus 41, "2026-114" is not "2026-141", "Müller" is not "Muller", though their vectors and spellings are
-nearly equal. Lines that name a different one are dropped if some line names the right one.
+nearly equal; the rent of the Mill flat is not in "Harbour flat/Lease.md". Lines that name a different one are dropped
+if some line names the right one.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -92,13 +95,39 @@ class ExactNames:
         return {strip_accents(word): word for name in names for word in WORD.findall(name) if word.isalpha()}
 
     def select(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates without those that name a different number or spelling."""
-        kept = list(candidates)
+        """The candidates without those that name a different number, spelling or place."""
+        kept = self._drop_unnamed(candidates)
         for name in self.numbered:
             kept = _drop_others(kept, [self._fit_number(candidate, name) for candidate in kept])
         if self._spellings:
             kept = _drop_others(kept, [self._fit_spelling(candidate) for candidate in kept])
         return kept
+
+    def _drop_unnamed(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+        """Without the fields ("Rent: 640") and rows of notes and sections that the question does not name, where it
+        names another one with the same field or row."""
+        fields: dict[str, list[tuple[AnswerCandidate, frozenset[str]]]] = defaultdict(list)
+        for line in candidates:
+            stated = line.shown if line.place.kind == "row" else line.source.text.lstrip("-*+ ")
+            key, colon, _ = stated.partition(": ")
+            if colon and not line.episode.turns:
+                named = f"{line.context} {line.episode.title} {line.episode.source.place}"
+                fields[key.casefold()].append((line, self._keep_asked(named)))
+        unnamed = {
+            line.thesis_id
+            for lines in fields.values()
+            for line, named in lines
+            for other, fully in lines
+            if named < fully
+            and (fully - named).isdisjoint(
+                self._keep_asked(line.shown if line.episode.id == other.episode.id else line.episode.text)
+            )
+        }
+        return [line for line in candidates if line.thesis_id not in unnamed]
+
+    def _keep_asked(self, text: str) -> frozenset[str]:
+        """The words of the question in a text, as stems."""
+        return frozenset(self._stem_words(text)).intersection(self._stem_words(self._question.text))
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
         """Whether a line or its headings contain the number and its passage the noun."""
@@ -107,7 +136,7 @@ class ExactNames:
 
     def are_of_line(self, line: AnswerCandidate) -> bool:
         """Whether the question has such numbers, and the line itself contains all of them."""
-        levels = [next(_list_levels(line))]
+        levels = [*islice(_list_levels(line), 2)]
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
@@ -150,11 +179,13 @@ def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> 
 
 
 def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
-    """The line, then its headings, the nearest first. In a row each cell follows the name of its column."""
+    """The sentence, its line, then its headings, the nearest first. In a row each cell follows the name of its
+    column."""
     place = candidate.place
     cells = read_cells(candidate.quote) if place.kind == "row" else ()
     heads = place.head if len(place.head) == len(cells) else [""] * len(cells)
-    yield ". ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)) if cells else candidate.shown
+    yield ". ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)) if cells else candidate.claim
+    yield candidate.shown
     yield from reversed(place.above)
     yield candidate.episode.title
     yield from reversed(PurePosixPath(candidate.episode.source.place).parts)

@@ -1,9 +1,9 @@
 """Questions about the owner of the memory: "my phone", "where do I live".
 
-Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone"), a
-note about a person, a file that another person wrote, "I" or "my" in another person's words. An example in a code fence
-is about nobody. If all lines are of this kind, nothing is known. A question for what somebody wrote or said is answered
-with their lines.
+Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone",
+"Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words or in a
+quotation. An example in a code fence is about nobody. If all lines are of this kind, nothing is known. A question for
+what somebody wrote or said is answered with their lines.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ MAX_BEFORE = 60  # characters before a word in which its possessor is looked up
 _GENERIC = stem_set("asks", "generic")
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
 _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
+_SUBJECT = re.compile(r"(?:^|[.!?;]\s+)(?P<name>[^\W\d_][\w-]+)\s+(?:[^\W\d_][^.!?;]*\s)?$")
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+_NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
+_QUOTE_MARK = re.compile('["”“„«»]')
 
 
 @dataclass
@@ -121,18 +125,23 @@ class OwnerQuestion:
         for match in WORD.finditer(text):
             if stem(match[0].lower(), self.state.question.language) not in self.stems:
                 continue
-            is_stated = self._is_word_of_another(text, match, is_other_speaker)
+            is_stated = self._is_word_of_another(text, match, is_other_speaker, is_first_person)
             of_others.add(is_default or match.end() <= key_end if is_stated is None else is_stated)
         return of_others == {True} if of_others else is_default
 
-    def _is_word_of_another(self, text: str, word: re.Match[str], is_other_speaker: bool) -> bool | None:
+    def _is_word_of_another(
+        self, text: str, word: re.Match[str], is_other_speaker: bool, is_first_person: bool
+    ) -> bool | None:
         """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
         before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
         if self._forms["own"].search(before):
-            return is_other_speaker
+            is_quoted = len(_QUOTE_MARK.findall(text, 0, word.start())) % 2 == 1
+            return is_other_speaker or is_quoted
         if (other := self._forms["other"].search(before)) is not None:
             return norm(other["name"] or "") not in self._own_names
-        return None
+        follows_name = self._follows_name(before, word[0], is_first_person)
+        follows_name = follows_name or (not is_first_person and self._has_subject(text[: word.start()], word[0]))
+        return True if follows_name else None
 
     @cached_property
     def _forms(self) -> dict[str, re.Pattern[str]]:
@@ -147,6 +156,19 @@ class OwnerQuestion:
             "other": re.compile(rf"(?<!\w)(?:(?i:{their}|{they})|(?P<name>[^\W\d_][\w-]*)['’]s?){near}$"),
             "first": re.compile(rf"(?<!\w)(?:{my}|{i})(?!\w)", re.IGNORECASE),
         }
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        """The stems of the verbs that the question uses with "I", and of their synonyms."""
+        stems = self._asked_verbs
+        return stems | self._attribute_stems if stems & self._attribute_stems else stems
+
+    @cached_property
+    def _asked_verbs(self) -> frozenset[str]:
+        language = self.state.question.language
+        i = owner_pattern("i", language)
+        pairs = re.findall(rf"(?:(\w+) )?(?<!\w)(?:{i})(?!\w)(?: (\w+))?", self.state.question.text, re.IGNORECASE)
+        return self.stems & {stem(word.lower(), language) for pair in pairs for word in pair}
 
     @cached_property
     def _own_names(self) -> set[str]:
@@ -167,6 +189,25 @@ class OwnerQuestion:
         speaker = norm(episode.speaker or "")
         is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN
         return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
+
+    def _has_subject(self, before: str, word: str) -> bool:
+        """Whether a verb that the question uses with "I", as an attribute, has another subject: "Shop: went live"."""
+        verbs = self._asked_verbs & self._attribute_stems
+        sentence = _SENTENCE_END.split(before)[-1]
+        return stem(word.lower(), self.state.question.language) in verbs and bool(WORD.search(sentence))
+
+    def _follows_name(self, before: str, word: str, is_first_person: bool) -> bool:
+        """Whether a person's name is the subject of a verb ("Anke wohnt"), or a genitive: "Omas Reisepass"."""
+        is_verb = stem(word.lower(), self.state.question.language) in self._verbs
+        match = (_SUBJECT if is_verb and not is_first_person else _NAME).search(before)
+        name = match["name"] if match else ""
+        if not name[:1].isupper() or norm(name) in self._own_names:
+            return False
+        if is_verb:
+            return any(mention.surface == name for mention in self.state.features.mentions(name))
+        genitive = name.removesuffix("s")
+        nodes = graph.objects_by_search(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
+        return genitive != name and (person_of(genitive) is not None or bool(_find_people(self.state, nodes)))
 
 
 def name_family(conn: Connection, question: str, at: int) -> str:

@@ -105,15 +105,14 @@ class Superseder:
         nothing is replaced."""
         titles = sources.titles_of(self._conn, new.sources)
         subject = norm(graph.object_labels(self._conn, [new.subject])[new.subject])
-        if not titles or any(norm(title) != subject for _, title in titles.values()):
+        if {title for _, title in titles} != {subject}:
             return  # a heading or a row
         for node in graph.all_by_norm(self._conn, subject):
             for other in relations.of_slot(self._conn, node, new.canon, new.object, new.last_asserted):
-                others = sources.titles_of(self._conn, other.sources)
                 names = graph.object_labels(self._conn, [new.object, other.object])
-                is_near = {folder for folder, _ in titles.values()} == {folder for folder, _ in others.values()}
-                is_titled = all(norm(title) == subject for _, title in others.values())
-                if is_near and is_titled and not new.sources & other.sources and self._may_exclude(other, new, names):
+                is_near = sources.titles_of(self._conn, other.sources) == titles
+                is_other = not new.sources & other.sources and not refines(names[new.object], names[other.object])
+                if is_near and is_other and self._may_exclude(other, new, names):
                     older, newer = sorted((other, new), key=_key)
                     self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)
 

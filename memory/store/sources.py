@@ -11,6 +11,7 @@ from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, ListedSour
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
+from memory.text.mentions import norm
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_wall
@@ -390,11 +391,12 @@ def uris_of(conn: Connection, ids: Collection[int]) -> dict[int, str]:
     return dict(conn.execute(f"SELECT id, uri FROM source WHERE id IN {LISTED}", (id_list(sorted(ids)),)).fetchall())
 
 
-def titles_of(conn: Connection, ids: Collection[int]) -> dict[int, tuple[str, str]]:
-    """{id: (folder, title)} of the files among these sources."""
-    query = f"SELECT id, uri, title FROM source WHERE kind = 'file' AND id IN {LISTED}"
-    rows = conn.execute(query, (id_list(sorted(ids)),))
-    return {id: (uri.partition("#")[0].rpartition("/")[0], title) for id, uri, title in rows}
+def titles_of(conn: Connection, ids: Collection[int]) -> set[tuple[str, str]]:
+    """(folder, title in norm form) of the files among these sources."""
+    rows = conn.execute(
+        f"SELECT uri, title FROM source WHERE kind = 'file' AND id IN {LISTED}", (id_list(sorted(ids)),)
+    )
+    return {(uri.partition("#")[0].rpartition("/")[0], norm(title)) for uri, title in rows}
 
 
 def list_versions(conn: Connection, source: int) -> list[int]:

@@ -56,11 +56,11 @@ def same_value(value: str, other: str) -> bool:
 
 
 def refines(value: str, other: str) -> bool:
-    """Whether one of two values adds detail to the other: "morning, before food" and "morning"."""
-    _, numbers, _, tokens = _fold_value(value)
-    _, other_numbers, _, other_tokens = _fold_value(other)
-    comparable = numbers == other_numbers and bool(tokens and other_tokens)
-    return comparable and (tokens < other_tokens or other_tokens < tokens)
+    """Whether one of two values adds detail to the other: "morning, before food" and "morning", "4 May 1990" and
+    "1990"."""
+    (_, numbers, _, tokens), (_, other_numbers, _, other_tokens) = _fold_value(value), _fold_value(other)
+    said, other_said = {*numbers, *tokens}, {*other_numbers, *other_tokens}
+    return bool(said and other_said) and (said < other_said or other_said < said)
 
 
 @lru_cache(10_000)

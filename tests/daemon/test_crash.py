@@ -30,7 +30,7 @@ def notes(tmp_path: Path) -> Path:
 
 def kill_when(daemon: RunningDaemon, sources: int) -> int:
     """kill -9 as soon as that many sources are there; how many there were."""
-    while (found := daemon.client.status().sources) < sources:
+    while (found := daemon.client.status().stats.sources) < sources:
         time.sleep(0.005)
     daemon.kill()
     return found
@@ -38,9 +38,9 @@ def kill_when(daemon: RunningDaemon, sources: int) -> int:
 
 def all_read(daemon: RunningDaemon, seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
-    while daemon.client.status().sources < FILES and time.monotonic() < deadline:
+    while daemon.client.status().stats.sources < FILES and time.monotonic() < deadline:
         time.sleep(0.05)
-    return daemon.client.status().sources == FILES
+    return daemon.client.status().stats.sources == FILES
 
 
 @pytest.mark.usefixtures("cold_daemon")
@@ -98,5 +98,5 @@ def test_a_watched_folder_survives_kill_9(tmp_path: Path, notes: Path) -> None:
         kill_when(daemon, 40)
         daemon.start()
         assert all_read(daemon)
-        assert daemon.client.status().episodes == FILES
+        assert daemon.client.status().stats.episodes == FILES
         assert daemon.client.check().problems == ()

@@ -149,7 +149,7 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
         daemon.stop()
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         deadline = time.monotonic() + 30
-        while daemon.client.status().sources < 20:
+        while daemon.client.status().stats.sources < 20:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 

@@ -103,7 +103,7 @@ def until_changed(daemon: RunningDaemon, used: str, seconds: float = 30) -> None
     assert daemon.client.check().problems == ()
     with Store.open(daemon.paths.memory) as store, store.reading() as conn:
         assert conn.execute("SELECT name, active FROM embedder").fetchall() == [(state.used, 1)]
-        assert conn.execute("SELECT count(*) FROM vec").fetchone()[0] == daemon.client.status().episodes
+        assert conn.execute("SELECT count(*) FROM vec").fetchone()[0] == daemon.client.status().stats.episodes
         assert {*jobs.count(conn, ["embed"])} <= {"done", "dead"}
 
 

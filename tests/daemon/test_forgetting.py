@@ -148,12 +148,12 @@ def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
         (notes / f"{n}.md").write_text(f"Crate {n} holds the wexelglass number {n}.")
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         daemon.client.watch(notes)
-        wait_until(lambda: daemon.client.status().sources == files)
+        wait_until(lambda: daemon.client.status().stats.sources == files)
         (notes / "0.md").unlink()  # what had gone before is forgotten, too
-        wait_until(lambda: daemon.client.status().sources == files - 1)
+        wait_until(lambda: daemon.client.status().stats.sources == files - 1)
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(daemon.client.unwatch, notes, forget=True)
-            wait_until(lambda: daemon.client.status().sources < files - 1)
+            wait_until(lambda: daemon.client.status().stats.sources < files - 1)
             daemon.kill()
             with pytest.raises(DaemonDownError):
                 asked.result()
@@ -162,7 +162,7 @@ def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
             assert 0 < left < files and sources.list_folders(conn) == []
         daemon.start()
         wait_until(lambda: daemon.client.status().erasing is None)
-        assert daemon.client.status().sources == 0 and not held(daemon, b"wexelglass")
+        assert daemon.client.status().stats.sources == 0 and not held(daemon, b"wexelglass")
 
 
 def test_a_folder_that_is_being_read_is_forgotten_whole(client: Client, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_life(tmp_path: Path) -> None:
         daemon.kill()
         assert daemon.paths.socket.exists()
         daemon.start()
-        assert daemon.client.status().sources == 1
+        assert daemon.client.status().stats.sources == 1
         assert "Traceback" not in daemon.paths.log.read_text() + daemon.paths.output.read_text()
 
 
@@ -99,7 +99,7 @@ def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
         daemon.process.send_signal(signal.SIGINT)
         assert daemon.process.wait(15) in (0, 128 + signal.SIGINT)
         daemon.start()
-        assert daemon.client.status().sources == 1
+        assert daemon.client.status().stats.sources == 1
 
 
 @pytest.mark.usefixtures("cold_daemons")
@@ -208,7 +208,7 @@ def test_a_daemon_whose_home_is_moved_ends(tmp_path: Path) -> None:
         connect(daemon.paths, wait=60, say=said.append).stop()
         assert "a new one begins there" in said[0]
         with run_daemon(tmp_path / "moved") as moved:
-            assert moved.client.status().sources == 1
+            assert moved.client.status().stats.sources == 1
 
 
 def test_a_daemon_whose_home_was_moved_leaves_its_successor_alone(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_machine_that_sleeps(tmp_path: Path) -> None:
         time.sleep(2)  # meanwhile its backup and several looks at the disk are due
         daemon.process.send_signal(signal.SIGCONT)
         assert asked.result(20).hits
-        wait_until(lambda: daemon.client.status().sources == 6)
+        wait_until(lambda: daemon.client.status().stats.sources == 6)
         wait_until(lambda: [*daemon.paths.backups.glob("memory-scheduled-*.db")])
         assert daemon.stop() == 0
         assert len([*daemon.paths.backups.glob("memory-scheduled-*.db")]) == 1

@@ -91,7 +91,7 @@ def test_more_connections_than_descriptors(narrow: RunningDaemon, sent: bytes) -
     with connections(narrow, 400, sent):
         for _ in range(20):
             narrow.client.remember("The ferry leaves at nine.", source="ferry")
-        assert narrow.client.status().sources == 1
+        assert narrow.client.status().stats.sources == 1
     assert narrow.paths.log.stat().st_size - before < 20_000
     assert "out of system resource" not in narrow.paths.log.read_text()
 

@@ -58,7 +58,7 @@ def test_the_full_text_is_made_anew_while_questions_are_asked(client: Client, as
         assert answer(client, QUESTION).citations
         [done] = list(events)
     assert isinstance(done, wire.Rebuilt)
-    assert (done.edges, done.passages) == (0, client.status().episodes)
+    assert (done.edges, done.passages) == (0, client.status().stats.episodes)
     assert answer(client, QUESTION).citations and not client.check().problems
 
 

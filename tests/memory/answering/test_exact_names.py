@@ -48,6 +48,12 @@ def test_another_number_is_another_thing(memory: Memory, line: str, question: st
         assert one in text and not any(other in text for other in numbers if other != one), text
 
 
+def test_a_sentence_with_another_number_in_the_same_line_is_no_answer(memory: Memory) -> None:
+    read(memory, "dogs.md", "At 6:20 the dog eats in kennel 3. At 6:40 the dog eats in kennel 13.")
+    text = ask(memory, "When does the dog in kennel 3 eat?").text
+    assert "6:20" in text and "6:40" not in text, text
+
+
 def test_a_row_is_found_by_the_number_in_its_column(memory: Memory) -> None:
     read(memory, "shelf.md", "| Tray | Screws |\n|---|---|\n| 7 | 50 |\n| 50 | 7 |\n")
     assert ask(memory, "How many screws are in tray 7?").text.startswith("- 7: Screws 50 [1]")
@@ -75,6 +81,53 @@ def test_a_note_is_found_by_its_folders_and_its_file(memory: Memory) -> None:
     memory.ingest.move("/home/vault/North barn/Paint.md", "/home/vault/Boat house/Paint.md")
     assert "red" in ask(memory, "Which colour has the boat house?").lines[0].text
     assert not check.check(memory.store).problems
+
+
+@pytest.mark.parametrize(
+    ("notes", "questions"),
+    [
+        (
+            {"North barn/Plan.md": "Cost: 410 euros", "South barn/Plan.md": "Cost: 730 euros"},
+            {"What is the cost of the north barn?": "410", "What does the south barn cost?": "730"},
+        ),
+        (
+            {"Mara Voss.md": "# Voss\n\nTelefon: 0161 496 0101", "Nils Voss.md": "# Voss\n\nTelefon: 0161 496 0102"},
+            {"Wie ist die Telefonnummer von Mara Voss?": "0101", "Wie ist die Telefonnummer von Nils Voss?": "0102"},
+        ),
+        (
+            {"devices.md": "# Devices\n\n## Pump\n\nPower: 400 W\n\n## Oven\n\nPower: 3 kW"},
+            {"What power has the oven?": "3 kW", "What power has the pump?": "400 W"},
+        ),
+        (
+            {"fees.md": "# Fees\n\n## 2025\n\nBerth: 70 euros\n\n## 2026\n\nBerth: 90 euros"},
+            {"What was the fee of the berth in 2025?": "70", "What is the fee of the berth in 2026?": "90"},
+        ),
+        (
+            {"fees.md": "# Fees\n\n## 2025\n\n|Boat|Fee|\n|-|-|\n|Ibis|70|\n\n## 2026\n\n|Boat|Fee|\n|-|-|\n|Ibis|90|"},
+            {"What was the fee of the Ibis in 2025?": "70", "What is the fee of the Ibis in 2026?": "90"},
+        ),
+    ],
+)
+def test_a_field_of_another_note_or_section_is_no_answer(
+    memory: Memory, notes: dict[str, str], questions: dict[str, str]
+) -> None:
+    for month, (location, text) in enumerate(notes.items(), 1):
+        at = datetime(2026, month, 1, tzinfo=UTC)
+        title = "Voss" if "Voss" in text else None
+        uri = f"/home/vault/{location}"
+        memory.remember_many([Document(uri=uri, text=text, title=title, kind="file", location=location, at=at)])
+    for question, value in questions.items():
+        text = ask(memory, question).text
+        assert value in text and not any(other in text for other in set(questions.values()) - {value}), text
+
+
+def test_a_newer_note_that_names_the_thing_in_its_text_answers(memory: Memory) -> None:
+    read(memory, "Barn.md", "Cost: 410 euros")
+    at = datetime(2026, 6, 1, tzinfo=UTC)
+    memory.remember_many(
+        [Document(uri="/mail.md", text="The barn again.\n\nCost: 730 euros", location="mail.md", at=at)]
+    )
+    assert "730" in ask(memory, "What does the barn cost?").text
 
 
 def test_a_number_in_the_name_of_a_file_is_a_number(memory: Memory) -> None:

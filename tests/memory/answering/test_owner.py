@@ -131,6 +131,9 @@ def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
         ("# Kettle\n\nMaintainer: Ola Vinter\nPhone: 0161 496 0871\n", UNKNOWN, "What is my phone number?"),
         ("# Kettle\n\nAny questions? The phone is 0161 496 0871.\n", UNKNOWN, "What is my phone number?"),
         ("# A form\n\n```\nphone: 555 0100\n```\n", None, "What is my phone number?"),
+        ('Ola wrote: "The boat is old. I live in Vell."', None, "Where do I live?"),
+        ("Ola schrieb: „Mein Telefon ist die 0161 496 0871.“", None, "Wie ist meine Telefonnummer?"),
+        ("# Releases\n\nShop: went live on the 9th.\n", None, "Where do I live?"),
     ],
 )
 def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(
@@ -141,6 +144,12 @@ def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(
         assert first(memory, question) == ""
 
 
+def test_the_owner_s_words_after_a_quotation_are_the_owner_s(static: Any) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember('Ola calls the hut "Heron", and I live in Vell.', source="/n/a.md", at=AT)
+        assert "Vell" in first(memory, "Where do I live?")
+
+
 def test_an_author_may_be_the_owner_until_their_name_is_known(static: Any) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
         note = Document("/n/a.md", "# Card\n\nMy phone is 0161 496 0871.\n", kind="file", at=AT, speaker="Ola Vinter")
@@ -148,3 +157,21 @@ def test_an_author_may_be_the_owner_until_their_name_is_known(static: Any) -> No
         assert "0871" in first(memory, "What is my phone number?")
         memory.remember_many([Document("note:me/name", "name: Ada Berg", title="About me", at=AT)])
         assert first(memory, "What is my phone number?") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Anke lives in Kiel now.", "Where do I live?"),
+        ("Anke wohnt in Kiel.", "Wo wohne ich?"),
+        ("Ola drives a Volvo.", "Which car do I drive?"),
+        ("Meine Schwester heißt Ute. Ute wohnt in Bonn.", "Wo wohne ich?"),
+        ("Tom's phone is 555 0199.", "What is my phone number?"),
+    ],
+)
+def test_a_statement_about_another_person_alone_answers_nothing_about_the_owner(
+    static: Any, text: str, question: str
+) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember_many([Document("/n/a.md", text, title="A", at=AT)])
+        assert first(memory, question) == ""

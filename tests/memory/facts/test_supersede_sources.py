@@ -176,6 +176,13 @@ def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Mem
     assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm"]
 
 
+@pytest.mark.parametrize(("exact", "rough"), [("1871-05-03", "1871"), ("4 May 1990", "May 1990")])
+def test_a_value_with_less_detail_contradicts_nothing(reading: Memory, exact: str, rough: str) -> None:
+    note(reading, "/n/a.md", "2026-01-05", f"Quay: {exact}")
+    note(reading, "/n/b.md", "2026-06-05", f"Quay: {rough}")
+    assert reading.revisions() == [] and len(held(reading, "Mill")) == 2
+
+
 def test_a_newer_version_of_a_document_replaces_the_values_of_the_older_ones(reading: Memory) -> None:
     for path, at, rate in (
         ("/n/r v3.md", "2026-03-01", 3),
