@@ -79,8 +79,8 @@ class AnswerSettings:
         "auto", "Whether a language model writes answers where there is one (models.answer); off: never."
     )
     context_tokens: int = setting(
-        1400,
-        "Evidence that a model gets to read for an answer at first, in tokens, about; 3,400 where that held no answer.",
+        1100,
+        "Evidence that a model gets to read for an answer at first, in tokens, about; 1,400 more if that holds none.",
         least=100,
         most=1000000,
     )
