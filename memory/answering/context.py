@@ -6,6 +6,8 @@ invariant: every piece has an episode, and a piece `is_local` if anything in it 
 this machine, be it a name or a day.
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,8 +42,10 @@ MAX_RELATIONS_NEAR = 60  # relations of the question's objects that are looked a
 MAX_FACTS_SHOWN = 10  # shown at most, without those that contradict them
 RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
+MAX_PASSAGES_MORE = 15  # of a second look
 WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.2  # of the room that each kind may take
 MAX_PATH_TOKENS = 300  # of the paths that join pieces
+HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
 MAX_OWN_HEAD_CHARS = 400  # at the beginning of a passage, in which its title and author may be named
@@ -66,7 +70,7 @@ class EvidencePiece:
     id: int = 0
     against: int = 0
 
-    def repeats(self, other: "EvidencePiece") -> bool:
+    def repeats(self, other: EvidencePiece) -> bool:
         """Whether both rest on the same words of one passage, or say the same."""
         start, end = max(self.start, other.start), min(self.start + len(self.quote), other.start + len(other.quote))
         return self.episode.id == other.episode.id and (start < end or self.text == other.text)
@@ -83,11 +87,12 @@ class EvidencePiece:
 @dataclass(frozen=True, slots=True)
 class PromptContext:
     """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it; `paths` lead over
-    pieces from what the question names."""
+    pieces from what the question names. `before`: what an earlier request showed, with which `pieces` begin."""
 
     pieces: tuple[EvidencePiece, ...] = ()
     left_out: int = 0
     paths: tuple[ShownChain, ...] = ()
+    before: PromptContext | None = None
 
     @property
     def is_local(self) -> bool:
@@ -104,11 +109,21 @@ class PromptContext:
         return {piece.episode.id for piece in self.pieces if piece.kind == "passage"}
 
     def text(self) -> str:
-        """The paths and the pieces as prompt text; only a piece's number is at the start of a line."""
+        """The paths and the pieces that are new as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
         paths = [f"    {path.write(_number_lines(path, self.pieces))}" for path in self.paths]
         pieces = [_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1)]
-        return "\n".join([*(("How pieces lead on:", *paths) if paths else ()), *pieces])
+        new = pieces[len(self.before.pieces) if self.before else 0 :]
+        return "\n".join([*(("How pieces lead on:", *paths) if paths else ()), *new])
+
+    def go_on(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext:
+        """The same with more pieces that fit in about `tokens` tokens, none of which repeats what is shown, of at most
+        MAX_PASSAGES_MORE passages."""
+        known = {(piece.episode.id, piece.quote.strip()) for piece in self.pieces}
+        new = [piece for piece in pieces if (piece.episode.id, piece.quote.strip()) not in known]
+        new = [piece for piece in new if piece.kind == "passage" or not any(map(piece.repeats, self.pieces))]
+        more = fit_context(new, tokens, 0, MAX_PASSAGES_MORE).pieces[:MAX_PASSAGES_MORE] if new else ()
+        return PromptContext((*self.pieces, *more), left_out, before=self)
 
 
 def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ...], int]:
@@ -211,18 +226,20 @@ def gather_evidence(
     *,
     chosen: Collection[int] = (),
     only_lines: bool = False,
+    is_second: bool = False,
 ) -> tuple[EvidencePiece, ...]:
     """All that may be shown to a model. `lines` are those that may answer, the best first; those that are no longer so
     are left out unless the question is about the past. Of the passages the `chosen` ones (episode ids) come first, then
     those that retrieval and lines rank best together (reciprocal rank fusion). `embedder` compares facts with the
-    question; `conn` must see what the retrieval saw. With `only_lines` the lines are all that is shown."""
+    question; `conn` must see what the retrieval saw. With `only_lines` the lines are all that is shown. In a second
+    look passages keep the order of retrieval, since the lines are of those that were shown first."""
     if only_lines:
         return tuple(map(_line, lines))
     hits = [hit.episode for hit in found.recall.hits]
     is_past = asks_past(found.question)
     lines = [line for line in lines if is_past or not line.earlier]
     ranks: dict[int, float] = defaultdict(float)
-    for ranked in (hits, [line.episode for line in lines]):
+    for ranked in (hits, [] if is_second else [line.episode for line in lines]):
         for place, id in enumerate(dict.fromkeys(episode.id for episode in ranked)):
             ranks[id] += 1 / (RANK_OFFSET + place)
     hits.sort(key=lambda episode: (episode.id not in chosen, -ranks[episode.id]))
@@ -248,12 +265,14 @@ def _stays(episode: Episode) -> bool:
 
 def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
     episode = piece.episode
-    head: list[str] = ["lines" if piece.kind == "line" else piece.kind]
-    own = piece.text[:MAX_OWN_HEAD_CHARS].splitlines() if piece.kind == "passage" else ()
-    if episode.at is not None:
-        head.append(f"written {episode.at.date().isoformat()}")
-    if episode.title and not _is_named(episode.title, own):
-        head.append(f'in "{one_line(episode.title, MAX_HEAD_CHARS)}"')
+    day = episode.at.date().isoformat() if episode.at else "undated"
+    head: list[str] = [day]
+    own = (day, *(piece.text[:MAX_OWN_HEAD_CHARS].splitlines() if piece.kind == "passage" else ()))
+    title = episode.title.split(HEADING_SEPARATOR)
+    while title and _is_named(title[-1], own):
+        title.pop()
+    if any(title):
+        head.append(f'in "{one_line(HEADING_SEPARATOR.join(title), MAX_HEAD_CHARS)}"')
     if episode.speaker and not _is_named(episode.speaker, own):
         head.append(f"by {one_line(episode.speaker, MAX_HEAD_CHARS)}")
     if piece.earlier:
@@ -262,7 +281,7 @@ def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
         other = place.get(piece.against)
         head.append(f"contradicts [{other}], and nobody knows which holds" if other else "contradicted")
     if piece.kind == "fact":
-        return f"[{number}] {', '.join(head)}: {' '.join(piece.text.split())}"
+        return f"[{number}] fact, {', '.join(head)}: {' '.join(piece.text.split())}"
     body = "\n".join(f"    {row}" for row in piece.text.splitlines() if row.strip())
     return f"[{number}] {', '.join(head)}:\n{body}"
 

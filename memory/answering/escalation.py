@@ -28,6 +28,7 @@ from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, Shown
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
 from memory.answering.context import (
+    MAX_PASSAGES_MORE,
     MAX_WHOLE,
     EvidencePiece,
     PromptContext,
@@ -49,6 +50,7 @@ from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs, traces
 from memory.store.traces import Refused
+from memory.text.quotes import make_fence
 
 RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
 """Retrieves once more, led by the outline that a model gave."""
@@ -58,9 +60,8 @@ LOOKS = 2  # of a model at the evidence, the second a wider one
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
-MAX_TOKENS_MANY = 2_500  # of evidence for many things
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 3_400, 45  # of evidence if the first look found no answer
-MAX_WHOLE_MORE = 15  # passages that are shown whole then, at most
+MAX_TOKENS_MANY = 2_000  # of evidence for many things
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_400, 45  # of evidence, after that of the first look, which found no answer
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 SCATTERED, MASS = 6, 0.8  # episodes for this share of the score: the evidence is scattered
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
@@ -71,13 +72,15 @@ class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
     episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
-    alone."""
+    alone. `shown`: the model that found no answer, and what it was shown, after which it gets to see more."""
 
     choose: ChooseLLM
     drive: ChooseLLM | None
     again: RetrieveAgain
     meter: Meter = field(init=False)
     tried: set[Tier] = field(default_factory=set)
+    shown: tuple[str, PromptContext] | None = None
+    fence: str = field(default_factory=make_fence)
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
@@ -198,6 +201,7 @@ class Escalation(Answering):
         self.has_looked = True
         if self.options.effort == "normal":  # a second, wider look finds as much as a model that says where to look
             was_cut = any(hit.episode.id not in context.whole for hit in self.found.recall.hits)
+            self.shown = llm.name, context
             yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
             return self._widen() or was_cut
         reserved = Allowance(1, MAX_TOKENS_DEEP + self._tokens_beside, 0)
@@ -320,21 +324,23 @@ class Escalation(Answering):
         first = self.settings.context_tokens
         if self.options.effort == "deep":
             return max(MAX_TOKENS_DEEP, first)
-        if self.has_looked:
-            return max(MAX_TOKENS_MORE, first)
         return max(MAX_TOKENS_MANY, first) if self._asks_many else first
 
     def _gather(self, found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
         """All that a model may get to read."""
         with self.reading() as conn:
-            return gather_evidence(conn, found, lines, self.embedder, chosen=self.chosen, only_lines=self.is_digest)
+            return gather_evidence(
+                conn, found, lines, self.embedder,
+                chosen=self.chosen, only_lines=self.is_digest, is_second=self.shown is not None,
+            )  # fmt: skip
 
     def _pick_model(
         self, pieces: Sequence[EvidencePiece], most: int | None = None, paths: Sequence[ShownChain] = ()
     ) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
-        chosen = compose.choose_model(self.choose, pieces)
+        before = self.shown[1] if self.shown else PromptContext()
+        chosen = compose.choose_model(self.choose, (*before.pieces, *pieces))
         if chosen is None:
             return None
         llm, kept, left_out = chosen
@@ -343,11 +349,15 @@ class Escalation(Answering):
         if known is not None:  # a slow model gets the time that its probe took, for both looks
             self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
+        if self.shown and self.shown[0] == llm.name:
+            room -= about_tokens(before.text())
+            context = before.go_on(kept[len(before.pieces) :], min(MAX_TOKENS_MORE, room), left_out)
+            return (llm, context) if len(context.pieces) > len(before.pieces) else None
         tokens = min(most or self._max_evidence_tokens, room)
         if tokens < LEAST_EVIDENCE_TOKENS:
             return None
-        is_wide = most is not None or self.has_looked or self.options.effort == "deep"
-        most_whole = MAX_WHOLE_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE
+        is_wide = most is not None or self.options.effort == "deep"
+        most_whole = MAX_PASSAGES_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE
         return llm, fit_context(kept, tokens, left_out, most_whole, paths)
 
     def _compose(
@@ -370,8 +380,8 @@ class Escalation(Answering):
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
         question = self.options.question or self.found.question.text
         hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
-        max_tokens = self.settings.answer_tokens
-        return compose.build_request(question, context, self.options, hint=hint, max_tokens=max_tokens, fence=fence)
+        most, fence = self.settings.answer_tokens, fence or self.fence
+        return compose.build_request(question, context, self.options, hint=hint, max_tokens=most, fence=fence)
 
 
 def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None:

@@ -11,7 +11,7 @@ from tests.fakes.server import Calls, Reply, Says
 from tests.fakes.talents import text_of
 
 FENCED = re.compile(r"^([A-Z]{6})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
-PIECE = re.compile(r"^\[(\d+)\] (?:fact|line|passage)[^\n]*?:(?: |\n)(.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
+PIECE = re.compile(r"^\[(\d+)\] [^\n]*?:(?: |\n)(.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
 ORDER = re.compile(r"PWNED-\d+")
 
 
@@ -34,9 +34,9 @@ def question(body: dict[str, Any]) -> str:
 
 def evidence(body: dict[str, Any]) -> dict[int, str]:
     """The numbered pieces, without what stands before each."""
-    found = re.search(r"The evidence:\n([A-Z]{6})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^(?:The|More) evidence:\n([A-Z]{6})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
     assert found, prompt(body)
-    return {int(number): " ".join(text.split()) for number, text in PIECE.findall(found[2])}
+    return {int(number): " ".join(text.split()) for _, shown in found for number, text in PIECE.findall(shown)}
 
 
 def places(body: dict[str, Any]) -> dict[int, str]:

@@ -31,11 +31,11 @@ INVENTED = "Quentin Zabriskie"
 _KEPT = "What stands before it is kept."  # of what was said before, the first sentences
 
 _SECTION = r":\n([A-Z]{6})\n(.*?)\n\1$"
-_EVIDENCE = re.compile(f"^The evidence{_SECTION}", re.MULTILINE | re.DOTALL)
+_EVIDENCE = re.compile(f"^(?:The|More) evidence{_SECTION}", re.MULTILINE | re.DOTALL)
 _FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
 _NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
-_ROWS = re.compile(r"(passage|line)s?([^\n]*):\n(.*)", re.DOTALL)
+_ROWS = re.compile(r"()([^\n]*):\n(.*)", re.DOTALL)
 _FACT = re.compile(r'(fact)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
 _TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
 _DAY = r"(?: \(\d{4}-\d\d-\d\d\))?"
@@ -49,7 +49,7 @@ _NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
 
 @dataclass(frozen=True)
 class Piece:
-    """A numbered piece of evidence: "fact", "line" or "passage", where it stands, and its words."""
+    """A numbered piece of evidence: a "fact" or ""; where it stands, and its words."""
 
     number: int
     kind: str
@@ -59,10 +59,9 @@ class Piece:
 
 def evidence(said: str) -> list[Piece]:
     """The numbered pieces of a prompt; none where there is no evidence."""
-    found = _EVIDENCE.search(said)
     pieces = []
-    for number, text in _NUMBERED.findall(found[2] if found else ""):
-        if match := _ROWS.match(text) or _FACT.match(text):
+    for number, text in (row for _, shown in _EVIDENCE.findall(said) for row in _NUMBERED.findall(shown)):
+        if match := _FACT.match(text) or _ROWS.match(text):
             title = _TITLE.search(match[2])
             pieces.append(Piece(int(number), match[1], title[1] if title else "", match[3]))
     return pieces
@@ -76,8 +75,6 @@ def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> 
 
 def _tells(piece: Piece, gold: Gold, forms: Sequence[str]) -> bool:
     """Whether one of the `forms` stands in a fact, or in a line, of a gold passage."""
-    if piece.kind == "passage":
-        return False
     told = piece.kind == "fact" and gold.is_called(piece.title)
     return any(
         holds(row, form) and (told or any(plain(row) in plain(text) for text in gold.texts))
@@ -127,6 +124,7 @@ class Oracle:
         question, pieces = asked(body), evidence(said)
         known = self.known.get(question, Known())
         before = [text_of(message) for message in body["messages"] if message["role"] == "assistant"]
+        before = [text for text in before if text != NO_ANSWER]  # with which it was shown more
         there = [standing(gold, pieces, known.told) for gold in known.gold]
         what = (question, len(before), [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
         if self.blind:

@@ -31,9 +31,13 @@ HIDDEN = "It lies in Skagen all winter"
 @pytest.fixture
 def fleet(desk: Desk) -> Desk:
     """What is asked stands in a note that shares no word with the question; the boat's name leads there."""
+    return launch(desk, 25)
+
+
+def launch(desk: Desk, logs: int) -> Desk:
     desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
     desk.note("Marlin", f"Marlin is a ketch. {HIDDEN}.", day=2)
-    for day in range(3, 28):
+    for day in range(3, 3 + logs):
         desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
     return desk
 
@@ -70,7 +74,8 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     assert (kept.asked.tier, kept.asked.calls) == ("R3", len(fleet.ollama.chats))
 
 
-def test_the_second_look_takes_in_the_next_best_passages(fleet: Desk) -> None:
+def test_the_second_look_takes_in_the_next_best_passages(desk: Desk) -> None:
+    fleet = launch(desk, 14)
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION)
     first, second = (event.detail for event in heard.events if isinstance(event, Step) and event.name == "compose")
