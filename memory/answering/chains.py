@@ -239,7 +239,7 @@ def _read_statements(
     weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.found.walked[columns])
     weight_of = dict(zip(nodes.tolist(), weight.tolist(), strict=True))
     weights = {number[node]: weight_of[node] for node in named}
-    undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in labels}
+    undated = {number[node] for node in nodes[~graph.leads_nowhere[columns]].tolist() if node in labels}
     rare = {number[node] for node in nodes[rarity >= LEAST_ROOT_RARITY].tolist() if node in labels}
     roots = {number[node] for node in state.found.named_objects if node in number} & undated & rare
     scores = [round(line.score, SCORE_DIGITS) for line in candidates]
