@@ -404,7 +404,7 @@ def _begin(relation: Relation) -> int:
 
 
 def _told_end(fact: Relation) -> int:
-    """When something is over by a fact that says so: at its end, else its beginning, else the time of its evidence."""
+    """When something is over by a fact that tells it: at its end, else its beginning, else the time of its evidence."""
     return next((ms for ms in (fact.valid_to, fact.valid_from, fact.last_asserted) if ms is not None), EARLIEST_MS)
 
 

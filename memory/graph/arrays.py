@@ -322,7 +322,7 @@ class Graph:
         return self._share_mentions(replace(self, seqs=changed))
 
     def with_names(self, objects: Sequence[int]) -> Graph:
-        """This graph with some objects that lead on, as they are more than words now."""
+        """This graph with some objects that lead on, for they are more than words now."""
         nowhere = self.leads_nowhere.copy()
         nowhere[self.column_of.find(np.array(objects, np.int64))] = False
         return self._share_mentions(replace(self, leads_nowhere=nowhere))
