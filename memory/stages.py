@@ -200,7 +200,7 @@ class AnswerNote(Note, stage="answer"):
 class ComposeNote(Note, stage="compose"):
     """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
     was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
-    the `request`, by its fingerprint; the `paths` between the pieces that it was shown."""
+    the `request`, by its fingerprint."""
 
     model: str = ""
     calls: int = 0
@@ -213,7 +213,6 @@ class ComposeNote(Note, stage="compose"):
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
     request: str | None = None
-    paths: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

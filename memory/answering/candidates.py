@@ -18,7 +18,7 @@ from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
-from memory.text.predicates import same_value, statement
+from memory.text.predicates import statement
 from memory.text.words import EVENT_RECURS, lines_around, show_links, words
 from memory.time.expressions import told_day
 from memory.time.recurrence import list_event_days, show_next
@@ -218,14 +218,18 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 
 def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[int, Episode]) -> list[AnswerCandidate]:
     """The sentences of these passages (by id) that are valid at the question's time, in their order, then a model's
-    theses. A sentence whose only fact a person rejected is left out."""
+    theses. A sentence that has ended with its fact is marked as earlier. A sentence whose only fact a person rejected
+    is left out."""
     valid = found.valid_time
-    theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, line.valid_to)]
+    theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, None)]
+    ended = {line.id for line in theses if not valid.covers(None, line.valid_to)}
     sentences = [thesis for thesis in theses if thesis.origin == "sentence"]
     facts = facts_of_sentences(conn, sentences)
     rejected = relations.rejected_quotes(conn, list(passages))
     sentences = [
-        line for line in sentences if line.id in facts or not _overlaps_any(line, rejected.get(line.episode_id, ()))
+        line
+        for line in sentences
+        if line.id in facts or not (line.id in ended or _overlaps_any(line, rejected.get(line.episode_id, ())))
     ]
     before = {b.id: a.text for a, b in pairwise(sentences) if a.episode_id == b.episode_id}
     units = _find_units(passages, sentences)
@@ -235,8 +239,8 @@ def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[
         episode, unit, stated = passages[line.episode_id], units[line.id], facts.get(line.id, ())
         if not EVENT_RECURS.match(line.text) and _is_on_days(found, episode, unit[1], elsewhere):
             candidate = AnswerCandidate.from_thesis(episode, line, unit, before.get(line.id, ""), stated, today)
-            candidates.append(candidate)
-    return candidates + _make_thesis_candidates(passages, theses)
+            candidates.append(replace(candidate, earlier=line.id in ended))
+    return candidates + _make_thesis_candidates(passages, [line for line in theses if line.id not in ended])
 
 
 def _find_units(passages: Mapping[int, Episode], sentences: Sequence[Thesis]) -> dict[int, tuple[Span, Place]]:
@@ -350,21 +354,9 @@ def as_told_then(fact: Relation, at: int) -> Relation:
     return fact._replace(valid_to=None) if was_open else fact
 
 
-def select_current(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
-    """The facts that are valid at a time (ms UTC). A rule and a model may have read the same sentence: if one reading
-    has been replaced, the other is left out too, unless it was asserted again later."""
-    current = {fact.id: as_told_then(fact, at) for fact in known if is_current(fact, at)}
-    pairs = relations.find_overlapping(conn, list(current))
-    twins = {twin.id: twin for twin in relations.by_id(conn, sorted({other for _, other in pairs}))}
-    names = read_names(conn, [*current.values(), *twins.values()])
-    for id, other in pairs:
-        fact, twin = current.get(id), twins.get(other)
-        if fact is None or twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
-            continue
-        is_newer = (fact.last_asserted or 0) >= twin.valid_to
-        if not is_newer and same_value(names[fact.object], names[twin.object]):
-            del current[id]
-    return list(current.values())
+def select_current(known: Iterable[Relation], at: int) -> list[Relation]:
+    """The facts that are valid at a time (ms UTC), as known then."""
+    return [as_told_then(fact, at) for fact in known if is_current(fact, at)]
 
 
 def begins_ms(relation: Relation) -> int:

@@ -157,7 +157,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     top = candidates[0]
     if _covers_all(top, state):
         return NO_CHAINS
-    best = _choose_per_episode(candidates)
+    best = _choose_per_episode([line for line in candidates if not line.earlier])
     labels, weights, statements, roots = _read_statements(state, best)
     if not roots:
         return NO_CHAINS
@@ -239,11 +239,11 @@ def _read_statements(
     weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.found.walked[columns])
     weight_of = dict(zip(nodes.tolist(), weight.tolist(), strict=True))
     weights = {number[node]: weight_of[node] for node in named}
-    undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in labels}
+    undated = {number[node] for node in nodes[~graph.leads_nowhere[columns]].tolist() if node in labels}
     rare = {number[node] for node in nodes[rarity >= LEAST_ROOT_RARITY].tolist() if node in labels}
     roots = {number[node] for node in state.found.named_objects if node in number} & undated & rare
     scores = [round(line.score, SCORE_DIGITS) for line in candidates]
-    low, width = min(scores), (max(scores) - min(scores)) or 1.0
+    low, width = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0) or 1.0
     statements = []
     for place, (line, score) in enumerate(zip(candidates, scores, strict=True), len(named)):
         about = tuple(number[node] for node in subjects[line.episode.id] if number.get(node) in undated)

@@ -28,7 +28,7 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
     else:
         near = relations.by_id(conn, _list_replacing(conn))
-    current = select_current(conn, near, at)
+    current = select_current(near, at)
     past = relations.predecessors(conn, [fact.id for fact in current])
     changed = [fact for fact in current if past[fact.id] and _is_in_time(state, begins_ms(fact))]
     changed.sort(key=lambda fact: (-begins_ms(fact), fact.id))

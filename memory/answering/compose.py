@@ -162,8 +162,7 @@ class GroundedText:
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
         counts = facts, lines, passages, local, left_out, problems
-        paths = tuple(path.write({}) for path in context.paths) or None
-        return ComposeNote(model, calls, tokens, episodes, *counts, request, paths)
+        return ComposeNote(model, calls, tokens, episodes, *counts, request)
 
 
 def write_grounded(

@@ -204,7 +204,7 @@ def assess(
     columns = {column: found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects}
     absent = [name for column, name in columns.items() if name and not any(column in objects for objects in mentioned)]
     gaps += [f"No passage mentions {name!r}." for name in absent]
-    sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
+    sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.leads_nowhere[column]]
     if len(sure) > 1 and not absent and not _are_connected(found, sure, mentioned):
         gaps.append("No passage connects what the question names.")
     if any(note.any_time for note in notes(TextNote, found.recall.trace.steps)):
@@ -226,7 +226,7 @@ def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -
     rarity = {
         column: weight
         for column, weight in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
-        if not graph.is_date[column]
+        if not graph.leads_nowhere[column]
     }
     labels = {column: norm(found.named_objects.get(int(graph.object_ids[column]), "")) for column in rarity}
     absent = sum(

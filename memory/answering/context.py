@@ -16,7 +16,6 @@ from typing import Literal
 
 from memory.answering.candidates import (
     AnswerCandidate,
-    ShownChain,
     as_told_then,
     describe_time,
     is_current,
@@ -44,7 +43,6 @@ RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count mor
 MAX_WHOLE = 4  # passages that are shown whole, at most
 MAX_PASSAGES_MORE = 15  # of a second look
 WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.2  # of the room that each kind may take
-MAX_PATH_TOKENS = 300  # of the paths that join pieces
 HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
@@ -86,12 +84,11 @@ class EvidencePiece:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it; `paths` lead over
-    pieces from what the question names. `before`: what an earlier request showed, with which `pieces` begin."""
+    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it. `before`: what an
+    earlier request showed, with which `pieces` begin."""
 
     pieces: tuple[EvidencePiece, ...] = ()
     left_out: int = 0
-    paths: tuple[ShownChain, ...] = ()
     before: PromptContext | None = None
 
     @property
@@ -109,12 +106,11 @@ class PromptContext:
         return {piece.episode.id for piece in self.pieces if piece.kind == "passage"}
 
     def text(self) -> str:
-        """The paths and the pieces that are new as prompt text; only a piece's number is at the start of a line."""
+        """The pieces that are new as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
-        paths = [f"    {path.write(_number_lines(path, self.pieces))}" for path in self.paths]
         pieces = [_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1)]
         new = pieces[len(self.before.pieces) if self.before else 0 :]
-        return "\n".join([*(("How pieces lead on:", *paths) if paths else ()), *new])
+        return "\n".join(new)
 
     def go_on(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext:
         """The same with more pieces that fit in about `tokens` tokens, none of which repeats what is shown, of at most
@@ -134,47 +130,11 @@ def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ..
     return kept, len({piece.episode.id for piece in pieces} - shown)
 
 
-def _number_lines(path: ShownChain, pieces: Sequence[EvidencePiece]) -> dict[int, int]:
-    """Line (thesis id) of a path -> the number of the first piece that holds it; none of a line that no piece holds."""
-    return {
-        line.thesis_id: number
-        for line in path.lines
-        for number, piece in reversed([*enumerate(pieces, 1)])
-        if piece.kind != "fact"
-        and piece.episode.id == line.episode.id
-        and piece.start <= line.start < piece.start + len(piece.quote)
-    }
-
-
-def _select_paths(paths: Iterable[ShownChain], pieces: Sequence[EvidencePiece]) -> tuple[ShownChain, ...]:
-    """The first paths of several lines that fit in MAX_PATH_TOKENS tokens, if every line is in a piece and every name
-    is written in the passage of its line: another name may come from a text that must stay on this machine."""
-    chosen: list[ShownChain] = []
-    left = MAX_PATH_TOKENS
-    for path in paths:
-        texts = [Quotable.from_text(f"{line.episode.title}\n{line.episode.text}") for line in path.lines]
-        ends = zip(texts, path.names, path.names[1:], strict=False)
-        parts = ((text, part) for text, *names in ends for name in names for part in name.split("; ") if part)
-        is_written = all(text.names(part) for text, part in parts)
-        cost = about_tokens(path.write(dict.fromkeys((line.thesis_id for line in path.lines), len(pieces))))
-        if len(path.lines) > 1 and is_written and cost <= left and len(_number_lines(path, pieces)) == len(path.lines):
-            chosen.append(path)
-            left -= cost
-    return tuple(chosen)
-
-
 def fit_context(
-    pieces: Sequence[EvidencePiece],
-    tokens: int,
-    left_out: int = 0,
-    most_whole: int = MAX_WHOLE,
-    paths: Sequence[ShownChain] = (),
+    pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, most_whole: int = MAX_WHOLE
 ) -> PromptContext:
     """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
-    passages that fit, then the first lines of other passages that fit in a fifth; and before them the `paths` that
-    lead over them, as part of these tokens. It has at least one piece."""
-    if possible := _select_paths(paths, pieces):
-        tokens -= about_tokens(PromptContext((), 0, possible).text())
+    passages that fit, then the first lines of other passages that fit in a fifth. It has at least one piece."""
     facts, passages, lines = ([one for one in pieces if one.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
@@ -193,7 +153,7 @@ def fit_context(
         chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
     ids = {piece.id for piece in chosen}
     numbered = tuple(one if one.against in ids else replace(one, against=0) for one in chosen)
-    return PromptContext(numbered, left_out, _select_paths(possible, numbered))
+    return PromptContext(numbered, left_out)
 
 
 def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePiece]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from memory.answering import compose
 from memory.answering.asking import Answering, AskOutcome, Event
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, ShownChain
+from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
 from memory.answering.context import (
@@ -113,7 +113,7 @@ class Escalation(Answering):
             pieces = self._gather(self.found, extractive.candidates)
             picked, failed = None, ""
             try:
-                picked = self._pick_model(pieces, paths=extractive.chains)
+                picked = self._pick_model(pieces)
             except ModelError as error:
                 failed = str(error)
             except Exception:  # of a plug-in
@@ -334,9 +334,7 @@ class Escalation(Answering):
                 chosen=self.chosen, only_lines=self.is_digest, is_second=self.shown is not None,
             )  # fmt: skip
 
-    def _pick_model(
-        self, pieces: Sequence[EvidencePiece], most: int | None = None, paths: Sequence[ShownChain] = ()
-    ) -> tuple[LLM, PromptContext] | None:
+    def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
         before = self.shown[1] if self.shown else PromptContext()
@@ -358,7 +356,7 @@ class Escalation(Answering):
             return None
         is_wide = most is not None or self.options.effort == "deep"
         most_whole = MAX_PASSAGES_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE
-        return llm, fit_context(kept, tokens, left_out, most_whole, paths)
+        return llm, fit_context(kept, tokens, left_out, most_whole)
 
     def _compose(
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer

@@ -142,7 +142,7 @@ def _read_facts(state: AnswerState, stated: Sequence[int]) -> list[FactCandidate
     conn, found = state.conn, state.found
     known = {one.id: one for one in relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)}
     known |= {one.id: one for one in relations.by_id(conn, stated)}
-    current = select_current(conn, known.values(), found.time_ms)
+    current = select_current(known.values(), found.time_ms)
     names = read_names(conn, current)
     past = relations.predecessors(conn, [one.id for one in current])
     sentences: dict[int, list[str]] = defaultdict(list)
@@ -244,7 +244,8 @@ def show_history(
     supporting = state.find_supporting([one.id for one in rows], known) | {fact.id: candidate}
     unsaid = [one.id for one in rows if one.id not in supporting]
     notes = {line.episode.source.id for line in supporting.values()}
-    supporting |= {old.id: line for old, line in state.find_former(unsaid, notes)}
+    former = {old.id: line for old, line in state.find_former(unsaid, notes)}
+    supporting |= former
     names = read_names(conn, rows)
     held: list[Relation] = []
     for one in rows:
@@ -254,7 +255,7 @@ def show_history(
     days = {ms: show_day(ms, line.episode, line.start, line.quote) for ms, line in begun if ms is not None}
     values = [f"{names[one.object]}{_since(one, supporting[one.id], days)}" for one in held]
     proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
-    proofs.sort(key=lambda one: one.earlier)  # what is no evidence any more leads nowhere
+    proofs.sort(key=lambda one: one in former.values())  # what is no evidence any more leads nowhere
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
     return replace(
         proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]),

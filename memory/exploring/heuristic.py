@@ -47,7 +47,7 @@ def explore_best_first(
 
     def meet_objects_in(row: int, steps: int) -> None:
         columns = graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])]
-        meet(graph.object_ids[columns[~graph.is_date[columns]]], steps)
+        meet(graph.object_ids[columns[~graph.leads_nowhere[columns]]], steps)
 
     meet(graph.object_ids[sorted(result.seeds.objects)], 0)
     for row in top_k(ranking, walk.allowed, MAX_START_PASSAGES):

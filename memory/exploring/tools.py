@@ -252,7 +252,7 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
-        nodes = nodes[~self._found.graph.is_date[self._walk.rows(nodes)]]
+        nodes = nodes[~self._found.graph.leads_nowhere[self._walk.rows(nodes)]]
         best: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
         return best
 
@@ -273,7 +273,7 @@ class Toolbox:
         rows = self._passages_of(node)
         rows = rows[np.lexsort((rows, -self._ranking[rows]))][:MAX_COOCCURRING]
         columns, counts = np.unique(graph.counts.columns_of(rows), return_counts=True)
-        is_object = ~graph.is_date[columns]
+        is_object = ~graph.leads_nowhere[columns]
         return dict(zip(graph.object_ids[columns[is_object]].tolist(), counts[is_object].tolist(), strict=True))
 
     def _find_similar(self, conn: Connection, query: str, scores: Floats) -> list[int]:

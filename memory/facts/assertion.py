@@ -188,9 +188,14 @@ class FactAsserter:
     def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
         touched = sorted({*self._new, *self._superseder.touched, *self._asserted})
-        if not touched and not self._theses and not self._resolver.new_objects:
+        if not (touched or self._theses or self._resolver.new_objects or self._resolver.named):
             return []
-        fresh = GraphChange(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
+        fresh = GraphChange(
+            objects=self._resolver.new_objects,
+            named=self._resolver.named,
+            theses=self._theses,
+            links=self._links(touched),
+        )
         theses = relations.claims_by_id(self.conn, [id for id in touched if revisions.kind_of(id) == "thesis"])
         return [
             GraphChange(unlinked=touched, retimed={one.id: (one.valid_from, one.valid_to) for one in theses}),

@@ -38,6 +38,7 @@ class Resolver:
         self._names: dict[str, set[str]] = {}
         self._places: dict[tuple[int, str], int] = {}
         self.new_objects: list[tuple[int, bool]] = []
+        self.named: list[int] = []  # known objects that were only words
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
         """Starts the next passage, with its extracted objects and the names that it mentions with their kinds."""
@@ -122,6 +123,9 @@ class Resolver:
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
         known = graph.object_type(self.conn, node)
+        if known == graph.WORD:  # what a fact is about is a thing
+            self.named += graph.name_words(self.conn, [node])
+            known = "name"
         if kind is None or known == "date":
             return True
         if known is None or known in _OF_MENTIONS:

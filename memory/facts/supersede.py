@@ -16,7 +16,7 @@ from memory.store import edge_memory, fact_vectors, facts, graph, relations, rev
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
-from memory.text.predicates import refines, same_value
+from memory.text.predicates import contains_value, refines, same_value
 from memory.text.versions import Version, document_of
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
@@ -132,14 +132,11 @@ class Superseder:
 
     def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation at the time that the new one, which says that it is over, gives."""
-        end = new.valid_to if new.valid_to is not None else new.valid_from
-        end = new.last_asserted if end is None else end
-        if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
+        end = _told_end(new)
+        if end == EARLIEST_MS or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
             return
-        if self._is_agents_word(old, new):
-            self._dispute(old, new, AGENT_SAYS, author, conf)
-        elif not self._settled(old, new):
-            self._change(self._revision("negates", old, new, reason, author, conf), old, "valid_to", end)
+        if not self._dispute_agents(old, new, author, conf) and not self._settled(old, new):
+            self._close(self._revision("negates", old, new, reason, author, conf), old, end, None)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation where the new one begins; one that began no earlier was never valid. If the old one has
@@ -148,16 +145,29 @@ class Superseder:
         stated_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
         if stated_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH_MS:
             return
-        if self._is_agents_word(old, new):
-            self._dispute(old, new, AGENT_SAYS, author, conf)
+        if self._dispute_agents(old, new, author, conf):
             return
         self._separate_merged(new, [old])
         id = self._revision("supersedes", old, new, reason, author, conf)
-        begin = max(_begin(new), _begin(old))
-        if begin != EARLIEST_MS and (old.valid_to is None or old.valid_to > begin):
-            self._change(id, old, "valid_to", begin)
-        self._change(id, old, "superseded_by", new.id)
-        self._hand_on(id, old, new)
+        self._close(id, old, max(_begin(new), _begin(old)), new)
+
+    def _close(self, revision: int, old: Relation, at: int, new: Relation | None) -> None:
+        """Ends a fact at a time (ms UTC), and with it the facts with its value and the sentences and theses in its
+        words that state it and nothing that holds. `new` is its successor."""
+        near = relations.find_overlapping(self._conn, [old.id]) if old.predicate else []
+        others = relations.by_id(self._conn, [other for _, other in near])
+        names = graph.object_labels(self._conn, [fact.object for fact in (old, *others) if fact.predicate])
+        same = [fact for fact in others if same_value(names[fact.object], names[old.object])]
+        for fact in (old, *(one for one in same if one.superseded_by is None and (one.last_asserted or 0) < at)):
+            if at != EARLIEST_MS and (fact.valid_to is None or fact.valid_to > at):
+                self._change(revision, fact.id, "valid_to", at)
+            if new is not None and fact.id != new.id:
+                self._change(revision, fact.id, "superseded_by", new.id)
+        for thesis, text in relations.list_sole_theses(self._conn, old.id):
+            if at != EARLIEST_MS and (not old.predicate or contains_value(text, names[old.object])):
+                self._change(revision, thesis, "valid_to", at)
+        if new is not None:
+            self._hand_on(revision, old, new)
 
     def replace_edited(self, old: Relation, new: Relation) -> None:
         """Replaces a fact whose words a newer version of a source replaced by those of the new one. Theses are known to
@@ -176,9 +186,9 @@ class Superseder:
         """Pairs (older, newer) of facts where one may replace the other: each of these facts with those of the nearest
         (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
         near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
-        found = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
-        known = {one.id: one for one in found}
-        names = graph.object_labels(self._conn, sorted({node for one in found for node in (one.subject, one.object)}))
+        rows = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
+        known = {fact.id: fact for fact in rows}
+        names = graph.object_labels(self._conn, sorted({node for fact in rows for node in (fact.subject, fact.object)}))
         pairs: dict[tuple[int, int], None] = {}
         for id, others in near.items():
             for other in others:
@@ -211,7 +221,8 @@ class Superseder:
         why = f"{model} decided so." if not decision.words else f"{model} decided so: “{decision.words}”"
         conf = decision.confidence
         replaces = decision.relation in ("supersedes", "ends")
-        if decision.relation == "contradicts" or (replaces and not self._is_sure(old, new, decision)):
+        is_sure = conf >= MIN_CONFIDENCE and _may_follow(old, new) and bool(self._of_one_slot([(old, new)]))
+        if decision.relation == "contradicts" or (replaces and not is_sure):
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.predicate and old.modality == new.modality:
             if conf >= MIN_CONFIDENCE and old.subject == new.subject:
@@ -222,12 +233,6 @@ class Superseder:
             self._end(old, new, why, "model", conf)
         elif replaces:
             self.supersede(old, new, why, "model", conf)
-
-    def _is_sure(self, old: Relation, new: Relation, decision: Decision) -> bool:
-        """Whether the new fact can replace the old one, as far as modality, subject, slot and the model itself say."""
-        if decision.confidence < MIN_CONFIDENCE or not _may_follow(old, new):
-            return False
-        return bool(self._of_one_slot([(old, new)]))
 
     def _of_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
         """The pairs that fill one slot, and are not of two persons."""
@@ -260,8 +265,8 @@ class Superseder:
         """Gives the evidence and the edge memory of the new relation to the old one."""
         revisions.share_evidence(self._conn, revision, old.id, new.id, self._now)
         self._hand_on(revision, new, old)
-        self._change(revision, new, "superseded_by", old.id)
-        self._change(revision, new, "t_expired", self._now)
+        self._change(revision, new.id, "superseded_by", old.id)
+        self._change(revision, new.id, "t_expired", self._now)
         self.touched.add(old.id)
 
     # Duplicates --------------------------------------------------------------------------
@@ -271,7 +276,10 @@ class Superseder:
         begins first; returns the number. Relations that superseded anything, or are disputed, are unchanged."""
         kept: list[Relation] = []
         joined = 0
-        for new in sorted(relations.by_id(self._conn, ids), key=_first):
+        rows = relations.by_id(self._conn, ids)
+        for new in sorted(
+            rows, key=lambda fact: (EARLIEST_MS if fact.valid_from is None else fact.valid_from, fact.id)
+        ):
             old = next((one for one in kept if not self._settled(one, new)), None)
             is_revised = revisions.list_by_newer(self._conn, [new.id]) or revisions.list_by_older(self._conn, new.id)
             if old is None or is_revised:
@@ -282,7 +290,7 @@ class Superseder:
         return joined
 
     def _separate_merged(self, new: Relation, slot: Sequence[Relation]) -> bool:
-        """Takes relations apart again that were the same, if the new one begins between them; whether there are any."""
+        """Separates relations that were the same, if the new one begins between them; whether there are any."""
         rows = revisions.list_merges(self._conn, [one.id for one in slot], _begin(new))
         for row in rows:
             self.undo(row, None)
@@ -294,24 +302,17 @@ class Superseder:
         """`keep`: the new one is valid; `both`: both are valid; `old`: the new one was never true; `open`: no verdict,
         as when the revision was made."""
         self.undo(revision, None)
-        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=_takes_place(revision, verdict))
-        found = {one.id: one for one in rows}
-        old, new = found.get(revision.old), found.get(revision.new)
+        old, new = self._read_pair(revision.old, revision.new, ever=_takes_place(revision, verdict))
         state: RevisionState = "settled" if verdict == "both" else "open" if verdict == "open" else "kept"
         if _takes_place(revision, verdict) and old and new:
             if revision.relation == "duplicates":
                 self._stand_for(revision.id, old, new)
             else:
-                begin = new.valid_to if revision.relation == "negates" else max(_begin(new), _begin(old))
-                if begin is None:
-                    begin = new.valid_from if new.valid_from is not None else new.last_asserted
-                if begin is not None and begin != EARLIEST_MS and (old.valid_to is None or old.valid_to > begin):
-                    self._change(revision.id, old, "valid_to", begin)
-                if revision.relation != "negates":
-                    self._change(revision.id, old, "superseded_by", new.id)
-                    self._hand_on(revision.id, old, new)
+                ends = revision.relation == "negates"
+                at = _told_end(new) if ends else max(_begin(new), _begin(old))
+                self._close(revision.id, old, at, None if ends else new)
         elif verdict == "old" and new:
-            self._change(revision.id, new, "t_expired", self._now)
+            self._change(revision.id, new.id, "t_expired", self._now)
         revisions.settle(self._conn, revision.id, state, None if verdict == "open" else self._now)
 
     def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
@@ -334,16 +335,14 @@ class Superseder:
             after = later[revision.id]
             if revision.relation != "supersedes" or revision.state == "settled" or after is None:
                 continue
-            rows = {one.id: one for one in relations.claims_by_id(self._conn, [revision.old, after.new])}
-            old, new = rows.get(revision.old), rows.get(after.new)
+            old, new = self._read_pair(revision.old, after.new)
             if old and new and not self._settled(old, new):
                 self.supersede(old, new, "What came between them is gone.", after.author, after.conf)
 
     def supersede_again(self, facts: Collection[int]) -> None:
         """These relations have their evidence again: what they replaced when they lost it, they replace."""
         for row in revisions.list_undone_by_newer(self._conn, facts):
-            found = {one.id: one for one in relations.by_id(self._conn, [row.old, row.new])}
-            old, new = found.get(row.old), found.get(row.new)
+            old, new = self._read_pair(row.old, row.new)
             if row.relation == "supersedes" and old and new and not self._settled(old, new):
                 self.supersede(old, new, row.reason, row.author, row.conf)
 
@@ -355,14 +354,17 @@ class Superseder:
             if row.new not in live:
                 self.undo(row, None)
 
-    def _is_agents_word(self, old: Relation, new: Relation) -> bool:
-        """Whether only agents tell the new one, and not only they the old one."""
+    def _dispute_agents(self, old: Relation, new: Relation, author: revisions.Author, conf: float) -> bool:
+        """Whether only agents tell the new one, and not only they the old one: then the two contradict each other."""
         written = sources.written_by_agents(self._conn, old.sources | new.sources)
-        return new.sources <= written and not old.sources <= written
+        is_agents = new.sources <= written and not old.sources <= written
+        if is_agents and not self._settled(old, new):
+            self._revision("contradicts", old, new, AGENT_SAYS, author, conf)
+        return is_agents
 
-    def _dispute(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float) -> None:
-        if not self._settled(old, new):
-            self._revision("contradicts", old, new, reason, author, conf)
+    def _read_pair(self, old: int, new: int, ever: bool = False) -> tuple[Relation | None, Relation | None]:
+        rows = {fact.id: fact for fact in relations.claims_by_id(self._conn, [old, new], ever=ever)}
+        return rows.get(old), rows.get(new)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
         """Whether the two have a revision that is in force, or that a person has undone."""
@@ -383,14 +385,13 @@ class Superseder:
         return id
 
     def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
-        """The new relation inherits the edge memory of the old one: questions that the old one helped with may need its
-        successor."""
+        """The new relation inherits the edge memory of the old one, whose questions may need it."""
         if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
             self.successors.add(new.id)
 
-    def _change(self, revision: int, relation: Relation, field: revisions.Field, value: int | None) -> None:
-        revisions.change(self._conn, revision, relation.id, field, value, self._now)
-        self.touched.add(relation.id)
+    def _change(self, revision: int, fact: int, field: revisions.Field, value: int | None) -> None:
+        revisions.change(self._conn, revision, fact, field, value, self._now)
+        self.touched.add(fact)
 
 
 def _begin(relation: Relation) -> int:
@@ -401,9 +402,9 @@ def _begin(relation: Relation) -> int:
     return EARLIEST_MS if ended or relation.last_asserted is None else relation.last_asserted
 
 
-def _first(relation: Relation) -> tuple[int, int]:
-    """The order in which relations begin; of what begins at no time it is not known that it ever did not hold."""
-    return (EARLIEST_MS if relation.valid_from is None else relation.valid_from, relation.id)
+def _told_end(fact: Relation) -> int:
+    """When something is over by a fact that tells it: at its end, else its beginning, else the time of its evidence."""
+    return next((ms for ms in (fact.valid_to, fact.valid_from, fact.last_asserted) if ms is not None), EARLIEST_MS)
 
 
 def _day(relation: Relation) -> int:

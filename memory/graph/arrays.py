@@ -151,9 +151,9 @@ class Graph:
     """Episodes x objects. n episodes, m objects, z mentions, t theses.
 
     `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,), `words`
-    (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: mentions of an object in an episode,
-    more for a title; `titled` (n, m) sparse 0/1: the object titles the episode; `mention_ids` (z,) edge ids in the
-    order of `counts`, 0 if unknown. `derived` caches results by name."""
+    (n,), `alive` (n,); `object_ids` (m,), `leads_nowhere` (m,): dates and mere words; `counts` (n, m) sparse: mentions
+    of an object in an episode, more for a title; `titled` (n, m) sparse 0/1: the object titles the episode;
+    `mention_ids` (z,) edge ids in the order of `counts`, 0 if unknown. `derived` caches results by name."""
 
     episode_ids: Ints
     source_ids: Ints
@@ -163,7 +163,7 @@ class Graph:
     words: Ints
     alive: Bools
     object_ids: Ints
-    is_date: Bools
+    leads_nowhere: Bools
     counts: SparseRows
     titled: SparseRows
     mention_ids: Ids
@@ -250,8 +250,8 @@ class Graph:
         theses: Sequence[ThesisVertex] = (),
         links: Sequence[Link] = (),
     ) -> Graph:
-        """This graph with more episodes, their new objects `(node id, is a date)`, theses of these or older episodes,
-        and links."""
+        """This graph with more episodes, their new objects `(node id, leads nowhere)`, theses of these or older
+        episodes, and links."""
         object_ids = append_rows(self.object_ids, [node for node, _ in new_objects])
         column_of = self.column_of.extend(object_ids)
         counts, titled, mention_ids = _make_rows(episodes, column_of, len(object_ids))
@@ -270,7 +270,7 @@ class Graph:
             words=append_rows(self.words, [e.words for e in episodes]),
             alive=alive,
             object_ids=object_ids,
-            is_date=append_rows(self.is_date, [is_date for _, is_date in new_objects]),
+            leads_nowhere=append_rows(self.leads_nowhere, [nowhere for _, nowhere in new_objects]),
             counts=self.counts.stack(counts, len(object_ids)),
             titled=self.titled.stack(titled, len(object_ids)),
             mention_ids=append_rows(self.mention_ids, mention_ids),
@@ -320,6 +320,12 @@ class Graph:
             if node in self.row_of:
                 changed[self.row_of[node]] = seq
         return self._share_mentions(replace(self, seqs=changed))
+
+    def with_names(self, objects: Sequence[int]) -> Graph:
+        """This graph with some objects that lead on, for they are more than words now."""
+        nowhere = self.leads_nowhere.copy()
+        nowhere[self.column_of.find(np.array(objects, np.int64))] = False
+        return self._share_mentions(replace(self, leads_nowhere=nowhere))
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Graph:
         """This graph with new times for some theses."""

@@ -53,6 +53,8 @@ class Snapshot:
             graph = graph.without_episodes(change.retired)
         if change.added or change.objects or change.theses or change.links:
             graph = graph.with_episodes(change.added, change.objects, change.theses, change.links)
+        if change.named:
+            graph = graph.with_names(change.named)
         if change.unlinked:
             graph = graph.without_links(change.unlinked)
         if change.retimed:
@@ -112,7 +114,7 @@ def load_passages(conn: Connection) -> Graph:
 def load_graph(conn: Connection) -> Graph:
     """The stored graph, sorted by id."""
     columns = _read_episode_columns(conn)  # nothing is copied: a million episodes take 2 GB
-    columns["object_ids"], columns["is_date"] = map(with_room, stored.live_objects(conn))
+    columns["object_ids"], columns["leads_nowhere"] = map(with_room, stored.live_objects(conn))
     nodes = replace(Graph.empty(), **columns)
     edges = stored.live_edges(conn)
     counts, titled, mention_ids = _take_mentions(edges, nodes.row_of, nodes.column_of)

@@ -242,17 +242,21 @@ class Ingestion:
         for draft in batch:
             for mention in chain(*(episode.mentions for episode in draft.episodes), draft.shared):
                 known_as = surfaces.setdefault(mention.norm, mention)
-                if mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface):
-                    surfaces[mention.norm] = mention  # prefer the full spelling
+                is_full = mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface)
+                if is_full or mention.sure > known_as.sure:
+                    surfaces[mention.norm] = replace(mention, sure=mention.sure or known_as.sure)
             for alias in draft.document.aliases:
                 if mention_rules.norm(alias):
                     aliases.setdefault(mention_rules.norm(draft.title), []).append(alias)
         objects = graph.objects_by_norm(self._conn, list(surfaces))
         self._objects = {name: nodes[0] for name, nodes in objects.items()}
+        named = [node for name, node in self._objects.items() if surfaces[name].sure]
+        self.change.named.extend(graph.name_words(self._conn, named))
         new = [name for name in surfaces if name not in self._objects]
         first = graph.allocate(self._conn, "node", len(new))
         self._objects.update({name: first + i for i, name in enumerate(new)})
-        kinds = {name: "date" if mention_rules.is_date(name) else surfaces[name].kind for name in new}
+        kinds = {name: surfaces[name].kind if surfaces[name].sure else graph.WORD for name in new}
+        kinds |= {name: "date" for name in new if mention_rules.is_date(name)}
         graph.insert_objects(
             self._conn,
             [graph.ObjectRow(self._objects[name], surfaces[name].surface, kinds[name]) for name in new],
@@ -265,7 +269,7 @@ class Ingestion:
                 # Surer than a mention, so that the alias finds this object first.
                 rows += [graph.AliasRow(mention_rules.norm(a), a, node, "frontmatter", 2.0) for a in given]
         graph.insert_aliases(self._conn, rows)
-        self.change.objects.extend((self._objects[name], kinds[name] == "date") for name in new)
+        self.change.objects.extend((self._objects[name], kinds[name] in graph.NO_THINGS) for name in new)
 
     def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
         document = draft.document

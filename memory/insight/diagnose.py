@@ -58,7 +58,7 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
 
 def _find_common_objects(graph: Graph) -> list[tuple[int, int]]:
     """(node id, number of live episodes) of the objects mentioned most, without dates, most frequent first."""
-    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    frequency = np.where(graph.leads_nowhere, 0, graph.document_frequency)
     order = np.lexsort((graph.object_ids, -frequency))[:MOST_COMMON]
     order = order[frequency[order] > 0]
     return list(zip(graph.object_ids[order].tolist(), frequency[order].tolist(), strict=True))

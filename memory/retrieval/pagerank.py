@@ -65,7 +65,7 @@ class Transitions:
         """(c,) ln(N/df) of objects, 0 for those without spread."""
         graph = self.graph
         value = graph.rarity(columns)
-        value[(graph.degrees.mentions[columns] > self.common) | graph.is_date[columns]] = 0
+        value[(graph.degrees.mentions[columns] > self.common) | graph.leads_nowhere[columns]] = 0
         return value
 
     def to_objects(self, mass: Mass) -> Mass:

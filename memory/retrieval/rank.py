@@ -156,7 +156,7 @@ def graph_share(graph: Graph, settings: RecallSettings) -> float:
     if settings.graph_weight != "auto":
         return settings.graph_weight
     mentions, titles = graph.degrees.mentions, graph.degrees.titles
-    leads_on = (titles > 0) & ~graph.is_date & (mentions <= settings.common_share * graph.n_alive + COMMON_OF_FEW)
+    leads_on = (titles > 0) & ~graph.leads_nowhere & (mentions <= settings.common_share * graph.n_alive + COMMON_OF_FEW)
     links = float((mentions - titles)[leads_on].sum()) / max(1, graph.n_alive)
     return LEAST_GRAPH_SHARE + (MOST_GRAPH_SHARE - LEAST_GRAPH_SHARE) * min(1.0, links / MANY_LINKS)
 
@@ -174,7 +174,7 @@ def link_scores(
     best = np.zeros(len(graph.alive), np.float32)
     steps = transition_steps(graph, allowed, settings)
     sure = np.array(sorted(column for column, weight in objects.items() if weight == 1), np.int64)
-    weights = dict.fromkeys(_pages(graph, sure[~graph.is_date[sure]], fused, steps.allowed), 1.0)
+    weights = dict.fromkeys(_pages(graph, sure[~graph.leads_nowhere[sure]], fused, steps.allowed), 1.0)
     if not weights:
         return best
     passages = top_k(fused, steps.allowed, MAX_PASSAGES)

@@ -184,7 +184,7 @@ class Browsing:
     def _list_frequent(self, limit: int) -> list[int]:
         """Ids of the objects mentioned in the most passages, most frequent first."""
         graph = self._state.serving.snapshot.graph
-        frequency = np.where(graph.is_date, 0, graph.document_frequency)
+        frequency = np.where(graph.leads_nowhere, 0, graph.document_frequency)
         ids: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
         return ids
 

@@ -28,7 +28,7 @@ from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResul
 from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
 from memory.services.state import State
-from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, last_note, notes
+from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, graph, queries, relations, traces
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -194,11 +194,9 @@ class Questions:
             for cited in citations
         ]  # fmt: skip
         answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
-        composed = last_note(ComposeNote, steps)
-        chain = (composed and composed.paths) if traced.asked.model else (answered and answered.chain)
+        chain = () if traced.asked.model or answered is None else answered.chain or ()
         return Why(
-            traced.asked, tuple(used),
-            tuple(chain or ()),
+            traced.asked, tuple(used), tuple(chain),
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
             tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
             len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,

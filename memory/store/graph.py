@@ -29,6 +29,8 @@ from memory.text.words import strip_accents
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "open")
 """In every array a kind is its place here; in the file its name is stored."""
+WORD = "word"  # type of an object that is named only at the beginning of lines and sentences, where any word may be
+NO_THINGS = ("date", WORD)  # types of objects that lead nowhere
 OWNER_NAME = 0.5  # confidence of the owner's names, which ranks namesakes first
 
 
@@ -333,6 +335,12 @@ def object_type(conn: Connection, object: int) -> str | None:
     return type  # type: ignore[no-any-return]
 
 
+def name_words(conn: Connection, objects: Sequence[int]) -> list[int]:
+    """Makes names of those of these objects that were only words at the beginning of lines; returns these."""
+    query = f"UPDATE object SET type = 'name' WHERE type = '{WORD}' AND node_id IN {LISTED} RETURNING node_id"
+    return [node for (node,) in conn.execute(query, (id_list(objects),)).fetchall()]
+
+
 def set_object_type(conn: Connection, object: int, type: str) -> None:
     conn.execute("UPDATE object SET type = ? WHERE node_id = ?", (type, object))
 
@@ -363,10 +371,11 @@ def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str
 
 
 def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(ids (n,), sorted; whether each is a date) of the live objects."""
+    """(ids (n,), sorted; whether each is of NO_THINGS) of the live objects."""
     rest = f"JOIN object o ON o.node_id = n.id WHERE {is_live('n')}"
-    id, is_date = read_columns(conn, ("n.id", "o.type IS 'date'"), "node n", "n.id", rest)
-    return id.copy(), is_date.astype(np.bool_)
+    listed = ", ".join(f"'{type}'" for type in NO_THINGS)
+    id, is_none = read_columns(conn, ("n.id", f"ifnull(o.type, '') IN ({listed})"), "node n", "n.id", rest)
+    return id.copy(), is_none.astype(np.bool_)
 
 
 def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:

@@ -150,6 +150,28 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
     ).fetchall()
 
 
+def list_sole_theses(conn: Connection, fact: int) -> list[tuple[int, str]]:
+    """(thesis, text) of each current sentence and model's thesis inside the evidence of a fact, if no other relation
+    that holds has its evidence there."""
+    return conn.execute(
+        f"""
+WITH inside AS (
+  SELECT episode_id, span_from, span_to FROM provenance WHERE item_kind = 'edge' AND item_id = ?1
+  UNION SELECT episode_id, span_from, span_to FROM thesis WHERE node_id = ?1
+)
+SELECT DISTINCT t.node_id, ifnull(t.text, substr(o.text, t.span_from + 1, t.span_to - t.span_from))
+FROM inside i JOIN thesis t ON t.episode_id = i.episode_id AND t.span_from < i.span_to AND t.span_to > i.span_from
+JOIN node n ON n.id = t.node_id AND {is_live("n")} JOIN episode o ON o.node_id = t.episode_id
+WHERE t.node_id <> ?1 AND t.valid_to IS NULL AND t.superseded_by IS NULL AND NOT EXISTS (
+  SELECT 1 FROM provenance v JOIN edge e ON e.id = v.item_id AND {is_live("e")}
+  WHERE v.item_kind = 'edge' AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from
+  AND e.id <> ?1 AND e.superseded_by IS NULL AND e.valid_to IS NULL)
+ORDER BY t.node_id
+""",
+        (fact,),
+    ).fetchall()
+
+
 def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
     """The facts, relations and theses, that these replaced by accepted revisions, latest first."""
     return select_ids(

@@ -75,7 +75,8 @@ _NUMBERS = re.compile(r"\d+|\b[ivxlcdm]+\b")
 @dataclass(frozen=True, slots=True)
 class Mention:
     """An object in a text: `start`, `end` are character offsets, -1 outside the text. `kind` is name | link | tag |
-    email | title | date | property. `titles`: the object is the title of the passage."""
+    email | title | date | property. `titles`: the object is the title of the passage. `sure`: it is more than a word
+    with a capital at the beginning of lines and sentences, which names something only if another mention is sure."""
 
     surface: str
     norm: str
@@ -83,6 +84,7 @@ class Mention:
     start: int = -1
     end: int = -1
     titles: bool = False
+    sure: bool = True
 
 
 @lru_cache(maxsize=65536)
@@ -234,11 +236,13 @@ def _list_common_words(language: str) -> frozenset[str]:
     """Words that begin sentences in capitals without being names, and words that never are names."""
     own = stop_words(language) if language != ENGLISH else frozenset[str]()
     other_scripts = (word_set("stop_words", language=code) for code, data in languages().items() if "script" in data)
-    return word_set("no_names").union(own, *other_scripts)
+    days = word_numbers("time", "weekdays", language=language)
+    return word_set("no_names").union(own, *other_scripts, days, (f"{day}s" for day in days))
 
 
 def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
-    common = _list_common_words(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
+    language = guess_language(text, MIN_LANGUAGE_STOP_WORDS)
+    common = _list_common_words(language)
     text = _strip_marks(text)
     for surface, start in _find_capitalised(text):
         while True:  # drop words that only begin a sentence, and numbers before a common word
@@ -258,22 +262,46 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
             continue
         key = norm(surface)
         if len(key) > 1 and key not in common and not _only_begins(text, surface, start):
-            yield Mention(surface, key, "name", start, end)
+            yield Mention(surface, key, "name", start, end, sure=_is_sure(text, surface, start, language))
+
+
+def _is_sure(text: str, word: str, start: int, language: str) -> bool:
+    """Whether a name has its capital not only from its place: it is of several words, has another capital, is not
+    at the beginning of a line or sentence everywhere in the text, is all of an item or cell, or is what a verb is about
+    ("Ana is allergic to nuts"). A word with a number is one word."""
+    first, _, rest = word.partition(" ")
+    if not first[1:].islower() or (rest and not rest.isdigit()) or not _begins_unit(text, start):
+        return True
+    onward = _compile_onward(language)
+    if onward is not None and onward.match(text, start + len(word)):
+        return True
+    return not all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{re.escape(word)}\b", text))
+
+
+def _begins_unit(text: str, start: int) -> bool:
+    return _BEFORE_UNIT.search(text, max(0, start - MAX_LIST_MARK), start) is not None
+
+
+@cache
+def _compile_onward(language: str) -> re.Pattern[str] | None:
+    """What follows a name at the beginning of a line: the end, or a verb; None in a language without these."""
+    verbs = alternatives("telling", "holds", language=language)
+    others = "|".join(sorted(word_set("facts", "third_person", language=language)))
+    return re.compile(rf"[^\S\n]*(?:[\n|]|\Z)|[^\S\n]+(?:{verbs}|{others})\b") if verbs else None
 
 
 def _only_begins(text: str, word: str, start: int) -> bool:
     """Whether a single word has its capital from its place and is no name: it begins a line or sentence, as do
     all of its kind in the text; and it is a label, begins a task that goes on in small letters, or is elsewhere in
     the text without the capital. Another item does not tell "Make a list" from "Ana is allergic to nuts"."""
-    if not word.isalpha() or word.isupper() or not _BEFORE_UNIT.search(text, max(0, start - MAX_LIST_MARK), start):
+    if not word.isalpha() or word.isupper() or not _begins_unit(text, start):
         return False
     rest = text[start + len(word) : start + len(word) + 3]
     goes_on = rest[:1] in " ," and rest.strip(" ,").islower()
     begins_task = goes_on and _BEFORE_TASK.search(text, max(0, start - MAX_LIST_MARK), start)
     if not (_LABEL_END.match(text, start + len(word)) or begins_task or re.search(rf"\b{word.lower()}\b", text)):
         return False
-    others = (match.start() for match in re.finditer(rf"\b{word}\b", text))
-    return all(_BEFORE_UNIT.search(text, max(0, place - MAX_LIST_MARK), place) for place in others)
+    return all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{word}\b", text))
 
 
 def _strip_marks(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -13,13 +12,11 @@ from memory.answering.context import (
     PieceKind,
     drop_local,
     fit_context,
-    gather_evidence,
 )
 from memory.answering.escalation import MAX_TOKENS_MORE
-from memory.answering.extractive import extract_answer
 from memory.llm import about_tokens
-from memory.nouns import Answer, Episode, Policy, Source
-from tests.fakes import Says, oracle
+from memory.nouns import Answer, Episode, Source
+from tests.fakes import Says
 from tests.fakes.answering import evidence, prompt
 from tests.fakes.server import FakeServer
 from tests.memory.answering.conftest import AWAY, HERE, Desk
@@ -232,53 +229,3 @@ def test_only_lists_and_histories_have_a_hint(desk: Desk, question: str, hint: s
     list(desk.memory.ask(question, llm=lambda _: desk.here))
     end = prompt(desk.ollama.chats[0]).rpartition(question)[2].split("\n", 2)[2:]
     assert hint in "".join(end) and bool(hint) == bool(end)
-
-
-def work(desk: Desk, policy: Policy = "any") -> None:
-    """From Ana to Tobias in two notes, the second of which may have to stay."""
-    desk.note("2024-05-01", "Ana works at Nordlys now. She likes tea.", 1)
-    desk.note("2024-05-03", "Heard that Nordlys is led by Tobias Renn. Its office is in Bergen.", 3, policy)
-    desk.note("2024-05-09", "Corner Mill closes on Mondays. Marit leads the choir.", 9)
-
-
-LEADER = "Who leads the company that Ana works at?"
-
-
-def test_a_model_reads_the_path_before_the_pieces_that_it_leads_over(desk: Desk) -> None:
-    work(desk)
-    heard = desk.ask(LEADER)
-    said = prompt(desk.ollama.chats[0])
-    numbers = {word: piece.number for piece in oracle.evidence(said) for word in piece.text.split()}
-    works, led = numbers["Ana"], numbers["Tobias"]
-    path = f"Ana - works at -> Nordlys [{works}]; Nordlys - is led by -> Tobias Renn [{led}]"
-    assert f"How pieces lead on:\n    {path}\n[1] " in said
-    assert heard.composed["paths"] == ["Ana - works at -> Nordlys; Nordlys - is led by -> Tobias Renn"]
-    assert heard.answer.trace_id is not None
-    assert desk.memory.questions.why(heard.answer.trace_id).chain == tuple(heard.composed["paths"])
-
-
-def test_no_path_leads_a_model_elsewhere_over_what_must_stay(desk: Desk) -> None:
-    work(desk, "local")
-    heard = desk.ask_away(LEADER)
-    assert heard.answer.model == AWAY or heard.answer.no_answer
-    assert desk.anthropic.messages and "paths" not in heard.composed
-    assert "lead on" not in sent(desk.anthropic) and "Tobias" not in sent(desk.anthropic)
-
-
-def test_a_path_takes_of_the_room_and_is_left_out_with_one_of_its_pieces(desk: Desk) -> None:
-    work(desk)
-    with desk.memory.store.reading() as conn:
-        found = desk.memory.questions.retrieve(LEADER, 10, replay=False)
-        extractive = extract_answer(conn, found, found.embedder, desk.memory.settings.answer)
-        pieces = gather_evidence(conn, found, extractive.candidates, found.embedder)
-    whole = fit_context(pieces, 1000, paths=extractive.chains)
-    assert [len(path.lines) for path in whole.paths] == [2]
-    for tokens in range(20, 200, 10):
-        context = fit_context(pieces, tokens, paths=extractive.chains)
-        assert about_tokens(context.text()) <= max(tokens, 200) + 10
-        shown = {piece.episode.title for piece in context.pieces}
-        assert bool(context.paths) <= ({"2024-05-01", "2024-05-03"} <= shown)
-    many = fit_context(pieces, 1000, paths=extractive.chains * 40).paths
-    assert 1 < len(many) < 40 * len(extractive.chains), "no more than fit in their room"
-    renamed = replace(extractive.chains[0], names=("Ana", "Nordlys", "Somebody Else"))
-    assert fit_context(pieces, 1000, paths=[renamed]).paths == (), "a name that no passage of the path has"

@@ -21,6 +21,7 @@ from memory.protocols import Embedder
 from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
+from memory.store.rows import FIRST_EDGE
 from tests.examples import examples
 from tests.memory.facts.asserting import UNTOLD, day, fresh, held, relation, state, tell, written
 
@@ -364,3 +365,79 @@ def test_a_fact_is_quoted_from_where_it_began(fresh: Memory) -> None:
     tell(fresh, "2022-03-01", "I moved to Bonn.", (OWNER, "lives in", "Bonn"))
     (fact,) = [one for one in fresh.facts("me") if one.kind == "relation"]
     assert (str(fact.valid_from)[:10], fact.quote) == ("2022-03-01", "I moved to Bonn."), "what was read first is later"
+
+
+def listed(memory: Memory, name: str, **how: Any) -> list[str]:
+    """All that is known of `name` now, facts and sentences, in words."""
+    return sorted(
+        f"{one.predicate} {one.objects[1]}" if one.kind == "relation" else one.text for one in memory.facts(name, **how)
+    )
+
+
+def test_a_sentence_ends_with_the_fact_that_was_read_from_it(fresh: Memory) -> None:
+    for at, place in (("2024-01-01", "Mondays"), ("2025-01-01", "Tuesdays")):
+        text = f"Corner Mill closes on {place}."
+        episode = written(fresh, text, at)
+        thesis = ExtractedThesis(
+            text=f"The Corner Mill is closed on {place}.", objects=("Corner Mill",), start=0, end=len(text)
+        )
+        facts = relation(text, text, "Corner Mill", "closes on", place, single=False)
+        report = fresh.knowledge.assert_facts({episode: Extraction((facts,), (thesis,))}, "m")
+    assert len([one for one in listed(fresh, "Corner Mill") if "Mondays" in one]) == 3
+    pair = next(pair for pair in report.undecided if pair[0] >= FIRST_EDGE)
+    (revision,) = fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    known = listed(fresh, "Corner Mill")
+    assert not [one for one in known if "Mondays" in one] and len([one for one in known if "Tuesdays" in one]) == 3
+    before = listed(fresh, "Corner Mill", as_of=day("2024-06-01"))
+    assert len([one for one in before if "Mondays" in one]) == 3
+    fresh.undo(revision)
+    assert len([one for one in listed(fresh, "Corner Mill") if "Mondays" in one]) == 3
+
+
+def test_a_thesis_without_the_value_that_ended_does_not_end(fresh: Memory) -> None:
+    for at, place in (("2024-01-01", "Mondays"), ("2025-01-01", "Tuesdays")):
+        text = f"Corner Mill, of two bakers, closes on {place}."
+        told = ExtractedThesis(text="Corner Mill has two bakers.", objects=("Corner Mill",), start=0, end=len(text))
+        facts = relation(text, text, "Corner Mill", "closes on", place, single=False)
+        learnt = fresh.knowledge.assert_facts({written(fresh, text, at): Extraction((facts,), (told,))}, "m")
+    pair = next(pair for pair in learnt.undecided if pair[0] >= FIRST_EDGE)
+    fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    assert listed(fresh, "Corner Mill").count("Corner Mill has two bakers.") == 2
+
+
+def test_a_sentence_that_says_something_else_does_not_end(fresh: Memory) -> None:
+    tell(
+        fresh,
+        "2024-01-01",
+        "Ana lives in Vigo and works at Lumen.",
+        ("Ana", "lives in", "Vigo"),
+        ("Ana", "works at", "Lumen"),
+        model="m",
+    )
+    report = tell(fresh, "2025-01-01", "Ana lives in Porto.", ("Ana", "lives in", "Porto"), model="m")
+    (pair,) = report.undecided
+    fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    assert "Ana lives in Vigo and works at Lumen." in listed(fresh, "Vigo")
+    assert held(fresh, "Ana") == ["lives in Porto", "works at Lumen"]
+
+
+def test_what_was_read_from_the_words_of_an_ended_fact_ends_with_it(fresh: Memory) -> None:
+    text = "Corner Mill closes on Mondays."
+    episode = written(fresh, text, "2024-01-01")
+    for predicate, model in (("closes on", "m"), ("has as its closing day", None)):
+        claim = relation(text, text, "Corner Mill", predicate, "Mondays", single=False)
+        fresh.knowledge.assert_facts({episode: Extraction((claim,))}, model)
+    new = ("Corner Mill", "closes on", "Tuesdays")
+    report = tell(fresh, "2025-01-01", "Corner Mill closes on Tuesdays.", new, model="m")
+    pair = next(pair for pair in report.undecided if pair[0] >= FIRST_EDGE)
+    (revision,) = fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    for verdict in (None, "keep", "open"):
+        if verdict is not None:
+            fresh.settle(revision, verdict)  # type: ignore[arg-type]
+        assert not [fact for fact in listed(fresh, "Corner Mill") if "Mondays" in fact]
+    *_, answer = fresh.ask("When does Corner Mill close?")
+    first, *others = answer.text.splitlines()
+    assert "Tuesdays" in first and "Mondays" not in first
+    assert any(line.startswith("- earlier: ") and "Mondays" in line for line in others)
+    fresh.settle(revision, "both")
+    assert len([fact for fact in listed(fresh, "Corner Mill") if "Mondays" in fact]) == 3

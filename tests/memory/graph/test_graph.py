@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory import Memory
 from memory.graph.arrays import TITLE_BONUS, Graph
 from memory.graph.change import LINK_KINDS, EpisodeVertex, Link
+from memory.graph.snapshot import load_graph
 from memory.graph.walk import Walkable
+from memory.protocols import Embedder
+from memory.store import graph as stored
 from memory.store.graph import EDGE_KINDS
 from memory.store.store import Store
 from tests.examples import examples
@@ -23,7 +29,7 @@ def test_a_title_counts_more() -> None:
     graph = Graph.empty().with_episodes([row(1, {10: 2, 11: 1}, frozenset({10}))], [(10, False), (11, True)])
     assert write_out(graph.counts).tolist() == [[2 + TITLE_BONUS, 1]]
     assert write_out(graph.titled).tolist() == [[1, 0]]
-    assert graph.is_date.tolist() == [False, True]
+    assert graph.leads_nowhere.tolist() == [False, True]
 
 
 def test_an_older_graph_stays_as_it_was() -> None:
@@ -74,3 +80,18 @@ def test_a_kind_of_edge_has_one_number_everywhere() -> None:
     near = Walkable(graph, graph.alive).neighbours(1)
     kinds = dict(zip(near.edges.tolist(), (EDGE_KINDS[kind] for kind in near.kinds), strict=True))
     assert {kinds[link.id] for link in links} == set(LINK_KINDS)
+
+
+def test_a_word_leads_nowhere_until_something_names_it(tmp_path: Path, static: Embedder) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        for text, nowhere in (
+            ("Mooring forms.\n", True),
+            ("Mooring is here. We like Mooring.", False),
+            ("Mooring?", False),
+        ):
+            memory.remember(text, source=text, title="A note")
+            with memory.store.reading() as conn:
+                (node,) = stored.objects_by_norm(conn, ["mooring"])["mooring"]
+                known, read = memory.questions.retrieve("Mooring", 1).graph, load_graph(conn)
+            for graph in (known, read):
+                assert bool(graph.leads_nowhere[graph.column_of[node]]) is nowhere, text

@@ -91,7 +91,7 @@ def test_an_unknown_strategy_names_the_known_ones() -> None:
 def everywhere(graph: Graph, seeds: Seeds, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same walk over all episodes and objects, as power iteration writes it."""
     counts, titled = write_out(graph.counts), write_out(graph.titled)
-    idf = np.where((graph.document_frequency > 20) | graph.is_date, 0, graph.idf)
+    idf = np.where((graph.document_frequency > 20) | graph.leads_nowhere, 0, graph.idf)
     weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf * graph.alive[:, None]
     titles = titled * graph.alive[:, None]
     titles = titles / np.maximum(titles.sum(axis=0), 1)

@@ -152,6 +152,22 @@ def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
     assert norms("see Port Skerrow\nHigh water at noon", kind="name") == ["port skerrow", "high"]
 
 
+def sure(text: str) -> list[str]:
+    return [mention.norm for mention in mentions(text) if mention.sure]
+
+
+def test_a_word_with_a_capital_from_its_place_alone_is_no_sure_name() -> None:
+    assert norms("Mooring forms. Loves tea. Log it", kind="name") == ["mooring", "loves", "log"]
+    assert sure("# Moulds\nMooring forms. Loves tea. Log it. Order 500 mugs. Fr 27.06.25") == []
+    assert sure("Launch at noon. We saw Launch again.") == ["launch", "launch"], "it has the capital inside, too"
+    assert sure("- Ana is allergic to nuts\n- Bo\n| Rui | 3 |\nKrakenNet works") == ["ana", "bo", "rui", "krakennet"]
+    assert sure("Ana Duarte came. Ana sang.") == ["ana duarte", "ana duarte"]
+
+
+def test_a_day_of_the_week_is_no_name() -> None:
+    assert norms("open Fridays 9 to 5, not on Mondays", kind="name") == []
+
+
 def test_a_word_that_only_begins_a_task_or_is_written_small_elsewhere_is_no_name() -> None:
     assert norms("- [ ] Unlock the gate\n- make tea\n- Make haste", kind="name") == []
     assert norms("- Ana is allergic to nuts", kind="name") == ["ana"]
