@@ -159,7 +159,7 @@ class AnswerCandidate:
     def context(self) -> str:
         """The headings above its line in the passage, and whose turn it is."""
         place = self.place
-        return " ".join(f"{part}. " for part in (*place.above, ", ".join(place.head), place.speaker) if part)
+        return " ".join(map("{}. ".format, filter(None, (*place.above, ", ".join(place.head), place.speaker))))
 
     @property
     def claim(self) -> str:
@@ -180,9 +180,12 @@ class AnswerCandidate:
 
 def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
     """The candidates, the best first, without the worse of a sentence and a model's thesis about it."""
+    lines = list(candidates)
+    if not any(line.source.retold for line in lines):
+        return lines
     kept: list[AnswerCandidate] = []
     of_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
-    for line in candidates:
+    for line in lines:
         others = of_episode[line.episode.id]
         if any((line.source.retold or other.source.retold) and line.overlaps(other) for other in others):
             continue

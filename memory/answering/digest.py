@@ -18,12 +18,10 @@ import numpy as np
 
 from memory.answering.briefing import LEAST_WORDS, VALUES_WEIGHT, weigh_words
 from memory.answering.candidates import AnswerCandidate, Line, read_candidates, show_day
-from memory.answering.changes import list_changes
 from memory.answering.entries import Entry, read_entries
-from memory.answering.event_notes import precede_with_notes
 from memory.answering.features import AnswerState
-from memory.answering.listed_entries import show_entries, show_entry
-from memory.answering.lists import EVENTS, LONGEST_TIME, find_dated
+from memory.answering.listed_entries import precede_with_notes, show_entries, show_entry
+from memory.answering.lists import EVENTS, LONGEST_TIME, find_dated, list_changes
 from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.nouns import Scope
 from memory.retrieval.question_type import changed_words

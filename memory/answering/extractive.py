@@ -350,7 +350,7 @@ def _refuse(
 
 
 def _select_changed(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    from memory.answering.changes import select_changed
+    from memory.answering.lists import select_changed
 
     return select_changed(state, selected)
 

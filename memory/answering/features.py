@@ -115,10 +115,11 @@ class QueryFeatures:
         if not candidates:
             return []
         if not is_unspaced(self._language):  # pieces of words have no meaning
-            self.embed_words(text for line in candidates for text in (line.shown, line.context, line.episode.title))
+            lines = [(line.shown, line.context, line.source.episode.title) for line in candidates]
+            self.embed_words(chain.from_iterable(lines))
         measured = [self.measure(line) for line in candidates]
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
-        near = [max(0.0, cosines.get(line.thesis_id, mean)) for line in measured]
+        near = [max(0.0, cosines.get(line.source.thesis_id, mean)) for line in measured]
         self._best_cosine = self._best_cosine or max(near)
         self._best_late = self._best_late or max(line.features.late for line in measured)
         if self._subject_stems is None:
@@ -132,7 +133,7 @@ class QueryFeatures:
         near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
         relevance = (min(1.0, near) + min(1.0, late)) / 2
         is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
-        score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.episode))
+        score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.source.episode))
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
@@ -142,16 +143,17 @@ class QueryFeatures:
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
         """Whether a line is a heading, only files or names something, asks, or repeats its title."""
-        title = self._stem_passage(candidate.episode)[0]
+        sentence = candidate.source
+        title = self._stem_passage(sentence.episode)[0]
         is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
-        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.source.text))
+        return sentence.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(sentence.text))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with its features, without a score. A line after a question also covers that question's
         words."""
-        title, location, passage = self._stem_passage(candidate.episode)
-        line = self._cover_text(candidate.shown)
         sentence = candidate.source
+        title, location, passage = self._stem_passage(sentence.episode)
+        line = self._cover_text(candidate.shown)
         if _ASKING.search(sentence.before):
             line |= self._covered(self.stem_words(sentence.before))
         if sentence.facts:
@@ -160,7 +162,7 @@ class QueryFeatures:
         above = line | self._covered(self.stem_words(context))
         exact = above | self._covered(title) | location
         covered = exact | passage
-        late = self._interact((candidate.shown, context, candidate.episode.title), exact)
+        late = self._interact((candidate.shown, context, sentence.episode.title), exact)
         return replace(
             candidate,
             words=frozenset(self.stem_words(sentence.text)),
@@ -320,9 +322,9 @@ class AnswerState:
         self._read |= {id: [] for id in new}
         candidates = read_candidates(self.conn, self.found, new) if new else []
         for line in self.features.score(candidates, self._compare(candidates)):
-            self._read[line.episode.id].append(line)
+            self._read[line.source.episode.id].append(line)
         lines = (line for id in passages for line in self._read[id])  # sorted independently of ids
-        return sorted(lines, key=lambda line: (-line.score, line.shown, line.episode.source.uri, line.start))
+        return sorted(lines, key=lambda line: (-line.score, line.shown, line.source.episode.source.uri, line.start))
 
     def _compare(self, candidates: Sequence[AnswerCandidate]) -> dict[int, float]:
         """Thesis id -> the cosine of the question with its sentence's vector; for a model's thesis that of its

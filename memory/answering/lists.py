@@ -2,6 +2,7 @@
 
 "What is still open for the move", "ingredients of the soup", "how many books": the list whose headings match the
 question, or all tasks in that state. "What is on Friday", "when is the next rehearsal": the entries of those days.
+"What changed about Mara Quill": each fact that replaced another, with its former values and the sources of both.
 If no list clearly matches, the result is empty, and sentences answer the question.
 """
 
@@ -9,16 +10,17 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import pairwise
 
-from memory.answering.candidates import AnswerCandidate, is_current
-from memory.answering.changes import list_changes
+from memory.answering.candidates import AnswerCandidate, begins_ms, is_current, read_names, select_current
 from memory.answering.entries import KINDS, Kind
-from memory.answering.event_notes import precede_with_notes
+from memory.answering.facts import MAX_FACTS_NEAR, FactCandidate, show_history
 from memory.answering.features import AnswerState
 from memory.answering.listed_entries import (
     ListedEntry,
     keep_newest,
     list_passage_entries,
+    precede_with_notes,
     share_of,
     show_entries,
     show_entry,
@@ -26,10 +28,15 @@ from memory.answering.listed_entries import (
 from memory.answering.owner import OwnerQuestion
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
-from memory.store import calendars, episodes, graph, relations, text
+from memory.retrieval.question_type import changed_words
+from memory.store import calendars, episodes, graph, relations, revisions, text
+from memory.store.connect import Connection
+from memory.store.relations import Relation
 from memory.text.languages import stem, word_set
+from memory.text.predicates import statement
 from memory.text.words import words as words_of
 from memory.time.expressions import tense
+from memory.time.timestamps import to_wall
 from memory.time.timex import fold
 
 TASKS: tuple[Kind, ...] = ("task",)
@@ -291,3 +298,74 @@ def _includes(state: AnswerState, day: date) -> bool:
     assert when is not None
     since = when.since or (state.question.asked_on if when.until and when.until > state.question.asked_on else None)
     return (since is None or since.date() <= day) and (when.until is None or day < when.until.date())
+
+
+# Changes ----------------------------------------------------------------------------------------
+
+MAX_CHANGES = 12  # lines
+MAX_REVISIONS = 200  # the newest, read if the question names no object
+
+
+def list_changes(state: AnswerState) -> list[AnswerCandidate]:
+    """A line with the values of each fact that replaced another in the question's time, the latest change first."""
+    conn, at = state.conn, state.found.time_ms
+    if state.objects:
+        near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
+    else:
+        near = relations.by_id(conn, _list_replacing(conn))
+    current = select_current(near, at)
+    past = relations.predecessors(conn, [fact.id for fact in current])
+    changed = [fact for fact in current if past[fact.id] and _is_time_asked(state, begins_ms(fact))]
+    changed.sort(key=lambda fact: (-begins_ms(fact), fact.id))
+    lines = [line for fact in changed for line in _show_change(state, fact, past[fact.id])]
+    topic = _find_changed_topic(state)
+    return [line for line in lines if topic <= frozenset(state.features.stem_words(line.shown))][:MAX_CHANGES]
+
+
+def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The lines that are or precede an earlier value, all if there is none; empty if the question asks for any
+    change."""
+    if not state.objects and not _find_changed_topic(state):
+        return []
+    pairs = pairwise([*lines, *lines[-1:]])
+    return [line for line, following in pairs if line.earlier or following.earlier] or [*lines]
+
+
+def _list_replacing(conn: Connection) -> list[int]:
+    """The relations that replaced others in the newest revisions."""
+    rows = revisions.list_by_clauses(
+        conn,
+        "WHERE relation = 'supersedes' AND state IN ('open', 'kept') AND new_kind = 'relation'"
+        " ORDER BY t DESC, id DESC LIMIT ?",
+        MAX_REVISIONS,
+    )
+    return sorted({row.new for row in rows})
+
+
+def _is_time_asked(state: AnswerState, ms: int) -> bool:
+    """Whether the time of the question includes a time (ms UTC)."""
+    when = state.question.when
+    if when is None or when.kind != "range":
+        return True
+    since, until = to_wall(when.since), to_wall(when.until)
+    return (since is None or since <= ms) and (until is None or ms < until)
+
+
+def _find_changed_topic(state: AnswerState) -> frozenset[str]:
+    """The question's stems without those of names, of its time and of words for change."""
+    question, stem_words = state.question, state.features.stem_words
+    texts = [*state.found.named_objects.values(), question.when.words if question.when else ""]
+    stems = frozenset(stem for text in texts for stem in stem_words(text))
+    return frozenset(state.features.stems) - stems - changed_words(question.language)
+
+
+def _show_change(state: AnswerState, fact: Relation, past: Sequence[int]) -> list[AnswerCandidate]:
+    """The line of a fact; empty if the question may see no passage that states it."""
+    supporting = state.find_supporting([fact.id], [])
+    if fact.id not in supporting:
+        return []
+    names = read_names(state.conn, [fact])
+    subject, value = names[fact.subject], names[fact.object]
+    words = statement(subject, fact.predicate, value)
+    candidate = FactCandidate(fact, subject, value, words, past, (), ())
+    return [show_history(state, candidate, supporting[fact.id], [])]

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, show_day
+from memory.answering.candidates import AnswerCandidate, show_day, stems
 from memory.answering.features import AnswerState
 from memory.settings import AnswerSettings
 from memory.text.mentions import is_date, mentions
 from memory.time.timestamps import to_wall
 
+SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
 LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
 
 
@@ -58,12 +59,19 @@ def _sort_values(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The lines in their order, except that lines with former values follow the line with the newest value."""
     ordered: list[AnswerCandidate] = []
     while lines:
-        first, *lines = lines
-        former = [line for line in lines if line.newer == first.thesis_id]
-        lines = [line for line in lines if line not in former]
-        former.sort(key=lambda line: (line.by_agent, -line.newness, -line.score, line.shown))
-        ordered += [first, *(replace(line, earlier=line.by_agent <= first.by_agent) for line in former)]
+        first = lines[0]
+        group = [line for line in lines if line is first or line.newer == first.thesis_id or _restates(line, first)]
+        lines = [line for line in lines if line not in group]
+        group.sort(key=lambda line: (line.newer is not None, line.by_agent, -line.newness, -line.score, line.shown))
+        ordered.append(group[0])
+        for line in group[1:]:  # a line without a date may not be earlier
+            ordered.append(replace(line, earlier=line.newness > 0 and line.by_agent <= group[0].by_agent))
     return ordered
+
+
+def _restates(line: AnswerCandidate, first: AnswerCandidate) -> bool:
+    """Whether it gives another value of the same thing, and covers all words of the question that the first does."""
+    return first.features.covered <= line.features.covered and same_statement(line, first)
 
 
 def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
@@ -102,3 +110,32 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
 def _list_days(text: str) -> set[str]:
     """The days and months that a text names; "-09-05" without a year."""
     return {name.norm for name in mentions(text) if is_date(name.norm) and name.norm.count("-") > 1}
+
+
+def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
+    """Whether two lines of different times state the same thing with other values of the same kind: they share most of
+    their other words, two at least, apart from the speaker's name. A name at the beginning of a line is its subject:
+    "Flights cost 210" is no earlier value of "The press costs 400"."""
+    if a.newness == b.newness or not _are_same_kind(a.values - b.values, b.values - a.values):
+        return False
+    if _has_other_subject(a, b) or _has_other_subject(b, a):
+        return False
+    left, right = a.words - _stem_values(a.values), b.words - _stem_values(b.values)
+    shared = left & right
+    topic = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
+    return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
+
+
+def _has_other_subject(line: AnswerCandidate, other: AnswerCandidate) -> bool:
+    """Whether a line begins with a name that the other does not contain."""
+    first, names = next(iter(stems(line.shown)), ""), [value for value in line.values if not value[0].isdigit()]
+    return first not in other.words and first in _stem_values(frozenset(names))
+
+
+def _are_same_kind(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether both contain a number, or both a name."""
+    return bool({value[0].isdigit() for value in values} & {value[0].isdigit() for value in others})
+
+
+def _stem_values(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for value in values for word in stems(value))

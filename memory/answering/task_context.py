@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from os.path import commonpath
 from typing import Literal
@@ -44,13 +45,13 @@ Kind = Literal["fact", "passage"]
 
 def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
     """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
-    state, orders = AnswerState(conn, found, embedder), _Orders()
+    state = AnswerState(conn, found, embedder)
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     near = (one for one in ranked if one.features.relevance >= LEAST_RELEVANCE or one.own)
-    sentences = [one for one in near if not _is_heading(one) and not orders.hold(one)]
+    sentences = [one for one in near if not _is_heading(one) and not _is_order(one)]
     is_known = any(map(_bears_on_task, sentences))
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
-    told = [piece for piece in find_facts(conn, found, embedder) if not orders.hold(piece)]
+    told = [piece for piece in find_facts(conn, found, embedder) if not _is_order(piece)]
     page.add_facts(sorted(told, key=lambda piece: piece.episode.source.by_agent))
     page.add_sentences(sentences if is_known else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())
@@ -201,19 +202,13 @@ def _is_heading(sentence: AnswerCandidate) -> bool:
     return line.startswith("#") and one_line(sentence.shown).strip("# ") == one_line(line).strip("# ")
 
 
-class _Orders:
-    """Where passages give orders to a program that reads them; each is looked through once."""
+def _is_order(one: AnswerCandidate | EvidencePiece) -> bool:
+    """Whether the words lie in an order to a program that reads them."""
+    end = one.start + len(one.quote)
+    return any(first < end and one.start < last for first, last in _find_orders(one.episode.text))
 
-    def __init__(self) -> None:
-        self._spans: dict[int, list[tuple[int, int]]] = {}
 
-    def hold(self, one: AnswerCandidate | EvidencePiece) -> bool:
-        """Whether the words lie in such an order."""
-        episode = one.episode
-        if episode.id not in self._spans:
-            self._spans[episode.id] = order_spans(episode.text)
-        end = one.start + len(one.quote)
-        return any(first < end and one.start < last for first, last in self._spans[episode.id])
+_find_orders = lru_cache(maxsize=2 * PASSAGES)(order_spans)  # each passage is looked through once
 
 
 def _common_root(episodes: Iterable[Episode]) -> str:

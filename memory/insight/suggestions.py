@@ -5,7 +5,6 @@ These are proposals: the caller tries each first, because a question without a c
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
-from typing import NamedTuple
 
 from memory.facts.attributes import attribute_of
 from memory.nouns import Fact
@@ -21,11 +20,7 @@ OPEN = "What is still open?"
 _PLACE = re.compile(r"(?P<verb>live|work|stay|keep)s? (?:in|at|to)")
 
 
-class Proposal(NamedTuple):
-    """A question, and words that the first line of a clear answer has."""
-
-    question: str
-    expected: str
+Proposal = tuple[str, str]  # a question, and words that the first line of a clear answer has
 
 
 def propose_questions(conn: Connection, changed: Sequence[Fact], has_plans: bool) -> list[Proposal]:
@@ -39,10 +34,10 @@ def propose_questions(conn: Connection, changed: Sequence[Fact], has_plans: bool
     names = [label for _, label in things if len(label) <= MAX_NAME_CHARS and parse_date(label) is None]
     kinds = [
         _ask_about_facts(changed, names),
-        iter([Proposal(OPEN, "")] if is_open else []),
+        iter([(OPEN, "")] if is_open else []),
         _ask_about_facts(known, names),
     ]
-    about = (Proposal(f"What do you know about {name}?", name) for name in names)
+    about = ((f"What do you know about {name}?", name) for name in names)
     return list(dict.fromkeys(filter(None, chain(chain.from_iterable(zip_longest(*kinds)), about))))
 
 
@@ -51,7 +46,7 @@ def _ask_about_facts(candidates: Sequence[Fact], names: Sequence[str]) -> Iterat
         if fact.predicate and fact.modality == "asserted" and fact.superseded_by is None and fact.objects[0] in names:
             value, question = fact.objects[-1], _ask_for(fact.objects[0], fact.predicate)
             if question and len(value) <= MAX_VALUE_CHARS:
-                yield Proposal(question, value)
+                yield question, value
 
 
 def _ask_for(subject: str, predicate: str) -> str:

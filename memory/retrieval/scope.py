@@ -25,8 +25,8 @@ from memory.store import text as full_text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, content_words, tables
 from memory.text.words import words as words_of
+from memory.time.dates import Span, day_span
 from memory.time.expressions import TimeExpression, apply_signal, resolve_time
-from memory.time.spans import Span, day_span
 from memory.time.timestamps import to_wall
 
 DAY_MS = 86_400_000

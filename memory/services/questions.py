@@ -139,7 +139,7 @@ class Questions:
         from memory.insight.suggestions import propose_questions
 
         proposed = self._store.read(propose_questions, changed, has_plans)[:MAX_PROPOSED]
-        return list(islice((proposal.question for proposal in proposed if self._answers_clearly(*proposal)), most))
+        return list(islice((question for question, words in proposed if self._answers_clearly(question, words)), most))
 
     def _answers_clearly(self, question: str, expected: str) -> bool:
         """Whether the first line of the answer has the expected words."""

@@ -11,8 +11,7 @@ from typing import Literal
 
 from memory.text.languages import alternatives, stop_words, tables, word_set
 from memory.text.words import strip_accents
-from memory.time.dates import months_alone
-from memory.time.spans import Span, month_span, part_of_span, shift
+from memory.time.dates import Span, month_span, months_alone, part_of_span, shift
 from memory.time.timex import (
     Tense,
     Timex,

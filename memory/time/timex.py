@@ -14,8 +14,18 @@ from typing import Literal, NamedTuple
 
 from memory.text.languages import alternatives, guess_language, languages, stop_words, tables, word_numbers, word_set
 from memory.text.words import LETTER, ascii_digits
-from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, month_names, months_alone
-from memory.time.spans import Span, day_span, month_span, shift, unit_span
+from memory.time.dates import (
+    WRITTEN_YEARS,
+    CalendarDate,
+    Span,
+    day_span,
+    find_dates,
+    month_names,
+    month_span,
+    months_alone,
+    shift,
+    unit_span,
+)
 
 Tense = Literal["past", "present", "future", ""]
 

@@ -89,7 +89,7 @@ class _Words:
 def _split(text: str) -> list[str]:
     """The pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the first
     piece the one before it is left out."""
-    if any(mark in text for mark in _MARKS):
+    if any(map(text.__contains__, _MARKS)):
         return [text]
     first, *others = _PIECE.findall(text) or [""]
     return [first, *(piece[1:] for piece in others)]

@@ -11,6 +11,7 @@ import pytest
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import QueryFeatures
 from memory.answering.places import find_units
+from memory.answering.selection import same_statement
 from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis
@@ -96,3 +97,35 @@ def test_what_follows_a_question_speaks_of_it() -> None:
 def test_the_title_counts_towards_what_a_passage_covers() -> None:
     titled, untitled = line("Pixel's vet", "New vet: Dr. Thoms.", title="Pixel"), line("Pixel's vet", "New vet.")
     assert titled.features.coverage > untitled.features.coverage
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("The hourly rate is 48 euros.", "The hourly rate is 52 euros.", True),
+        ("The harbour office is in Quay Street.", "The harbour office is in Mole Lane.", True),
+        ("The hourly rate is 48 euros.", "The cat is 48 days old.", False),
+        ("The hourly rate is 48 euros.", "The hourly rate is 48 euros.", False),
+        ("Nordlys Medical 0.15", "Nordlys Medical (Odense)", False),
+        ("Flights cost 210 euros each.", "The guillotine costs 12,400 euros, Tom wants it.", False),
+        ("Hosting is with Strato, 9 euros a month.", "Hosting is with Uberspace, 5 euros a month.", True),
+    ],
+)
+def test_same_statement(a: str, b: str, same: bool) -> None:
+    old, new = line("What is it?", a, year=2023), line("What is it?", b, year=2025)
+    assert same_statement(old, new) is same
+    assert same_statement(new, old) is same
+
+
+def test_two_rows_of_one_day_are_no_change() -> None:
+    rows = [line("rate", f"The hourly rate of {name} is {n} euros.", year=2024) for name, n in (("A", 1), ("B", 2))]
+    assert not same_statement(*rows)
+
+
+def test_two_things_that_one_person_said_are_no_change_by_the_name_alone() -> None:
+    def said(sentence: str, year: int) -> AnswerCandidate:
+        row = line("Where is Ana Fuchs?", f"Ana Fuchs: {sentence}", year=year)
+        return replace(row, source=replace(row.source, episode=replace(row.episode, speaker="Ana Fuchs")))
+
+    assert not same_statement(said("We drive to Linz.", 2023), said("His name is Bruno.", 2025))
+    assert same_statement(said("My rate is 48.", 2023), said("My rate is 52.", 2025))
