@@ -42,39 +42,36 @@ class ConflictError(PalimpsestError):
     """It cannot be done as things are now."""
 
 
+# An error has the code of the first of these kinds that it is of.
+CODES: dict[type[BaseException], str] = {
+    NotFoundError: "not_found",
+    InvalidInputError: "bad_input",
+    NotAvailableError: "not_available",
+    ModelError: "not_available",
+    ConflictError: "conflict",
+    StoreBusyError: "busy",
+    StoreMovedError: "moved",
+    StoreDamagedError: "damaged",
+    StoreFullError: "full",
+    StoreError: "store",
+    PalimpsestError: "internal",
+}
+
+
 def failure(error: BaseException) -> wire.Failed:
     """The error as the wire has it."""
+    for kind, code in CODES.items():
+        if isinstance(error, kind):
+            return wire.Failed(code, _describe_error(error))
     match error:
         case CancelledError():
             return wire.Failed("stopping", "The daemon is stopping.", "Try again in a moment.")
-        case NotFoundError():
-            return wire.Failed("not_found", _describe_error(error))
-        case InvalidInputError():
-            return wire.Failed("bad_input", _describe_error(error))
         case OverflowError():
             return wire.Failed("bad_input", "A number in the request is too large.")
-        case NotAvailableError() | ModelError():
-            return wire.Failed("not_available", _describe_error(error))
-        case ConflictError():
-            return wire.Failed("conflict", _describe_error(error))
-        case StoreBusyError():
-            return wire.Failed("busy", _describe_error(error))
-        case StoreMovedError():
-            return wire.Failed("moved", _describe_error(error))
-        case StoreDamagedError():
-            return wire.Failed("damaged", _describe_error(error))
-        case StoreFullError():
-            return wire.Failed("full", _describe_error(error))
-        case StoreError():
-            return wire.Failed("store", _describe_error(error))
-        case PalimpsestError():
-            return wire.Failed("internal", _describe_error(error))
         case OSError(filename=str(place)):
             return wire.Failed("store", f"{place} cannot be used: {error.strerror or error}.")
-        case _:
-            return wire.Failed(
-                "internal", f"Something went wrong inside ({type(error).__name__}).", "See daemon.log, and tell us."
-            )
+    name = type(error).__name__
+    return wire.Failed("internal", f"Something went wrong inside ({name}).", "See daemon.log, and tell us.")
 
 
 def _describe_error(error: BaseException) -> str:

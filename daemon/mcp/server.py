@@ -45,9 +45,9 @@ class AgentServer(MCPServer[Any]):
         self._add_prompts(Prompts(agent, tools))
 
     async def run_stdio_async(self) -> None:
-        async with stdio_server(cast(Any, _read_lines())) as streams:
-            server = self._lowlevel_server
-            await server.run(*streams, server.create_initialization_options())
+        server = self._lowlevel_server
+        async with stdio_server(cast(Any, _read_lines())) as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
 
     async def list_tools(self) -> list[ListedTool]:
         writes = await anyio.to_thread.run_sync(lambda: self._agent.writes)

@@ -31,7 +31,7 @@ HOW_TO_PAGE = (
 DECIDED = frozenset(  # parameters that an agent does not choose
     "within agent conversation own_words replay effort object episode fact retired".split()
 )
-TOOLS = {call.tool: call for call in list_calls(DaemonCalls) if call.tool}
+TOOLS = {call.tool: call for call in list_calls(DaemonCalls) if call.tool}  # type: ignore[type-abstract]  # it is never made
 
 # type -> the fields of it that an agent gets
 FIELDS = {

@@ -139,3 +139,11 @@ def test_only_the_owner_can_read_the_settings_whatever_the_umask(pal: Pal, home:
         assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
     finally:
         os.umask(before)
+
+
+def test_an_embedder_that_does_not_exist_is_refused_with_those_that_do(pal: Pal) -> None:
+    refused = pal("config", "set", "embedder.name", "nosuch")
+    assert refused.exit_code == 2
+    assert "There is no embedder called 'nosuch'. Known: minilm, minilm-int8, ollama:..., " in refused.stderr
+    for name in ("auto", "static", "onnx:/some/folder"):
+        assert pal("config", "set", "embedder.name", name).exit_code == 0

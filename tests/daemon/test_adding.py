@@ -277,7 +277,7 @@ def test_closing_the_stream_does_not_stop_the_reading(client: Client, notes: Pat
 
 def test_a_person_goes_before_a_folder(client: Client, notes: Path) -> None:
     """While a folder is read, remember and a single file are done long before its end."""
-    for number in range(1500):
+    for number in range(800):
         (notes / f"{number}.md").write_text(f"Container {number} holds {number * 3} oranges from Silves.")
     ended = threading.Event()
 
@@ -292,5 +292,5 @@ def test_a_person_goes_before_a_folder(client: Client, notes: Path) -> None:
     assert "parrot" in answer(client, "Who learnt to whistle?").text
     assert not ended.is_set()
     assert ended.wait(60)
-    assert client.sources(str(notes)).total == 1500
+    assert client.sources(str(notes)).total == 800
     assert client.check().problems == ()

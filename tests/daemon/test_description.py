@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from daemon.testing import run_daemon
 from tests.daemon.conftest import QUICK
 
-EXAMPLES = 2  # of each route, for what it takes and for what it does not
+EXAMPLES = max(1, settings.default.max_examples // 16)  # of each route, for what it takes and for what it does not
 NOT_ASKED = ("/stop", "/activity", "/backup")  # ends it, never ends, and writes a verified copy every time
 CHECKS = (not_a_server_error, content_type_conformance, response_schema_conformance)
 
@@ -33,6 +33,7 @@ def confined(value: Any, folder: Path) -> Any:
     return [confined(item, folder) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.timeout(600)  # it asks eighty routes; a busy machine is no fault
 @pytest.mark.filterwarnings("default")  # of the tools
 def test_every_route_keeps_to_its_description(tmp_path: Path) -> None:
     asked = set()

@@ -73,7 +73,7 @@ def test_no_word_of_a_local_source_is_sent_to_a_model_elsewhere(both: World) -> 
 def test_no_secret_is_sent_to_any_model_or_logged(make: Make, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     canaries = [
-        one for one in make_canaries(100) if one.kind not in ("PIN", "door code")
+        one for one in make_canaries(40) if one.kind not in ("PIN", "door code")
     ]  # these may be part of a number
     with make(extract=(AWAY, HERE)) as here:
         for number, one in enumerate(canaries):
