@@ -16,7 +16,6 @@ from memory.store.connect import Connection, connect, create_private, driver_err
 from memory.store.ownership import rename_copy
 from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
-REWRITTEN = ".whole.part"  # suffix of a rewritten memory file before it replaces the original
 COPIES = "copies"  # in the table meta: paths of backups outside the folder
 
 
@@ -122,7 +121,7 @@ def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
 def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
     """Files of copies or restores that are in progress or were killed."""
     paths = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
-    paths |= {*memory.parent.glob(f".{memory.name}.restored*"), *memory.parent.glob(f"{memory.name}{REWRITTEN}*")}
+    paths |= {*memory.parent.glob(f".{memory.name}.restored*")}
     for noted in map(Path, _list_noted(conn)):
         paths |= {*noted.parent.glob(f".{noted.name}.*.part*")}
     return paths

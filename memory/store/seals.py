@@ -60,11 +60,12 @@ def _make_triggers(conn: Connection, table: str) -> dict[str, str]:
     if _list_keys(conn, table) == [key]:  # each row has its own seal
         added = f"INSERT INTO seal VALUES ({kind}, NEW.{key}, {new}) ON CONFLICT DO UPDATE SET crc = excluded.crc;"
         this = f"WHERE kind = {kind} AND id = OLD.{key};"
-        events = {"DELETE": f"DELETE FROM seal {this}", "UPDATE": f"UPDATE seal SET crc = crc - {old} + {new} {this}"}
+        change = f"UPDATE seal SET id = NEW.{key}, crc = crc - {old} + {new} {this}"
+        events = {"DELETE": f"DELETE FROM seal {this}", "UPDATE": change}
         return events if table in ALLOCATED else {"INSERT": added, **events}
     of_old, of_new = ("0", "0") if key == "0" else (f"OLD.{key}", f"NEW.{key}")
-    change = "INSERT INTO seal VALUES ({}, {}, {}) ON CONFLICT DO UPDATE SET crc = crc + excluded.crc;"
-    added, removed = change.format(kind, of_new, new), change.format(kind, of_old, f"-{old}")
+    form = "INSERT INTO seal VALUES ({}, {}, {}) ON CONFLICT DO UPDATE SET crc = crc + excluded.crc;"
+    added, removed = form.format(kind, of_new, new), form.format(kind, of_old, f"-{old}")
     removed += f" DELETE FROM seal WHERE kind = {kind} AND id = {of_old} AND crc = 0;"
     return {"INSERT": added, "DELETE": removed, "UPDATE": added + removed}
 

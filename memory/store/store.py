@@ -385,8 +385,6 @@ def _open_newest(file: Path) -> Connection:
             if version == 0:
                 writer.execute("PRAGMA page_size = 8192")
                 writer.execute(f"PRAGMA auto_vacuum = {compact.INCREMENTAL}")
-            else:
-                writer = compact.make_compactable(writer, file)
             writer.execute("PRAGMA journal_mode = WAL")
             schema.upgrade(writer, file, version, schema.STEPS)
             seals.watch(writer)

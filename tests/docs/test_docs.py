@@ -82,5 +82,5 @@ def test_each_promise_names_tests_that_are_there() -> None:
         line for line in page.split("## Who")[0].splitlines() if line.startswith("| ") and "tested by" not in line
     ]
     assert len(promises) > 10 and all(named_tests(line) for line in promises)
-    for file, name in named_tests(page):
+    for file, name in named_tests(page.split("## The test matrix")[0]):
         assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file} has no {name}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,9 +12,7 @@ import pytest
 from memory import Memory
 from memory.nouns import Answer, Citation, Document, Forgotten, Step, Trace, Visit
 from memory.services.retention import ANY_TIME, Expiry
-from memory.store import backup, compact, traces
-from memory.store.connect import connect
-from memory.store.store import Store
+from memory.store import traces
 from tests.memory.store.building import HashEmbedder
 from tests.memory.test_forgetting import residue
 
@@ -177,69 +173,3 @@ def test_the_file_gets_shorter_again(memory: Memory) -> None:
     assert freed > grown / 2 and memory.store.path.stat().st_size == grown - freed
     assert memory.recall("Where does Bo live?").hits[0].episode.source.uri == "/n/b.md"
     assert memory.check().problems == () and memory.retention.compact() == 0
-
-
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A file that was not made to give pages back."""
-    path = tmp_path / "older.db"
-    Store.open(path).close()
-    conn = connect(path)
-    conn.execute("PRAGMA journal_mode = DELETE")
-    conn.execute("PRAGMA auto_vacuum = NONE")
-    conn.execute("VACUUM")
-    conn.execute("PRAGMA journal_mode = WAL")
-    assert compact.count_free(conn) == 0 and conn.execute("PRAGMA auto_vacuum").fetchone() == (0,)
-    conn.execute("CREATE TABLE kept(text TEXT)")
-    conn.execute("INSERT INTO kept SELECT 'Ana ' || value FROM json_each('[1, 2, 3]')")
-    conn.close()
-    return path
-
-
-def is_ready(path: Path) -> bool:
-    """Whether it gives pages back; and nothing is lost."""
-    conn = connect(path)
-    try:
-        assert conn.execute("SELECT count(*) FROM kept").fetchone() == (3,)
-        return bool(conn.execute("PRAGMA auto_vacuum").fetchone() == (compact.INCREMENTAL,))
-    finally:
-        conn.close()
-
-
-OPEN = """
-import sys
-from pathlib import Path
-from memory.store.connect import connect
-
-conn = connect(Path(sys.argv[1]))
-print(conn.execute("SELECT count(*) FROM kept").fetchone(), flush=True)
-sys.stdin.read()
-"""
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from memory.store import compact
-from memory.store.connect import connect
-
-path = Path(sys.argv[1])
-conn = connect(path)
-part = lambda: any(one.stat().st_size for one in path.parent.glob(".*.part"))
-conn.set_progress_handler(lambda: part() and os.kill(os.getpid(), signal.SIGKILL), 100)
-compact.make_compactable(conn, path)
-"""
-
-
-def test_a_file_of_before_is_rewritten_when_nobody_else_has_it_open(older: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", OPEN, str(older)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout and other.stdout.readline()
-        Store.open(older).close()
-        assert not is_ready(older)
-        other.communicate()
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(older)], check=False)
-    assert killed.returncode < 0 and not is_ready(older)
-    with Store.open(older) as store:
-        assert store.read(backup.discard_unfinished, older, older.parent / "backups") == 1
-    assert is_ready(older)
-    assert [file.name for file in older.parent.iterdir()] == ["older.db"]
