@@ -7,6 +7,7 @@ before. A sentence that begins with another name is about that one.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -71,13 +72,22 @@ class Support:
             or (_unasserted(item, sentence) if item.modality == "asserted" else "")
         )
 
-    def _place(self, item: ExtractedRelation | ExtractedThesis) -> range:
-        """The sentences of its quote; the one with all of its value, if it is in one."""
-        inside = [place for place, (start, end) in enumerate(self._spans) if start < item.end and item.start < end]
-        if len(inside) > 1 and isinstance(item, ExtractedRelation) and item.object != OWNER:
-            whole = [place for place in inside if _is_heard(item.object, self._text[slice(*self._spans[place])])]
+    def _place(self, item: ExtractedRelation) -> range:
+        """The sentences of its quote; the one with its value, if one has it, or else the one in the lines of the quote
+        that has it with words of the predicate."""
+        first, last = self._text.rfind("\n", 0, item.start) + 1, self._text.find("\n", item.end)
+        around = self._places(first, last if last >= 0 else len(self._text))
+        inside = self._places(item.start, item.end)
+        if item.object != OWNER:
+            around = [place for place in around if _is_heard(item.predicate, self._text[slice(*self._spans[place])])]
+            said = {place: content_of(self._text[slice(*self._spans[place])]) for place in (*inside, *around)}
+            whole = [place for place in said if not self._missing(item.object, [said[place]])]
             inside = whole[:1] or inside
         return range(inside[0], inside[-1] + 1) if inside else range(0)
+
+    def _places(self, first: int, last: int) -> list[int]:
+        """The numbers of the sentences between two characters."""
+        return [place for place, (start, end) in enumerate(self._spans) if start < last and first < end]
 
     def _sentence(self, item: ExtractedRelation, place: range) -> str:
         if not place:
@@ -118,6 +128,9 @@ class Support:
         return ""
 
     def _wrong_subject(self, item: ExtractedRelation, sentence: str, above: str, place: range) -> str:
+        named = {fold(word) for word in WORD.findall(item.subject)}
+        if named and named <= self._owner and not _is_heard(item.subject, sentence):  # "you" of a mail to the owner
+            item = replace(item, subject=OWNER)
         own = [clause for clause in _CLAUSE.split(sentence) if _is_heard(item.object, clause)] or [sentence]
         if item.subject == OWNER:
             is_own = any(_first_person().search(clause) for clause in own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -127,14 +127,14 @@ def thesis(text: str, quote: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def learnt(text: str, item: dict[str, Any]) -> bool:
-    """Whether a fact of the item gets in."""
+def learnt(text: str, item: dict[str, Any], owner: Sequence[str] = ()) -> bool:
+    """Whether a fact of the item gets in. `owner`: the owner's names."""
     episode = Episode(
         7, Source(1, "/notes/a.md", "file", "a", "markdown"), 0, "a", text, datetime(2024, 6, 3, tzinfo=UTC)
     )
     kind = "statements" if "text" in item else "facts"
     reply = {"episodes": [{"episode": 1, "facts": [], "statements": [], "objects": [], kind: [item]}]}
-    extractions, _ = parse_extractions(reply, [episode])
+    extractions, _ = parse_extractions(reply, [episode], owner)
     return bool(extractions[7])
 
 
@@ -301,3 +301,27 @@ def test_the_value_of_another_subject_is_not_learnt(text: str, fact: tuple[str, 
 )
 def test_what_is_said_in_other_words_is_learnt(text: str, fact: tuple[str, str, str, str]) -> None:
     assert learnt(text, triple(*fact))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "is_learnt"),
+    [
+        ("Your hours go to 30 a week.", ("Ada Brook", "works", "30 a week", "Your hours go to 30"), True),
+        ("Ada Brook sings. Mira lives in Porto.", ("Ada Brook", "lives_in", "Porto", "Mira lives in Porto"), False),
+        ("The hall is let for 25 now.", ("Ada Brook", "costs", "25", "The hall is let for 25 now"), False),
+    ],
+)
+def test_the_owner_by_name_is_meant_as_the_owner(text: str, fact: tuple[str, str, str, str], is_learnt: bool) -> None:
+    assert learnt(text, triple(*fact), ["Ada Brook"]) == is_learnt
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "is_learnt"),
+    [
+        ("- Talk on R Leonis. Talk for 11 people.", ("owner", "gave_talk", "11 people", "Talk on R Leonis"), True),
+        ("- Talk on R Leonis. Tea for 11 people.", ("owner", "gave_talk", "11 people", "Talk on R Leonis"), False),
+        ("- Talk on R Leonis.\n- Talk for 11 people.", ("owner", "gave_talk", "11 people", "Talk on R Leonis"), False),
+    ],
+)
+def test_a_quote_counts_with_its_line(text: str, fact: tuple[str, str, str, str], is_learnt: bool) -> None:
+    assert learnt(text, triple(*fact)) == is_learnt
