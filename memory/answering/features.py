@@ -137,10 +137,11 @@ class QueryFeatures:
         return replace(candidate, cosine=cosine, relevance=relevance, score=round(score, SCORE_DIGITS))
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
-        """Whether a line is a heading, only files or names something, asks, or repeats its title."""
+        """Whether a line is a heading, leads to the next line, only files something, asks, or repeats its title."""
         title = self._stem_passage(candidate.episode)[0]
         is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
-        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.sentence))
+        is_lead = candidate.place.kind in ("heading", "filing") or candidate.shown.endswith(":")
+        return is_lead or is_title or bool(_ASKING.search(candidate.sentence))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with its features, without a score. A line after a question also covers that question's
