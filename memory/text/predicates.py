@@ -59,8 +59,8 @@ def refines(value: str, other: str) -> bool:
     """Whether one of two values adds detail to the other: "morning, before food" and "morning", "4 May 1990" and
     "1990"."""
     (_, numbers, _, tokens), (_, other_numbers, _, other_tokens) = _fold_value(value), _fold_value(other)
-    said, other_said = {*numbers, *tokens}, {*other_numbers, *other_tokens}
-    return bool(said and other_said) and (said < other_said or other_said < said)
+    parts, other_parts = {*numbers, *tokens}, {*other_numbers, *other_tokens}
+    return bool(parts and other_parts) and (parts < other_parts or other_parts < parts)
 
 
 @lru_cache(10_000)

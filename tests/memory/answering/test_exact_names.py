@@ -54,6 +54,11 @@ def test_a_sentence_with_another_number_in_the_same_line_is_no_answer(memory: Me
     assert "6:20" in text and "6:40" not in text, text
 
 
+def test_a_line_that_leads_to_the_next_is_no_answer(memory: Memory) -> None:
+    read(memory, "devices.yaml", "pump:\n  power: 400 W\nlamp:\n  power: 12 W\n")
+    assert "12 W" in ask(memory, "What is the power of the lamp?").lines[0].text
+
+
 def test_a_row_is_found_by_the_number_in_its_column(memory: Memory) -> None:
     read(memory, "shelf.md", "| Tray | Screws |\n|---|---|\n| 7 | 50 |\n| 50 | 7 |\n")
     assert ask(memory, "How many screws are in tray 7?").text.startswith("- 7: Screws 50 [1]")
