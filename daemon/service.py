@@ -71,7 +71,7 @@ def _read_environment(text: str) -> object:
 def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
     """A systemd unit of the user. The kernel makes everything read-only for it except its own folders and `writable`.
     /tmp is not private, so that `pal add /tmp/x` finds the file."""
-    own = dict.fromkeys(str(path.resolve()) for path in (paths.data, paths.logs, *writable))
+    own = dict.fromkeys(str(path.resolve()) for path in (paths.data, paths.logs, paths.config.parent, *writable))
     lines = [
         "# Written by `pal daemon install`, removed by `pal daemon uninstall`.",
         "[Unit]",

@@ -155,7 +155,7 @@ def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> N
     if only_print:
         output.print_text(service.text, nl=False)
         return
-    for folder in (session.paths.data, session.paths.logs):
+    for folder in (session.paths.data, session.paths.logs, session.paths.config.parent):
         private_folder(folder)
     if is_held(session.paths.lock):
         Client(session.paths).stop()
