@@ -82,7 +82,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "models": ("models", "Show the available language models and their uses."),
         "plugins": ("config", "List the plug-ins, what each adds, and which were left out."),
         "mcp": ("agents", "Let an agent use the memory, over the Model Context Protocol."),
-        "daemon": ("process", "The process in the background."),
+        "daemon": ("process", "Manage the background process."),
         "completion": ("config", "Print the completion script of SHELL."),
         "help": ("process", "Show the help of COMMAND, or with `all` every command."),
     },
@@ -193,7 +193,7 @@ def _run_at_server(ctx: click.Context, args: list[str]) -> None:
 
 
 @click.group(cls=Pal, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--at", metavar="ADDRESS", help="Use the memory of another computer, through ssh: me@server.")
+@click.option("--at", metavar="ADDRESS", help="Use the memory of another computer over ssh: me@server.")
 @click.option("--no-start", is_flag=True, help="Do not start the daemon; exit with 3 if it is not running.")
 @click.version_option(None, "--version", "-V", package_name="palimpsest-memory", prog_name="palimpsest")
 @click.pass_context

@@ -25,8 +25,8 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @policy_option
-@click.option("--again", is_flag=True, help="Read what was forgotten, too.")
-@click.option("--estimate", is_flag=True, help="Only tell how much it is, and what a model would take to read it.")
+@click.option("--again", is_flag=True, help="Also read what was forgotten.")
+@click.option("--estimate", is_flag=True, help="Only show the size, and the cost of reading it with a model.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
@@ -40,11 +40,10 @@ def add(
 ) -> None:
     """Read files and folders once.
 
-    "-" reads text from standard input. What was read before and has not changed is left as it is;
-    so is what was forgotten, unless --again is given. A folder is read once: `pal watch add` reads it and keeps up with
-    its changes, which is what most folders of notes want.
+    "-" reads text from standard input. Unchanged files are skipped, and so is what was forgotten, unless --again is
+    given. For a folder of notes use `pal watch add`, which also reads later changes.
 
-    On a terminal it asks before it reads more than 5,000 files. Before a whole disk or home it always does.
+    On a terminal it asks before reading more than 5,000 files; before a whole disk or home it always asks.
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
@@ -107,9 +106,9 @@ def _summary(added: wire.Added) -> str:
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--title", help="What the note is called.")
-@click.option("--at", metavar="DATE", type=as_date("start"), help="When it was so; now, if not given.")
-@click.option("--source", help="The note's name: the same name again replaces what it said.")
+@click.option("--title", help="The note's title.")
+@click.option("--at", metavar="DATE", type=as_date("start"), help="The note's date; default: now.")
+@click.option("--source", help="The note's name. Using a name again replaces that note.")
 @json_option
 @pass_session
 def remember(
@@ -147,7 +146,7 @@ def _stdin() -> str:
 @click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
 @click.option("--passage", "episode", type=int, metavar="ID", help="One passage.")
 @click.option("--fact", type=int, metavar="ID", help="One fact; `pal facts` shows the numbers.")
-@click.option("--retired", is_flag=True, help="What was deleted or edited away: all, or that of a --source or folder.")
+@click.option("--retired", is_flag=True, help="Deleted and earlier text: all of it, or that of --source.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session

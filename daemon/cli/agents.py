@@ -36,11 +36,13 @@ LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
 
 
 @click.group("capture", invoke_without_command=True)
-@click.option("--client", default="agent", show_default=True, callback=check_name, help="With which agent it was.")
-@click.option("--session", "name", metavar="NAME", help="The session's name: the same name again is the same session.")
-@click.option("--title", help="What the session is called.")
-@click.option("--hook", is_flag=True, help="What comes is from a hook: hand it over, print nothing, hold nobody up.")
-@click.option("--codex", "notification", metavar="JSON", help="A notification of Codex, as it gives it.")
+@click.option("--client", default="agent", show_default=True, callback=check_name, help="The agent's name.")
+@click.option(
+    "--session", "name", metavar="NAME", help="The session's name. Using a name again continues that session."
+)
+@click.option("--title", help="The session's title.")
+@click.option("--hook", is_flag=True, help="Input comes from a hook: return at once and print nothing.")
+@click.option("--codex", "notification", metavar="JSON", help="A notification of Codex.")
 @json_option
 @click.pass_context
 def capture(
@@ -53,9 +55,9 @@ def capture(
 ) -> None:
     """Save a session with an agent, from standard input.
 
-    It takes the logs of Claude Code and Codex, messages in JSON, plain text ("User: ...",
-    "Assistant: ..."), and what a hook of Claude Code says. What you said in it are your words; what
-    the agent said is never taken for a fact. The same session again adds only what is new.
+    Reads logs of Claude Code and Codex, messages in JSON, plain text ("User: ...", "Assistant: ..."), and the input of
+    a hook of Claude Code. Your messages are your words; nothing the agent said becomes a fact. The same session again
+    adds only new messages.
 
     \b
     pal capture --client aider < chat.json
@@ -145,7 +147,7 @@ def _stdin() -> bytes:
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option("--client", callback=check_name, help="Its name, in config.toml, in the log and on what it writes.")
+@click.option("--client", callback=check_name, help="The agent's name, in config.toml, in the log and on its notes.")
 @grants
 @click.pass_context
 def mcp(
@@ -157,10 +159,9 @@ def mcp(
 ) -> None:
     """Let an agent use the memory, over the Model Context Protocol.
 
-    An agent's program starts this and speaks with it over stdin and stdout; `pal mcp install` tells it
-    to. What the agent may see and do stands in config.toml, under [mcp.clients.NAME]; --folder, --all
-    and --write say it for this run instead. Without either it reads what may go to models elsewhere:
-    the folders that are watched with `--policy any`. What it asks is logged, without the words.
+    An agent's program starts this and talks to it over stdin and stdout; `pal mcp install` sets that up. Its
+    permissions are in config.toml, under [mcp.clients.NAME], or for this run in --folder, --all and --write. By default
+    it may read the folders watched with `--policy any`. Its calls are logged, without their words.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -206,7 +207,7 @@ class _Daemon:
 @json_option
 @pass_session
 def clients(session: Session) -> None:
-    """List the agents: what each may see and do, and what it wrote."""
+    """List the agents with their permissions and notes."""
     from daemon.mcp.access import policy_of
     from daemon.settings import McpClientSettings, load
 
@@ -239,15 +240,14 @@ def _row(of: dict[str, Any]) -> list[str]:
 
 @mcp.command()
 @click.argument("name", callback=check_name)
-@click.option("--since", metavar="DATE", type=as_date("start"), help="Only what it did from then on.")
+@click.option("--since", metavar="DATE", type=as_date("start"), help="Only what it did from this date on.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
 def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None:
-    """Take back all that the agent NAME wrote and judged.
+    """Remove everything that the agent NAME wrote and judged.
 
-    Its notes are forgotten for good, with the facts that only they state; its verdicts on answers
-    no longer count.
+    Forgets its notes, with the facts that only they state, and removes its verdicts on answers.
     """
     known = next((agent for agent in session.client.agents() if agent.name == name), None)
     if known is None:
@@ -289,11 +289,10 @@ def install_server(
     everything: bool,
     writes: bool,
 ) -> None:
-    """Tell an agent's program where the memory is: shows the entry and asks before it is written.
+    """Connect an agent: shows the entry for its settings and asks before it is written.
 
-    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. What --folder, --all and --write
-    allow is written into config.toml, under [mcp.clients.NAME]: there it can be changed at any time, and
-    counts at once. `pal mcp clients` shows it.
+    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. The permissions --folder, --all and --write are
+    written into config.toml, under [mcp.clients.NAME]; changes there take effect at once. `pal mcp clients` shows them.
     """
     granted = dict(_granted(client, folders, everything, writes))
     write_entry(
@@ -303,16 +302,18 @@ def install_server(
 
 @click.command("install")
 @click.argument("client", metavar="CLIENT", type=click.Choice(sorted(CAPTURES)))
-@click.option("--every-turn", is_flag=True, help="Claude Code: after each answer, too, not only when a session ends.")
+@click.option(
+    "--every-turn", is_flag=True, help="Claude Code: also after each answer, not only at the end of a session."
+)
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
 @pass_session
 def install_capture(session: Session, client: str, every_turn: bool, yes: bool, only_print: bool) -> None:
-    """Have an agent's program hand its sessions over: shows the entry and asks before it is written.
+    """Save all sessions with an agent: shows the entry for its settings and asks before it is written.
 
-    CLIENT is claude-code or codex. Claude Code runs a hook when a session ends, Codex gives a
-    notification after each turn. Either names its log, which is read as any file is; where you watch the
-    folder of these logs already, you need neither.
+    CLIENT is claude-code or codex. Claude Code runs a hook at the end of a session, Codex sends a notification after
+    each turn; both name the log, which is read like any file. If you already watch the folder of these logs, you need
+    neither.
     """
     snippet = make_entry(session, client, CAPTURES[client])
     if not every_turn and "hooks" in snippet:

@@ -171,7 +171,7 @@ def say_if(sentence: str | None) -> None:
 
 
 secrets_option = click.option(
-    "--secrets", "shown", is_flag=True, help="Show passwords, keys and card numbers, which are masked otherwise."
+    "--secrets", "shown", is_flag=True, help="Show passwords, keys and card numbers, which are masked by default."
 )
 
 

@@ -31,13 +31,13 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
     type=click.Choice(["quick", "normal", "deep"]),
     default="normal",
     show_default=True,
-    help="How far a language model may go where the answer is not found at once.",
+    help="How much work a language model may do.",
 )
 @strategy_option
-@click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
+@click.option("--no-replay", is_flag=True, help="Ignore earlier questions, and learn nothing from this one.")
 @secrets_option
-@click.option("--all", "in_full", is_flag=True, help="Show the lines, too, that are folded behind a clear answer.")
-@click.option("--events", "shows_events", is_flag=True, help="Print the events of the question as JSON.")
+@click.option("--all", "in_full", is_flag=True, help="Show all lines, also those that are folded.")
+@click.option("--events", "shows_events", is_flag=True, help="Print all events of the question as JSON lines.")
 @json_option
 @pass_session
 def ask(
@@ -54,11 +54,10 @@ def ask(
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
-    What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
-    them. What you tell of yourself in it is kept, if chat.remember is yes; pal undo takes that back.
-    Passwords and other secrets are masked: --secrets shows them. Exits with 5 when nothing says it plainly and only
-    the closest lines are shown, with 4 when there are none. With --json the answer comes once, with its citations;
-    with --events all events of the question, as they happen, one a line.
+    The value that the answer replaced is shown below it. If one line is clearly the answer, the others are folded:
+    --all shows them. If chat.remember is yes, what you state about yourself is saved; pal undo removes it. Secrets are
+    masked: --secrets shows them. Exits with 5 if only the closest lines are shown, with 4 if there are none. --json
+    prints the answer with its citations, --events all events as JSON lines.
     """
     text = _text(question)
     events = session.reader.ask(
@@ -78,7 +77,7 @@ def ask(
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="Passages at most.")
+@click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="The number of passages.")
 @scope_options
 @as_of_option
 @strategy_option
@@ -96,7 +95,7 @@ def recall(
 ) -> None:
     """Show the passages that match QUESTION, best first.
 
-    Where no note has any of its words, that is said, with the few passages that come nearest in meaning.
+    If no note has any of its words, it says so and shows the nearest passages.
     """
     text = _text(question)
     secrets = Secrets(session, shown)
@@ -165,8 +164,8 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 def strategies(session: Session) -> None:
     """List the search strategies.
 
-    One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. All but none can
-    be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
+    For one question: pal ask --strategy NAME. For all: pal config set memory.recall.strategy NAME. All except none can
+    be joined by +, as in spread+beam+synergy. Their settings are in [traversers] of config.toml.
     """
     from daemon.settings import load
 
@@ -179,9 +178,9 @@ def strategies(session: Session) -> None:
 @click.command()
 @click.argument("task", nargs=-1, required=True)
 @click.option(
-    "--tokens", type=click.IntRange(100, 50_000), default=1000, show_default=True, help="How long it may be, about."
+    "--tokens", type=click.IntRange(100, 50_000), default=1000, show_default=True, help="The length in tokens, about."
 )
-@click.option("--client", callback=check_name, help="Only what this agent may see: see `pal mcp clients`.")
+@click.option("--client", callback=check_name, help="Only what this agent may read: see `pal mcp clients`.")
 @scope_options
 @as_of_option
 @json_option
@@ -196,10 +195,9 @@ def context(
 ) -> None:
     """Print a short context for TASK, for an agent's prompt.
 
-    First the facts that hold, then the sentences of notes that fit best, each with the number of its
-    source. Tokens are reckoned as a third of the bytes, which is rather too many than too few. The
-    same memory prints the same. Without --client all of the memory is looked at: what you give to an
-    agent goes where that does.
+    First the current facts, then the best sentences of notes, each with the number of its source. A token is counted as
+    three bytes. The same memory prints the same text. Without --client it searches the whole memory: what you give to
+    an agent goes where that agent runs.
 
     \b
     claude "$(pal context 'prepare the meeting with Ana') Prepare the meeting with Ana."

@@ -34,7 +34,7 @@ HOW = (
 
 
 @click.command()
-@click.option("--date", "day", metavar="DATE", type=as_date("start"), help="Of that day, not of today.")
+@click.option("--date", "day", metavar="DATE", type=as_date("start"), help="Another day than today.")
 @click.option(
     "--since", metavar="DATE", type=as_date("start"), help="What changed since then.  [default: the day before]"
 )
@@ -48,7 +48,7 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     pal today --date tomorrow           what is due then
     pal today --date 2026-03-09         what changed and was due on that day
 
-    Exits with 4, and prints nothing on standard output, when there is nothing: cron then sends no mail.
+    If there is nothing it prints nothing on standard output and exits with 4, so that cron sends no mail.
     """
     first = (day or datetime.now().astimezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     since = since or first - timedelta(days=1)
@@ -89,9 +89,7 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
 @click.command()
 @click.argument("since", metavar="DATE", type=as_date("start"))
 @click.argument("until", metavar="[DATE]", required=False, type=as_date("end"))
-@click.option(
-    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most so many of each."
-)
+@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of each.")
 @json_option
 @pass_session
 def diff(session: Session, since: datetime, until: datetime | None, limit: int) -> None:
@@ -102,8 +100,8 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int) 
     pal diff "last week" "last week"    in that week
     pal diff 2026-03 2026-04            from the beginning of March to the end of April
 
-    It compares what the memory knew at these times; for what was true at a time: pal facts --as-of. Forgotten text is
-    left out. Exits with 4 when nothing changed.
+    Compares what the memory knew at these times; for what was true at a time: pal facts --as-of. Forgotten text is left
+    out. Exits with 4 if nothing changed.
     """
     if until is not None and until < since:
         raise click.BadParameter(
@@ -195,25 +193,27 @@ def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
     type=click.Choice(["open", "kept", "undone", "settled", "all"]),
     default="open",
     show_default=True,
-    help="open: nobody has looked at it yet; settled: both are true.",
+    help="open: not decided yet; settled: both are true.",
 )
-@click.option("--about", metavar="NAME", help="Only what is about NAME.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Revisions at most.")
+@click.option("--about", metavar="NAME", help="Only replacements about NAME.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="The number of replacements."
+)
 @json_option
 @pass_session
 def review(session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int) -> None:
     """Show which facts were replaced, and confirm or reject it.
 
-    Names whose facts took each other's place may mean one thing; `pal same` says so.
+    Two names whose facts replaced each other may mean one thing; `pal same` merges them.
 
     \b
     pal review              one after the other in a terminal, elsewhere a list
     pal review ID           one of them
-    pal review ID keep      the new fact stands
+    pal review ID keep      the new fact is right
     pal review ID both      both are true
     pal review ID old       the old one is right, the new one was never true
-    pal review ID open      nothing was said yet, and it waits again
-    pal review ID undo      everything is as it was before
+    pal review ID open      not decided yet
+    pal review ID undo      undo the replacement
     """
     if id is not None and verdict is not None:
         _settle(session, id, verdict)
@@ -249,8 +249,8 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
 def undo(session: Session, id: int | None) -> None:
     """Undo the replacement of a fact.
 
-    ID is the number of the revision, which `pal review` and `pal history` show. Without it, the last
-    statement that you made in the chat or to `pal ask` is forgotten.
+    ID is its number in `pal review` and `pal history`. Without it, your last statement in the chat or in `pal ask` is
+    forgotten.
     """
     if id is not None:
         _settle(session, id, "undo")
@@ -324,7 +324,7 @@ def _none(state: str, about: str | None) -> str:
 def same(session: Session, name: str, other: str) -> None:
     """Merge two names of one person, place or thing.
 
-    Each name finds both from now on; no fact is replaced. `pal apart` undoes it.
+    Each name then finds both; no fact is replaced. `pal apart` undoes it.
     """
     _decide(session, name, other, True)
 
@@ -337,7 +337,7 @@ def same(session: Session, name: str, other: str) -> None:
 def apart(session: Session, name: str, other: str) -> None:
     """Separate two names; undoes `pal same`.
 
-    It also helps where a model took one name for another name of the same thing.
+    Also for names that a model merged wrongly.
     """
     _decide(session, name, other, False)
 

@@ -40,14 +40,13 @@ A line is a question. These lines are commands:
 
 
 @click.command()
-@click.option("--plain", is_flag=True, help="Line by line: no drawing, no colour; for screen readers and pipes.")
+@click.option("--plain", is_flag=True, help="Line by line without colours, for screen readers and pipes.")
 @pass_session
 def chat(session: Session, plain: bool) -> None:
     """Open the chat.
 
-    With --plain, on a dumb terminal (TERM=dumb) and at a pipe it goes line by line: each line is a question, each
-    answer is read out with its sources. At a pipe it ends with 0, with 4 when a question was not answered, and with
-    the code of the last error.
+    With --plain, on a dumb terminal (TERM=dumb) and in a pipe each line is a question, and each answer is printed with
+    its sources. In a pipe it exits with 0, with 4 if a question was not answered, or with the code of the last error.
     """
     if not plain and output.can_draw():
         if session.paths.at:
@@ -64,16 +63,16 @@ def chat(session: Session, plain: bool) -> None:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any that is free. By default web.port.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any free one. Default: web.port.")
 @click.option("--print", "only_print", is_flag=True, help="Open no browser.")
-@click.option("--stop", is_flag=True, help="End the page: all its sessions, and its port is closed.")
+@click.option("--stop", is_flag=True, help="Close the page and end its sessions.")
 @json_option
 @pass_session
 def web(session: Session, port: int | None, only_print: bool, stop: bool) -> None:
     """Open the memory in the browser.
 
-    Prints a link that works once, within two minutes, in a browser of this machine, and opens it there. The page is
-    for you alone, asks no other machine for anything, and ends when nobody has used it for an hour.
+    Prints and opens a link that works once, within two minutes, in a browser on this machine. Only you can use the
+    page, it loads nothing from the network, and it closes after an hour without use.
     """
     if stop:
         closed = session.client.close_page()

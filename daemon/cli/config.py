@@ -24,7 +24,7 @@ DISABLED = "plugins.disabled"
 def config(ctx: click.Context) -> None:
     """Show and change the settings.
 
-    A change counts from the daemon's next start: pal daemon restart
+    Changes take effect after: pal daemon restart
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(show)
@@ -34,7 +34,7 @@ def config(ctx: click.Context) -> None:
 @json_option
 @pass_session
 def show(session: Session) -> None:
-    """List every setting with its value; a star marks what differs from the default."""
+    """List all settings with their values; a star marks changed ones."""
     from daemon.settings import entries, load
 
     rows = entries(load(session.paths.config))
@@ -79,7 +79,7 @@ def get_(session: Session, key: str) -> None:
 @json_option
 @pass_session
 def set_(session: Session, key: str, value: str) -> None:
-    """Write VALUE for KEY into config.toml; its comments and everything else stay as they are."""
+    """Write VALUE for KEY into config.toml, and keep its comments."""
     written = write_setting(session.paths.config, key, value)
     if not session.shows_json({key: written}):
         output.print_text(f"{key} = {value}")
@@ -153,12 +153,10 @@ def completion(ctx: click.Context, shell: str) -> None:
 def embedder(session: Session, name: str | None) -> None:
     """Show or change the embedder.
 
-    With NAME, every passage gets a new vector in the background; questions and reading go
-    on meanwhile. NAME is "auto", the best that is installed: "minilm-int8", else "static";
-    "ollama:MODEL" or "openai:MODEL" for a server on this machine; with the extra onnx
-    "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a
-    model's name on the hub or the path of its folder. "st:MODEL@256" keeps the first 256
-    dimensions only.
+    With NAME, all passages get new vectors in the background; questions and reading continue. NAME is "auto", the best
+    one that is installed: "minilm-int8", else "static"; "ollama:MODEL" or "openai:MODEL" for a server on this machine;
+    with the extra onnx "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a model's name
+    on the hub or the path of its folder. "st:MODEL@256" keeps the first 256 dimensions.
     """
     if name is None:
         state = session.client.embedder()
@@ -201,11 +199,9 @@ def _print(state: wire.EmbedderReply) -> None:
 def plugins(ctx: click.Context) -> None:
     """List the plug-ins, what each adds, and which were left out.
 
-    A plug-in is a package in the environment of this one. It adds readers, embedders,
-    models, strategies or rankers. It is code that you install, like any other: it can do
-    what you can. One that fails when it is loaded is left out, with the reason; everything
-    else goes on. A plug-in that was just installed or taken away counts from the next start
-    on: pal daemon restart.
+    A plug-in is a package in the same Python environment. It adds readers, embedders, models, strategies or rankers. It
+    is code and can do whatever you can. One that fails to load is left out, with the reason. A new plug-in is loaded
+    after: pal daemon restart.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -232,9 +228,9 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
 @json_option
 @pass_session
 def off(session: Session, name: str) -> None:
-    """Do not load the plug-in NAME any more.
+    """Stop loading the plug-in NAME.
 
-    It works without the daemon, too, where that does not start because of the plug-in.
+    Works without the daemon, in case the plug-in keeps it from starting.
     """
     from plugins import manager
 

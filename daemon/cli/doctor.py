@@ -28,23 +28,27 @@ QUESTION = "trace "  # prefix of the number of a question among places
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Do what can be done without asking, and look again.")
-@click.option("--memory", is_flag=True, help="Tell how well the memory served the questions that were asked.")
+@click.option("--fix", is_flag=True, help="Fix what needs no decision, and check again.")
+@click.option("--memory", is_flag=True, help="Show how well earlier questions were served.")
 @click.option(
-    "--last", type=click.IntRange(1, 1000), default=200, show_default=True, help="With --memory: questions looked at."
+    "--last",
+    type=click.IntRange(1, 1000),
+    default=200,
+    show_default=True,
+    help="With --memory: the number of questions.",
 )
-@click.option("--secrets", is_flag=True, help="Tell where passwords and keys lie in what was read; never which.")
+@click.option(
+    "--secrets", is_flag=True, help="List the places of passwords and keys in your notes, without their values."
+)
 @json_option
 @pass_session
 def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) -> None:
     """Show what is wrong, and the command that fixes it.
 
-    Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
-    and what is done at night. Exits with 1 if something is wrong. With --memory: how well the graph of names served
-    the questions that were asked, whether what is learnt from them helps, and what fixes
-    those that failed; exits with 0. With --secrets: file, line and kind of each secret that
-    was masked when it was read, and of those that the memory holds unmasked, with what masks
-    these; exits with 1 if there are any.
+    Checks the daemon, the file, its disk, the backups, the watched folders, the embedder and nightly work. Exits with 1
+    if something is wrong. --memory shows how well earlier questions were served, and what fixes those that failed.
+    --secrets lists file, line and kind of each masked secret and of each unmasked one, with the command that masks it;
+    exits with 1 if there are unmasked ones.
     """
     if secrets:
         print_places(session)

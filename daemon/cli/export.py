@@ -33,22 +33,22 @@ RUNNING = click.ClickException("The daemon has the memory open. Stop it first: p
 
 @click.command()
 @click.argument("to", required=False, metavar="FILE|FOLDER|-", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--format", "name", metavar="NAME", help="How it is written; by default as the name of FILE says.")
-@click.option("--formats", "only_list", is_flag=True, help="List the formats, and do nothing.")
-@click.option("--secrets", is_flag=True, help="Also passwords, keys and card numbers, which are masked otherwise.")
-@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
+@click.option("--format", "name", metavar="NAME", help="The format; by default from the name of FILE.")
+@click.option("--formats", "only_list", is_flag=True, help="Only list the formats.")
+@click.option("--secrets", is_flag=True, help="Include passwords, keys and card numbers, which are masked by default.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 @pass_session
 def export(session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool) -> None:
     """Write the whole memory to a file or folder.
 
     \b
-    pal export memory.jsonl       all that is true in it; pal import makes the same memory of that
-    pal export memory.jsonl.gz    the same, packed
+    pal export memory.jsonl       the whole memory; pal import creates the same one
+    pal export memory.jsonl.gz    the same, compressed
     pal export - | jq .           the same, to standard output
 
-    Only you can read what is written, and nothing is half written: Ctrl-C leaves what was there. A folder that was
-    written before is brought up to date; what you changed in it stays as you left it.
+    Only you can read the file, and it is written whole or not at all. A folder from an earlier export is updated; your
+    changes in it stay.
     """
     from daemon.settings import load
     from plugins import manager
@@ -210,9 +210,9 @@ def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
 def import_(session: Session, file: Path, yes: bool) -> None:
     """Create a memory from an export.
 
-    FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: nothing is imported from an
-    export that is damaged, cut off or written by a newer Palimpsest. An existing memory is replaced, and kept with
-    the backups. The daemon must not run: pal daemon stop
+    FILE is a .jsonl, compressed or not; "-" is standard input. It is checked first: nothing is imported from a damaged
+    or incomplete export, or one by a newer Palimpsest. An existing memory is replaced, and kept with the backups. The
+    daemon must not run: pal daemon stop
 
     To read chats, notes and tables of other programs: pal add
     """

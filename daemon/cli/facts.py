@@ -38,9 +38,9 @@ STDOUT = "-"
 @click.argument("name")
 @as_of_option
 @click.option(
-    "--as-known-on", "known_on", metavar="DATE", type=as_date("end"), help="As the memory knew it on that day."
+    "--as-known-on", "known_on", metavar="DATE", type=as_date("end"), help="As the memory knew it on this date."
 )
-@click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
+@click.option("--history", is_flag=True, help="Also list earlier values, with their times.")
 @json_option
 @pass_session
 def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
@@ -111,9 +111,9 @@ def me(ctx: click.Context) -> None:
     """Show what the memory knows about you: names, address, family, and earlier values.
 
     \b
-    pal me                          what is known of you, with its sources
-    pal me set phone "0161 496 07"  say something of yourself; the latest word counts
-    pal me rm phone                 take back what you said here
+    pal me                          what is known about you, with sources
+    pal me set phone "0161 496 07"  state a value; the latest one counts
+    pal me rm phone                 withdraw it
     """
     if ctx.invoked_subcommand is None:
         session = ctx.ensure_object(Session)
@@ -176,16 +176,14 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
 @click.argument("name")
 @click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="Steps to show.")
 @as_of_option
-@click.option(
-    "-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="At most so many objects."
-)
+@click.option("-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="The number of objects.")
 @click.option(
     "--html",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write it to FILE, as a page to look around in; - prints it.",
+    help="Write an interactive page to FILE; - prints it.",
 )
-@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 @pass_session
 def graph(
@@ -199,8 +197,8 @@ def graph(
 ) -> None:
     """Draw the neighbourhood of NAME: a person, a place, a thing.
 
-    What facts join it to, with what they say, and, faint, what is mentioned beside it. Facts are those that hold, or
-    held on the day of --as-of.
+    Shows the objects that facts connect it with, and, faint, those mentioned with it. Facts are the current ones, or
+    those of --as-of.
     """
     printed = str(html) == STDOUT
     if printed and session.as_json:

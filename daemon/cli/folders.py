@@ -25,15 +25,15 @@ def watch() -> None:
 @watch.command("add")
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
 @policy_option
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help='Tag what is read there; repeatable. "": none.')
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help='Tag its notes; repeatable. "": no tag.')
 @click.option(
     "--reader",
     "readers",
     metavar="NAME",
     multiple=True,
-    help='Only what this reader reads, such as markdown or eml; repeatable. "": all.',
+    help='Only files of this reader, such as markdown or eml; repeatable. "": all.',
 )
-@click.option("--depth", type=click.IntRange(0), help="Only so many folders deep; 1: no folder in it. 0: all.")
+@click.option("--depth", type=click.IntRange(0), help="Levels of folders; 1: no subfolder. 0: all.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
@@ -46,12 +46,12 @@ def watch_add(
     depth: int | None,
     yes: bool,
 ) -> None:
-    """Watch FOLDER from now on: it is read, and read again whenever something in it changes.
+    """Read FOLDER now, and again whenever something in it changes.
 
-    To read one once and no more: pal add.
+    To read a folder once: pal add.
 
-    For a folder that is watched already, the options change its settings: --policy and --tag also for what was
-    read before, and what it is no longer to read is dropped.
+    For a watched folder the options change its settings, --policy and --tag also for notes that are already read. Notes
+    that no longer match are removed.
     """
     chosen = [require_folder(folder) for folder in folders]
     if not yes:
@@ -70,8 +70,8 @@ def watch_add(
 def watch_send(session: Session) -> None:
     """Send changes of this computer's folders to the computer with the memory, until Ctrl-C.
 
-    For a memory on another computer (--at, memory.at) and the folders that were added to it from here. What changed
-    while this did not run is sent first.
+    For a memory on another computer (--at, memory.at) and the folders of this computer that it watches. Earlier changes
+    are sent first.
     """
     import threading
 
@@ -86,13 +86,13 @@ def watch_send(session: Session) -> None:
 
 @watch.command("rm")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--forget", is_flag=True, help="Also forget what was read from it, ever.")
+@click.option("--forget", is_flag=True, help="Also forget everything that was read from it.")
 @json_option
 @pass_session
 def watch_rm(session: Session, folder: Path, forget: bool) -> None:
-    """Stop watching FOLDER. What was read stays, unless --forget is given.
+    """Stop watching FOLDER. Its notes stay, unless --forget is given.
 
-    With --forget it may be any folder from which something was read.
+    With --forget it may also be a folder that is not watched.
     """
     watched = {row.path for row in session.client.folders()} if forget else set()
     gone = session.client.unwatch(folder, forget=forget)
@@ -118,15 +118,15 @@ def watch_list(session: Session) -> None:
 
 @watch.command("gone")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option("--keep", "answer", flag_value="keep", help="Keep what they said, although they are gone.")
-@click.option("--drop", "answer", flag_value="drop", help="Drop what they said: it is not found any more.")
+@click.option("--keep", "answer", flag_value="keep", help="Keep their content.")
+@click.option("--drop", "answer", flag_value="drop", help="Remove their content from search.")
 @json_option
 @pass_session
 def watch_gone(session: Session, folder: Path | None, answer: str | None) -> None:
-    """List the files of FOLDER that are gone, or say what becomes of them.
+    """List the missing files of FOLDER, or decide about them.
 
-    Many files that vanish stay in the memory until you decide: their drive may be out, or something
-    may have gone wrong. A file that is dropped comes back when it is there again.
+    If many files vanish at once, they stay in the memory until you decide: a drive may be disconnected. A removed file
+    is read again when it is back.
     """
     asking = [Path(row.path) for row in session.client.folders() if row.gone]
     chosen = [folder] if folder else asking

@@ -25,14 +25,14 @@ WITHOUT = (
 
 
 @click.group(invoke_without_command=True)
-@click.option("--elsewhere", is_flag=True, help="Ask services elsewhere, too, what they have: with your key.")
+@click.option("--elsewhere", is_flag=True, help="Also list models of services elsewhere, with your key.")
 @json_option
 @click.pass_context
 def models(ctx: click.Context, elsewhere: bool) -> None:
     """Show the available language models and their uses.
 
-    Models of Ollama on this machine are found by themselves. A model elsewhere is asked and used only
-    if you name it (pal models use), and gets no text of folders that are marked local.
+    Models of Ollama on this machine are found automatically. A model elsewhere is used only if you name it (pal models
+    use), and gets no text of folders with the policy local.
     """
     if ctx.invoked_subcommand is None:
         session = ctx.ensure_object(Session)
@@ -44,11 +44,10 @@ def models(ctx: click.Context, elsewhere: bool) -> None:
 @json_option
 @pass_session
 def probe(session: Session, names: tuple[str, ...]) -> None:
-    """Grade a model: does it read, decide, answer, refuse and drive tools as it must; how fast is it.
+    """Grade a model: how well and how fast it reads, decides, answers, refuses and uses tools.
 
-    It is asked what it would be asked with your notes, about made-up ones. Takes some minutes on
-    this machine, less than three where the model can do nothing; about 40,000 tokens of one
-    elsewhere. Without NAME, every model on this machine whose grades are missing or no longer count.
+    It gets the same prompts as with your notes, about invented ones. Takes some minutes on this machine, or about
+    40,000 tokens of a model elsewhere. Without NAME: all models on this machine without current grades.
     """
     if not names:
         rows = session.client.models().models
@@ -70,15 +69,15 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
 @models.command()
 @click.argument("service", metavar="SERVICE", type=click.Choice(list(SERVICES)))
 @click.argument("address", default="")
-@click.option("--key", is_flag=True, help="Ask for an API key, and keep it.")
+@click.option("--key", is_flag=True, help="Ask for an API key and save it.")
 @json_option
 @pass_session
 def connect(session: Session, service: str, address: str, key: bool) -> None:
-    """Say where models are, and ask one of them for a word.
+    """Save the address of a model service, and try one of its models.
 
-    SERVICE is ollama, openai (any server that speaks its protocol) or anthropic, ADDRESS where it is if
-    not where it usually is. A key is typed unseen; it is kept in the system's keyring, or in a file that
-    only you can read. If no model answers, nothing is kept.
+    SERVICE is ollama, openai (any server with its protocol) or anthropic; ADDRESS is needed only if it is not the usual
+    one. A key is not shown while you type; it is saved in the system's keyring, or in a file that only you can read. If
+    no model answers, nothing is saved.
     """
     from daemon import connecting
 
@@ -102,10 +101,10 @@ def connect(session: Session, service: str, address: str, key: bool) -> None:
 @json_option
 @pass_session
 def use(session: Session, role: str, names: tuple[str, ...]) -> None:
-    """Say which model does what: ROLE is extract, answer or agent.
+    """Choose the models for a ROLE: extract, answer or agent.
 
-    With several names the first is taken that can be reached. "auto" stands for the best one on this
-    machine that passed `pal models probe`, "none" for no model.
+    Of several names the first that can be reached is used. "auto" is the best one on this machine that passed `pal
+    models probe`, "none" no model.
     """
     if NONE in names and len(names) > 1:
         raise click.BadParameter("Say none alone.", param_hint="NAME")

@@ -90,16 +90,18 @@ def scope_options(command: Command) -> Command:
         return command(*args, within=scope(folders, tags, since, until, sources, chat), **others)
 
     for option in (
-        click.option("--until", metavar="DATE", type=as_date("end"), help="Only what is dated up to then."),
-        click.option("--since", metavar="DATE", type=as_date("start"), help="Only what is dated from then on."),
-        click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
-        click.option("--chat", metavar="NAME", help="Only what was said in this chat."),
+        click.option("--until", metavar="DATE", type=as_date("end"), help="Search only notes up to this date."),
+        click.option("--since", metavar="DATE", type=as_date("start"), help="Search only notes from this date on."),
+        click.option(
+            "--tag", "tags", metavar="TAG", multiple=True, help="Search only notes with this tag; repeatable."
+        ),
+        click.option("--chat", metavar="NAME", help="Search only in this chat."),
         click.option(
             "--source",
             "sources",
             metavar="PATH",
             multiple=True,
-            help="Only this file, or this note by its name; repeatable.",
+            help="Search only in this file or note; repeatable.",
         ),
         click.option(
             "--within",
@@ -107,7 +109,7 @@ def scope_options(command: Command) -> Command:
             metavar="FOLDER",
             multiple=True,
             type=click.Path(path_type=Path),
-            help="Only what stands in this folder or file; repeatable.",
+            help="Search only in this folder or file; repeatable.",
         ),
     ):
         scoped_command = option(scoped_command)
@@ -116,7 +118,7 @@ def scope_options(command: Command) -> Command:
 
 def as_of_option(command: Command) -> Command:
     """--as-of: answer as of that day."""
-    return click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as it stood on that day.")(command)
+    return click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as of this date.")(command)
 
 
 def strategy_option(command: Command) -> Command:
@@ -131,11 +133,11 @@ def strategy_option(command: Command) -> Command:
 
     strategy = click.option(
         "--strategy", metavar="NAME", default="", callback=join,
-        help="Walk the graph in another way: `pal strategies` lists them.",
+        help="Use another search strategy: `pal strategies` lists them.",
     )  # fmt: skip
     vertices = click.option(
         "--vertices", metavar="ETO", default="", callback=keep, is_eager=True, expose_value=False,
-        help="What the walk may enter: episodes, theses, objects; a small letter: only as the end of a path.",
+        help="Vertices to walk: E passages, T theses, O objects; a small letter: only at the end of a path.",
     )  # fmt: skip
     return vertices(strategy(command))
 
@@ -235,14 +237,16 @@ def check_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 def grants(command: click.decorators.FC) -> click.decorators.FC:
     """The options that say what an agent may do."""
     for option in (
-        click.option("--write", "writes", is_flag=True, help="It may remember, judge, and forget what it wrote."),
-        click.option("--all", "everything", is_flag=True, help="It sees all of the memory."),
+        click.option(
+            "--write", "writes", is_flag=True, help="It may add notes, judge answers, and forget its own notes."
+        ),
+        click.option("--all", "everything", is_flag=True, help="It may read the whole memory."),
         click.option(
             "--folder",
             "folders",
             type=click.Path(path_type=Path),
             multiple=True,
-            help="It sees what was read from this folder. May be repeated.",
+            help="It may read this folder; repeatable.",
         ),
     ):
         command = option(command)

@@ -26,7 +26,7 @@ def policy_option(command: Command) -> Command:
     return click.option(
         "--policy",
         type=click.Choice(["local", "any"]),
-        help="local: text from here stays on this machine. any: models elsewhere may be given it.",
+        help="local: this text stays on this machine. any: models elsewhere may get it.",
     )(command)
 
 

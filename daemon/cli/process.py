@@ -25,15 +25,15 @@ from daemon.terminal import display_safe
 
 @click.group("daemon")
 def daemon() -> None:
-    """The process in the background.
+    """Manage the background process.
 
-    Other commands start it when they need it.
+    Other commands start it if needed.
     """
 
 
 @daemon.command()
 def run() -> None:
-    """Run in the foreground, until Ctrl-C. Exits with 3 if a daemon is running already."""
+    """Run in the foreground until Ctrl-C. Exits with 3 if a daemon is already running."""
     from daemon.process.main import run as serve
 
     raise click.exceptions.Exit(serve())
@@ -43,7 +43,7 @@ def run() -> None:
 @json_option
 @pass_session
 def start(session: Session) -> None:
-    """Start it, if it does not run."""
+    """Start the daemon if it is not running."""
     _report(session, was_running=_hello(session) is not None)
 
 
@@ -51,7 +51,7 @@ def start(session: Session) -> None:
 @json_option
 @pass_session
 def stop(session: Session) -> None:
-    """Stop it, when it has finished what it is writing."""
+    """Stop the daemon after its current write."""
     stopped = _stop(session)
     if not session.shows_json({"stopped": stopped}):
         click.echo("Stopped." if stopped else "It was not running.")
@@ -65,7 +65,7 @@ def stop(session: Session) -> None:
 def restart(session: Session) -> None:
     """Stop the daemon and start it with the current settings.
 
-    One that is installed as a service is started by the system again.
+    An installed service is started again by the system.
     """
     _stop(session)
     _report(session)
@@ -75,7 +75,7 @@ def restart(session: Session) -> None:
 @json_option
 @pass_session
 def status(session: Session) -> None:
-    """Tell whether it runs, without starting it. Exits with 3 if not."""
+    """Show whether the daemon is running. Exits with 3 if not."""
     hello = _hello(session)
     if session.as_json:
         output.print_json({"running": hello is not None, **(_describe(session, hello) if hello else {})})
@@ -87,7 +87,7 @@ def status(session: Session) -> None:
 
 @daemon.command()
 @click.option("-n", "lines", type=click.IntRange(0), default=40, show_default=True, help="Lines to show.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl-C.")
+@click.option("-f", "--follow", is_flag=True, help="Follow new lines until Ctrl-C.")
 @pass_session
 def log(session: Session, lines: int, follow: bool) -> None:
     """Show the end of the daemon's log."""
@@ -142,14 +142,14 @@ def _describe(session: Session, hello: wire.Hello) -> dict[str, Any]:
     "--writable",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     multiple=True,
-    help="A folder, beside its own, into which `pal backup FILE` may write. May be repeated.",
+    help="Another folder into which `pal backup FILE` may write; repeatable.",
 )
 @pass_session
 def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> None:
-    """Let the system start it: with your session, and again after a crash.
+    """Start the daemon with your session, and again after a crash.
 
-    A service of your own: systemd on Linux, launchd on macOS. With systemd it may write into nothing
-    but its own folders, and takes 2 GB of memory at most.
+    Installs a user service: systemd on Linux, launchd on macOS. With systemd it can write only into its own folders and
+    use at most 2 GB of memory.
     """
     service = _choose(session.paths, writable)
     if only_print:
@@ -172,7 +172,7 @@ def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> N
 @click.command()
 @pass_session
 def uninstall(session: Session) -> None:
-    """Stop starting it automatically. The memory stays; any command starts the daemon as before."""
+    """Remove the service. The memory stays; any command starts the daemon."""
     service = _choose(session.paths)
     if not service.file.exists():
         output.say("It was not installed.")

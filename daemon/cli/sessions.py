@@ -16,7 +16,9 @@ NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
 
 
 @click.group(invoke_without_command=True)
-@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
+)
 @json_option
 @click.pass_context
 def sessions(ctx: click.Context, limit: int) -> None:
@@ -24,7 +26,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
 
     \b
     pal sessions                       the last ones, with their numbers
-    pal sessions search compressor     those in which that was said
+    pal sessions search compressor     those with this word
     pal sessions show 7                one of them
     """
     if ctx.invoked_subcommand is None:
@@ -44,13 +46,15 @@ def _row(of: wire.Conversation) -> tuple[str, ...]:
 
 @sessions.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
+)
 @json_option
 @pass_session
 def search(session: Session, words: tuple[str, ...], limit: int) -> None:
-    """Find the sessions that hold all WORDS in one question, one answer or the name.
+    """Find sessions with all WORDS in one question, one answer or the title.
 
-    Upper and lower case are the same, and accents may be left out. Exits with 4 when there is none.
+    Ignores case and accents. Exits with 4 if there is none.
     """
     matches = session.client.search_conversations(" ".join(words), limit)
     if session.as_json:

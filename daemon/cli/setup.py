@@ -43,10 +43,9 @@ class Choices:
 def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     """Say who you are, choose the folders to watch, and open the chat.
 
-    It asks for your name, home, family and work, as `pal me set` stores them, for folders, as `pal watch add` watches
-    them, and whether to install what is missing. An empty line skips a question; what is known is shown and kept.
-    Nothing is written before the last answer. With FOLDER, or without a terminal, it asks nothing. config.toml is
-    written if there is none.
+    Asks for your name, home, family and work (as `pal me set`), for folders (as `pal watch add`), and whether to
+    install missing extras. An empty line skips a question. Nothing is written before the last answer. With FOLDER, or
+    without a terminal, it asks nothing. Writes config.toml if there is none.
     """
     from daemon.paths import private_folder, write_private
     from daemon.settings import Settings, render

@@ -25,24 +25,24 @@ WATCH_SECONDS = 1.0  # between two looks
 
 
 @click.command()
-@click.option("--sources", is_flag=True, help="List what was read.")
-@click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
-@click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
-@click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
-@click.option("--all", "in_full", is_flag=True, help="Show also what the daemon did and will do, and the embedder.")
-@click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
+@click.option("--sources", is_flag=True, help="List the notes.")
+@click.option("--skipped", is_flag=True, help="List skipped files, with the reasons.")
+@click.option("--retired", is_flag=True, help="List kept text of deleted files and edited notes.")
+@click.option("--failed", is_flag=True, help="List failed files and failed work of models, with the reasons.")
+@click.option("--all", "in_full", is_flag=True, help="Also show the daemon's work and the embedder.")
+@click.option("--watch", is_flag=True, help="Refresh until Ctrl-C.")
 @click.option(
     "--match",
     metavar="TEXT",
     default="",
-    help="With --sources or --skipped: only what has TEXT in its name, or in the reason.",
+    help="With --sources or --skipped: only rows with TEXT in the name or reason.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="With --sources, --skipped or --retired: rows at most.",
+    help="With --sources, --skipped or --retired: the number of rows.",
 )
 @json_option
 @pass_session
@@ -59,7 +59,7 @@ def status(
 ) -> None:
     """Show what is in the memory and what it is doing.
 
-    What is wrong is at the end, each with the command that fixes it.
+    Problems are at the end, each with the command that fixes it.
     """
     if retired:
         _show_retired(session, session.client.list_retired(limit))
@@ -199,7 +199,7 @@ def _duration(seconds: float) -> str:
 def pause(session: Session) -> None:
     """Pause background reading by language models.
 
-    Questions, and reading without a model, go on as before.
+    Questions and reading without a model continue.
     """
     _enable(session, False)
 

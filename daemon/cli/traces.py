@@ -40,15 +40,17 @@ WORDS = {  # of an answer, and of a refusal
 
 
 @click.command()
-@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Questions at most.")
-@click.option("--skip", type=click.IntRange(0), default=0, help="Skip this many of the newest.")
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of questions."
+)
+@click.option("--skip", type=click.IntRange(0), default=0, help="Skip this many, from the newest.")
 @json_option
 @pass_session
 def traces(session: Session, limit: int, skip: int) -> None:
     """List the questions that were asked, newest first.
 
-    Each with its number, when it was asked, whether it was answered, how far it went, the calls of language models and
-    the time it took. What you forget takes the questions it answered with it.
+    Each with its number, time, result, the calls of language models and the duration. Forgetting a note also removes
+    the questions that it answered.
     """
     reply = session.client.traces(limit, skip)
     nothing = "" if reply.total else NONE_ASKED
@@ -66,7 +68,7 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("id", required=False, type=int)
-@click.option("--again", is_flag=True, help="Ask the same question once more, now, as it was asked then.")
+@click.option("--again", is_flag=True, help="Ask the same question again, with the same options.")
 @json_option
 @pass_session
 def trace(session: Session, id: int | None, again: bool) -> None:
@@ -194,9 +196,8 @@ def how(found: wire.Trace) -> Iterable[str]:
 def why(session: Session, id: int | None) -> None:
     """Show the evidence of an answer.
 
-    Each line it cites, with the scores that brought it there and the facts that are read out of it; how far the
-    question went and why; what it took of what it might. ID is its number in `pal traces`; without one it is the newest
-    question.
+    Each cited line with its scores and its facts, the steps of the search with their reasons, and the budget used. ID
+    is its number in `pal traces`; by default the newest.
     """
     evidence = session.client.why(id if id is not None else newest(session))
     if session.shows_json(evidence):
@@ -252,9 +253,9 @@ def _allowed(of: wire.Why) -> str:
 def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
     """Show why WORDS are not in an answer.
 
-    Lists the nearest passages that contain these words, and what excluded each: the time or the part of the memory
-    that was asked for, better passages, or a newer fact. The question is searched again, in the current memory. Exits
-    with 4 if no passage contains the words.
+    Lists the nearest passages with these words, and what excluded each: the time or scope of the question, better
+    passages, or a newer fact. The question is searched again in the current memory. Exits with 4 if no passage has the
+    words.
     """
     reply = session.client.whynot(id if id is not None else newest(session), " ".join(words))
     session.show(reply, _print_whynot)
@@ -291,7 +292,7 @@ def channels(scores: Mapping[str, float]) -> str:
     return ", ".join(f"{CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
 
 
-undo_option = click.option("--undo", is_flag=True, help="Take back what you said of it.")
+undo_option = click.option("--undo", is_flag=True, help="Withdraw your mark.")
 
 
 @click.command()
@@ -302,7 +303,7 @@ undo_option = click.option("--undo", is_flag=True, help="Take back what you said
 def good(session: Session, id: int | None, undo: bool) -> None:
     """Mark an answer as right: its evidence is preferred next time.
 
-    ID is its number in `pal traces`; without one it is the newest question. `pal bad` says the opposite.
+    ID is its number in `pal traces`; by default the newest. The opposite is `pal bad`.
     """
     _judge(session, id, "none" if undo else "good")
 
@@ -315,9 +316,9 @@ def good(session: Session, id: int | None, undo: bool) -> None:
 def bad(session: Session, id: int | None, undo: bool) -> None:
     """Mark an answer as wrong: its evidence is not reused.
 
-    Nor is what it cites brought back for such a question from another answer, older or newer, until you call a newer
-    one good. Nothing is forgotten, and other questions are answered as before. ID is its number in `pal traces`;
-    without one it is the newest question. `pal good` says the opposite.
+    Its evidence is not reused from other answers either, until you mark a newer one as good. Nothing is forgotten, and
+    other questions are answered as before. ID is its number in `pal traces`; by default the newest. The opposite is
+    `pal good`.
     """
     _judge(session, id, "none" if undo else "bad")
 

@@ -26,7 +26,7 @@ from daemon.terminal import count, display_safe, size
 def backup(session: Session, to: Path | None) -> None:
     """Copy the memory while it runs.
 
-    The copy goes to TO, a file that does not exist yet, or into the backup folder.
+    TO is a new file; by default one in the backup folder.
     """
     if to is not None and to.is_dir():
         raise click.BadParameter(f"{str(to)!r} is a folder. Give the copy a name in it.", param_hint="TO")
@@ -56,7 +56,7 @@ def check(session: Session) -> None:
 
 @click.command()
 @click.argument("backup", required=False, type=click.Path(path_type=Path))
-@click.option("--list", "only_list", is_flag=True, help="List the backups, the newest first, and do nothing.")
+@click.option("--list", "only_list", is_flag=True, help="Only list the backups, the newest first.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
@@ -124,9 +124,9 @@ def _written(file: Path) -> datetime:
 def tidy(session: Session) -> None:
     """Run the nightly maintenance now.
 
-    Joins facts that several passages state (`pal undo` separates them), embeds what has no
-    vector, lists names that may mean one thing (`pal same` joins them), and clears unused
-    parts of the file after something was forgotten. Running it again changes nothing.
+    Merges facts that several passages state (`pal undo` separates them), computes missing vectors, lists names that may
+    mean one thing (`pal same` merges them), and clears unused parts of the file after something was forgotten. A second
+    run changes nothing.
     """
     done = session.client.tidy()
     if session.shows_json(done):
@@ -139,17 +139,17 @@ def tidy(session: Session) -> None:
 
 
 @click.command()
-@click.option("--memory", is_flag=True, help="What was learnt from answers, from the traces of questions.")
-@click.option("--text", is_flag=True, help="The full text, from the passages.")
-@click.option("--vectors", is_flag=True, help="The vectors, from the passages and facts.")
+@click.option("--memory", is_flag=True, help="Rebuild what was learned from answers, from the traces of questions.")
+@click.option("--text", is_flag=True, help="Rebuild the full-text index, from the passages.")
+@click.option("--vectors", is_flag=True, help="Rebuild the vectors, from the passages and facts.")
 @click.option("--rows", is_flag=True, help="Rows that the disk has changed or lost, from the backups.")
 @json_option
 @pass_session
 def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: bool) -> None:
     """Rebuild indexes and derived data.
 
-    For when `pal check` or `pal doctor` says that they are damaged. Nothing is lost: they are made from passages,
-    facts, traces and your verdicts, which are not changed. Questions are answered meanwhile.
+    For damage that `pal check` or `pal doctor` reports. Nothing is lost: they are computed from passages, facts, traces
+    and your verdicts, which do not change. Questions are answered meanwhile.
     """
     asked = {"memory": memory, "text": text, "vectors": vectors, "rows": rows}
     what = tuple(name for name, chosen in asked.items() if chosen)
@@ -173,15 +173,15 @@ def _remember(edges: int) -> str:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
-@click.option("--undo", is_flag=True, help="Take back what was trained last.")
+@click.option("--dry-run", is_flag=True, help="Only report the result.")
+@click.option("--undo", is_flag=True, help="Return to the previous ranker.")
 @json_option
 @pass_session
 def train(session: Session, dry_run: bool, undo: bool) -> None:
     """Train the ranker on earlier questions: which edges lead to answers.
 
-    What is trained is used only if it finds clearly more of what the newest questions needed than what is used now.
-    The strategies with "entities" go by it (memory.recall.strategy). With learning.enabled it happens every night.
+    The new ranker is used only if it finds clearly more evidence of the newest questions than the current one. Only the
+    strategy "entities" uses it (memory.recall.strategy). With learning.enabled it is trained every night.
     """
     if dry_run and undo:
         raise click.UsageError("Say --dry-run or --undo, not both.")
