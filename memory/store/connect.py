@@ -109,6 +109,8 @@ def driver_errors(path: Path) -> Iterator[None]:
         yield
     except driver().Error as error:
         raise translate_error(error, path) from error
+    except UnicodeDecodeError as error:  # the schema or an error message is damaged
+        raise StoreDamagedError(f"{path} is damaged. Restore a backup of it: {error.reason}") from error
 
 
 def translate_error(error: Exception, path: Path) -> StoreError:
