@@ -54,4 +54,4 @@ class Client(DaemonCalls):
             try:
                 return call.read_reply(json.loads(response.read()))
             except (OSError, ValueError) as error:
-                raise DaemonDownError(f"The daemon went away while it answered ({error}). Try again.") from error
+                raise DaemonDownError(f"The daemon ended while it answered ({error}). Try again.") from error

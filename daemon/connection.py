@@ -192,7 +192,7 @@ class Stream:
                 self.close()
                 raise StopIteration
             self.close()
-            raise DaemonDownError(f"The daemon went away while it answered ({reason}). Try again.")
+            raise DaemonDownError(f"The daemon ended while it answered ({reason}). Try again.")
         event = wire.parse_event(line)
         if isinstance(event, wire.Failed):
             self.close()
@@ -208,7 +208,7 @@ class Stream:
                 line = self._response.readline()
             except (OSError, ValueError) as error:
                 return b"", str(error)
-        return (line, "") if line.endswith(b"\n") else (b"", "the stream broke off")
+        return (line, "") if line.endswith(b"\n") else (b"", "the stream was interrupted")
 
     def close(self) -> None:
         """Ends the stream; a thread that waits for its next event gets StopIteration."""
@@ -250,7 +250,7 @@ class Lines:
         if not line.endswith(b"\n"):
             self.close()
             if not self._ended:
-                raise DaemonDownError("The daemon went away before the end of the export. Try again.")
+                raise DaemonDownError("The daemon ended before the end of the export. Try again.")
             raise StopIteration
         self._ended = line.startswith(END)
         return line
@@ -279,7 +279,7 @@ def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, dict[str,
         sock = socket.create_connection(host, timeout)
         return sock, {"Host": f"{host[0]}:{host[1]}", "Authorization": f"Bearer {where['token']}"}
     if paths.socket.stat().st_uid != os.getuid():
-        raise PermissionError(f"{paths.socket} belongs to somebody else")
+        raise PermissionError(f"{paths.socket} belongs to another user")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.settimeout(timeout)

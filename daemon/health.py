@@ -105,7 +105,7 @@ def _disk(now: wire.Status) -> Iterator[str]:
     if now.disk and now.disk.text:
         yield now.disk.text
     if now.erasing and now.erasing.reason:
-        yield f"What was forgotten is not off the disk yet: {now.erasing.reason}. It is tried again until it is."
+        yield f"Forgotten text is still on the disk: {now.erasing.reason}. It is tried again until it is."
 
 
 def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
@@ -154,4 +154,4 @@ def _models(client: Client) -> Iterator[str]:
 
 def _night(now: wire.Status) -> Iterator[str]:
     if now.night and now.night.state == "failed":
-        yield "What is done at night broke off; the daemon's log says where. To do it now: pal tidy, pal train"
+        yield "Nightly work was interrupted; see the daemon's log. To do it now: pal tidy, pal train"

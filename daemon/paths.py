@@ -157,7 +157,7 @@ def private_folder(folder: Path) -> Path:
         stat = folder.stat()
         if {stat.st_uid, folder.lstat().st_uid} != {os.getuid()}:
             raise PermissionError(
-                f"{folder} belongs to somebody else. Choose a folder of your own with {HOME}, or ask who owns it."
+                f"{folder} belongs to another user. Choose a folder of your own with {HOME}, or ask who owns it."
             )
         if stat.st_mode & 0o077:
             folder.chmod(0o700)

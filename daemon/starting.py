@@ -158,4 +158,4 @@ def _read_tail(paths: Paths, since: int, lines: int = 12) -> str:
             fresh = whole[begin:] if len(whole) >= begin else whole  # the log restarts when it has grown long
             if output := fresh.decode("utf-8", "replace").strip():
                 return "\n".join([f"The end of {path}:", *output.splitlines()[-lines:]])
-    return f"It left no word in {paths.log}."
+    return f"Nothing is in {paths.log}."

@@ -19,7 +19,7 @@ _MODALITY = {
     "negated": "not so",
     "plan": "planned",
     "hypothesis": "perhaps",
-    "question": "asked, not said",
+    "question": "a question",
 }
 TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
@@ -160,9 +160,9 @@ def describe_outcome(revision: wire.Revision) -> str:
         case "kept" if revision.new.retired and revision.relation != "duplicates":
             return "the old one is right; the new one was never true."
         case "kept":
-            return "the new one stands." if revision.relation != "duplicates" else "one fact, told twice."
+            return "the new one is right." if revision.relation != "duplicates" else "one fact, stated twice."
         case _:
-            return "nobody has looked at it yet."
+            return "it is not decided yet."
 
 
 def _escape_json(code: int) -> str:

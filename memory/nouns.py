@@ -438,7 +438,7 @@ class AnswerChange:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One turn of a chat session. "partial": the stream broke off; `verdict`: the person's verdict on the answer;
+    """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer;
     `changes`: changes of its evidence since then. As far as its trace is kept: the part of the memory that it was
     answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
 

@@ -111,5 +111,5 @@ def answer_plain(text: str, citations: Sequence[wire.Citation]) -> str:
 def change_text(change: wire.AnswerChange) -> str:
     """What changed in the evidence of an answer, with the current text."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))
-    became = f"Now: “{new}”" if new else "Its source no longer says so."
+    became = f"Now: “{new}”" if new else "Its source no longer states it."
     return display_safe(f"! [{change.n}] has changed on {day(change.at)}. Before: “{old}” {became}", line=True)

@@ -125,7 +125,7 @@ def keep_session(
         raise InvalidInputError("A session's name has letters, digits, dots and dashes, 100 at most.")
     spoken = {turn.ref: turn for turn in _add_refs(memory, [turn for turn in turns if _has_words(turn)])}
     if not spoken:
-        raise InvalidInputError("Nobody says anything in that session.")
+        raise InvalidInputError("That session has no messages.")
     name = f"{SESSIONS}{client}/{session}"
     parts = {part: _list_refs(memory, part) for part in _list_parts(memory, name)}
     known = set[str | None]().union(*parts.values())

@@ -221,8 +221,8 @@ def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
     uri = PROFILE + _check_key(key)
     if memory.sources.get(uri) is None:
         facts = next((entry.facts for entry in memory.knowledge.profile().entries if entry.key == _check_key(key)), ())
-        remedy = f" It stands in {facts[0].uri}; edit it there." if facts else ""
-        raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
+        remedy = f" It is in {facts[0].uri}; edit it there." if facts else ""
+        raise NotFoundError(f"You have not stated your {key} here.{remedy}")
     memory.ingest.retire(uri)
     return profile(memory)
 

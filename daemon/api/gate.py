@@ -31,7 +31,7 @@ TOO_LARGE = wire.Failed(
     "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
 )
 TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
-NO_JSON = wire.Failed("bad_input", "What is sent is no JSON.", "Say that it is: Content-Type: application/json")
+NO_JSON = wire.Failed("bad_input", "The request is not JSON.", "Say that it is: Content-Type: application/json")
 BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
 TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the memory already.", "Close a chat.")
 

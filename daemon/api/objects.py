@@ -83,11 +83,11 @@ def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
     """A note by hand has the words."""
     old, value = memory.knowledge.fact(fact), " ".join(value.split())
     if old.kind != "relation" or not _holds(old):
-        raise InvalidInputError("Only a fact that holds can be corrected. Edit the note it stands in.")
+        raise InvalidInputError("Only a current fact can be corrected. Edit its note.")
     if not 0 < len(value) <= MOST_VALUE:
         raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
     if value == old.objects[-1]:
-        raise InvalidInputError("It says so already.")
+        raise InvalidInputError("That is its value already.")
     text = statement(old.objects[0], old.predicate or "is", value)
     note = Document(f"{BY_HAND}{fact}", text, title="Said by hand", at=datetime.now().astimezone())
     (receipt,) = memory.remember_many([note])

@@ -155,7 +155,7 @@ def _work(
                 event = preview = replace(event, is_loading=is_loading(event.model))
             channel.put(event)
     except ModelCancelledError:
-        log.info("nobody waited for the end of an answer")
+        log.info("the client left before the end of the answer")
     except (Exception, SystemExit) as error:  # of a plug-in, perhaps
         log.error("a question failed: %s", type(error).__name__)
         channel.put(failure(error))

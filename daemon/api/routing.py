@@ -125,7 +125,7 @@ def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes)
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Two values for one field: which of them counts would be a guess."""
     if len(fields := dict(pairs)) < len(pairs):
-        raise ValueError("a field stands in it twice")
+        raise ValueError("it has a field twice")
     return fields
 
 

@@ -137,9 +137,7 @@ class WriteLimiter:
         """InvalidInputError for a note that is too long."""
         kilobytes = self._settings.note_kb
         if len(text.encode("utf-8", "replace")) > 1000 * kilobytes:
-            raise InvalidInputError(
-                f"A note may have {kilobytes} kB. Write down what is worth keeping, in fewer words."
-            )
+            raise InvalidInputError(f"A note may have {kilobytes} kB. Write a shorter note.")
 
     def take(self, agent: str, today: int) -> None:
         """Counts a note of an agent that has already written `today` notes. ConflictError above a limit."""

@@ -141,7 +141,7 @@ def _rebuild(
     """Rebuilds views of the traces and the text."""
 
     def tell(done: int, total: int) -> None:
-        publish(wire.Progress(done, total, "Making it anew"))
+        publish(wire.Progress(done, total, "Rebuilding"))
 
     edges, passages, vectors, rows = 0, 0, 0, 0
 

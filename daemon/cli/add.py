@@ -65,7 +65,7 @@ def add(
 
 def _estimate(session: Session, files: list[Path], policy: str | None) -> None:
     if not files:
-        raise click.UsageError("Name a file or folder; what comes from standard input cannot be reckoned beforehand.")
+        raise click.UsageError("Name a file or folder; standard input cannot be estimated.")
 
     known = session.client.estimate(files, policy)
     session.show(known, print_estimate)
@@ -94,7 +94,7 @@ def _read(session: Session, files: list[Path], policy: str | None, again: bool) 
     except KeyboardInterrupt:
         output.say("\nThe daemon goes on reading. `pal status` shows how far it is.")
         raise click.exceptions.Exit(130) from None
-    raise DaemonDownError("The reading broke off. Do it again; what was read is kept.")
+    raise DaemonDownError("Reading was interrupted. Run it again; finished files are kept.")
 
 
 def _summary(added: wire.Added) -> str:
@@ -181,7 +181,7 @@ def forget(
         chosen["source"] = str(Path(source).absolute())
     what = " ".join(f"the {noun} {display_safe(str(value), line=True)}" for noun, value in chosen.items())
     if retired:
-        what = "what was deleted or edited away" + (f" of {what}" if what else "")
+        what = "deleted and earlier text" + (f" of {what}" if what else "")
     if not yes:
         question = f"Forget {what} for good? This cannot be undone."
         output.confirm(question, "forget", "Nothing was forgotten.")

@@ -177,7 +177,7 @@ def mcp(
     here = Policy(Access(everything=True) if everything else Access.in_folders(folders), writes)
     find = (lambda name: here) if folders or everything else policies.find
     if writes and not (folders or everything):
-        raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
+        raise click.UsageError("--write needs --all or --folder; an agent in config.toml has its permission there.")
     calls = policies.settings.mcp.calls_per_minute
     daemon()  # if it cannot start, the agent's program gets the error at once
     AgentServer(Agent(daemon, find, calls, client)).run()

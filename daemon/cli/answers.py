@@ -75,7 +75,7 @@ def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool, shows_e
             if not as_json and not last.endswith("\n"):
                 click.echo()
             return event
-    raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+    raise DaemonDownError("The answer was interrupted. Ask again; `pal daemon log` may show why.")
 
 
 def _wait_for_model(events: Iterable[wire.Event]) -> Iterator[wire.Event]:

@@ -108,7 +108,9 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int) 
             "The second one lies before the first. Give the earlier date first.", param_hint="DATE"
         )
     if until is None and since > datetime.now().astimezone():
-        raise click.BadParameter("It is still to come. What is due then: pal today --date DATE", param_hint="DATE")
+        raise click.BadParameter(
+            "That date is in the future. What is due then: pal today --date DATE", param_hint="DATE"
+        )
     reply = session.client.diff(since, until, limit)
     session.show(reply, _print_diff)
     if not any(reply.totals):
@@ -256,7 +258,7 @@ def undo(session: Session, id: int | None) -> None:
         _settle(session, id, "undo")
         return
     gone = session.client.take_back_told()
-    session.show(gone, f"Not kept any more: “{' '.join(gone.text.split())}”.")
+    session.show(gone, f"No longer saved: “{' '.join(gone.text.split())}”.")
 
 
 def _settle(session: Session, id: int, verdict: str) -> None:

@@ -28,7 +28,7 @@ SESSIONS_SHOWN = 20
 HELP = """\
 A line is a question. These lines are commands:
 /more: read the whole last answer, with the lines that were folded
-/why: read what the last answer rests on
+/why: read the evidence of the last answer
 /undo: take back what was kept last of what you told
 /new: begin a new session
 /sessions: list the last sessions
@@ -203,21 +203,21 @@ class PlainChat:
         words = " ".join(told.text.split())
         if not self._interactive:
             if not self._offered:
-                output.say(f"Not kept: “{words}”. To keep what you tell: pal config set chat.remember yes")
+                output.say(f"Not saved: “{words}”. To save such statements: pal config set chat.remember yes")
             self._offered = True
             return
-        output.print_text(f"You told something: “{words}”. {TELLING}")
-        wanted = input("Keep it, and what you tell here from now on? y or n: ").strip().casefold()[:1] == "y"
+        output.print_text(f"You stated: “{words}”. {TELLING}")
+        wanted = input("Save it, and such statements from now on? y or n: ").strip().casefold()[:1] == "y"
         self.client.set_telling("yes" if wanted else "no")
         if wanted:
             kept = self.client.tell(told.text, self._conversation)
             output.print_text(f"{describe_told(kept)} /undo takes it back.")
         else:
-            output.print_text("Not kept. To change that: pal config set chat.remember yes")
+            output.print_text("Not saved. To change that: pal config set chat.remember yes")
 
     def _undo(self) -> None:
         gone = self.client.take_back_told()
-        output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
+        output.print_text(f"No longer saved: “{' '.join(gone.text.split())}”.")
 
     def _more(self) -> None:
         if self._answered is None:
@@ -260,7 +260,7 @@ class PlainChat:
             if match.quote:
                 output.print_text(f"{'You' if match.role == 'user' else 'Memory'}: {match.quote}")
         if not matches:
-            output.print_text("That was said in no session." if words else "Say what to look for: /search WORDS")
+            output.print_text("No session has these words." if words else "Say what to look for: /search WORDS")
 
     def _resume(self, number: str) -> None:
         if not number.isdecimal():

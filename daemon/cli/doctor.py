@@ -112,7 +112,7 @@ def _print_diagnosis(found: wire.Diagnosis) -> None:
         click.echo("\nHubs, the names that most passages mention")
         output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
     if len(found.trend) > 1:
-        click.echo("\nOver time, from the day on that stands above")
+        click.echo("\nOver time, from the date above on")
         rows = list(_over_time(found.trend))
         output.print_table(rows, right=range(1, len(rows[0])))
 
@@ -189,7 +189,7 @@ ALWAYS: Words = {
 
 LEARNT: Words = {
     "replay_rate": ("Replayed", _percent, "questions answered from what answered one before"),
-    "replay_precision": ("Replay precision", _percent, "links that were replayed and led to what is cited"),
+    "replay_precision": ("Replay precision", _percent, "replayed links that led to cited passages"),
     "replay_saving": ("Replay saving", _percent, "tokens less than when it was asked first"),
     "bridge_yield": ("Bridge yield", _percent, "passages found through another one that a model then cited"),
     "escalation_rate": ("Looked further", _percent, "questions for which a model had to look further"),
@@ -239,7 +239,7 @@ def print_places(session: Session) -> None:
         for place in places.unmasked:
             output.print_text(f"Not masked: {_describe(place)}")
         if not places.masked and not places.unmasked:
-            output.say("No secrets were found in what was read.")
+            output.say("No secrets were found in your notes.")
         for remedy in _remedies(places.unmasked):
             output.say(remedy)
     if places.unmasked:
@@ -262,6 +262,6 @@ def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
         yield f"To mask: pal forget --yes --source {shlex.quote(file)} && pal add --again {shlex.quote(file)}"
     for uri in uris:
         if uri.partition("#")[0] not in files and uri not in questions:
-            yield f"To have it gone: pal forget --source {shlex.quote(uri)}; what is still true of it, remember again."
+            yield f"To have it gone: pal forget --source {shlex.quote(uri)}; save again what is still true."
     if questions:
         yield "Questions go with what they were answered from, when that is forgotten."

@@ -241,7 +241,7 @@ def _draw(found: wire.Neighbourhood) -> None:
 
     if len(found.nodes) < 2:
         output.say(
-            f"Nothing is drawn of {found.name!r}: no fact joins it to anything, and nothing is mentioned beside it."
+            f"Nothing is drawn of {found.name!r}: no fact connects it with anything, and nothing is mentioned with it."
         )
         return
     width = min(WIDEST, shutil.get_terminal_size((100, 24)).columns)

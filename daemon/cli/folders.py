@@ -103,7 +103,7 @@ def watch_rm(session: Session, folder: Path, forget: bool) -> None:
         output.print_text(f"{ended}Forgotten: {count(gone.sources, 'note')}.")
         print_copies(gone)
     else:
-        output.print_text(f"No longer watched: {folder}. What was read from it stays.")
+        output.print_text(f"No longer watched: {folder}. Its notes stay.")
 
 
 @watch.command("list")
@@ -138,7 +138,7 @@ def watch_gone(session: Session, folder: Path | None, answer: str | None) -> Non
         if session.as_json:
             output.print_json(reply)
         elif row is not None:
-            outcome = "What they said is kept." if answer == "keep" else "What they said is dropped."
+            outcome = "Their content is kept." if answer == "keep" else "Their content is removed."
             output.print_text(f"{row.path}: {count(reply.total, 'file')} gone. {outcome}")
         elif reply.total:
             _print_gone(reply)
@@ -152,6 +152,6 @@ def _print_gone(reply: wire.GoneReply) -> None:
     if reply.total > GONE_SHOWN:
         output.say(f"and {reply.total - GONE_SHOWN:,} more.")
     verb = "is" if reply.total == 1 else "are"
-    output.say(f"{count(reply.total, 'file')} {verb} gone. To keep or to drop what they said:")
+    output.say(f"{count(reply.total, 'file')} {verb} missing. To keep or remove their content:")
     for answer in ("keep", "drop"):
         output.say(f'  pal watch gone "{reply.path}" --{answer}')

@@ -184,7 +184,7 @@ def write_entry(
     text = entry.put(file, snippet)
     is_there = file.exists() and file.read_text("utf-8") == text
     if is_there and not granted:
-        output.say("It is there already.")
+        output.say("It is already there.")
         return
     if not yes:
         _confirm(f"Write this into {file}{' and config.toml' if granted else ''}?")

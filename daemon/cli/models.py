@@ -63,7 +63,7 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
             click.echo("")
         session.show(graded, _print_grades)
         if graded.problem:
-            raise click.ClickException(f"{graded.problem} What was graded until then is kept.")
+            raise click.ClickException(f"{graded.problem} Finished grades are kept.")
 
 
 @models.command()

@@ -173,7 +173,7 @@ def scope(
 def _file(path: Path) -> Path:
     """`path`, absolute. Raises BadParameter for a folder."""
     if path.expanduser().is_dir():
-        message = f"{str(path)!r} is a folder. For all that stands in it: --within"
+        message = f"{str(path)!r} is a folder. For all its files: --within"
         raise click.BadParameter(display_safe(message, line=True), param_hint="--source")
     return require_path(path, "--source")
 

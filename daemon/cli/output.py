@@ -125,7 +125,7 @@ def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as
                     bar.update(event.done - bar.pos)
                 case end():
                     return event
-    raise DaemonDownError("The daemon went away while it worked. Nothing is lost; do it again.")
+    raise DaemonDownError("The daemon ended while it worked. Nothing is lost; run it again.")
 
 
 def can_draw() -> bool:

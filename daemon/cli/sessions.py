@@ -68,7 +68,7 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
             if match.messages > 1:
                 output.print_dim(f"   and in {count(match.messages - 1, 'other message')}")
     if not matches:
-        raise NothingFound("That was said in no session.")
+        raise NothingFound("No session has these words.")
 
 
 @sessions.command()

@@ -227,7 +227,7 @@ def _describe_day(at: datetime) -> str:
 def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
     """What consolidation did; "" for nothing."""
     parts = [
-        f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",
+        f"{count(done.joined, 'fact')} stated twice merged" if done.joined else "",
         f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",
         f"{count(done.questions, 'question')} embedded" if done.questions else "",
         f"{count(done.stale, 'row')} of edge memory let go" if done.stale else "",

@@ -111,7 +111,7 @@ def _show_retired(session: Session, reply: wire.RetiredReply) -> None:
         (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
         for row in reply.sources
     )
-    if not session.show_rows(reply, rows, "Nothing is kept of what was deleted or edited away."):
+    if not session.show_rows(reply, rows, "Nothing is kept of deleted and earlier text."):
         return
     output.say_rest(len(reply.sources), reply.total, "--limit chooses how many")
     output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
@@ -146,7 +146,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
     elif not now.stats.sources:
         output.say(f"\n{NOTHING_READ}")
     if problems := list(list_problems(now)):
-        click.echo("\nWhat is wrong")
+        click.echo("\nProblems")
         output.print_text("\n".join(f"  {problem}" for problem in problems))
     if in_full:
         click.echo("\nThe daemon")
@@ -176,8 +176,8 @@ def _describe_erasing(now: wire.Erasing) -> str:
         parts.append(f"{count(now.left, 'note')} left of {', '.join(now.folders)}")
     if now.unwiped_since:
         why = f": {now.reason}" if now.reason else ""
-        parts.append(f"what was forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
-    return "; ".join(parts) or "what was deleted or edited away"
+        parts.append(f"text forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
+    return "; ".join(parts) or "deleted and earlier text"
 
 
 def _clock_time(at: datetime) -> str:

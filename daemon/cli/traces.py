@@ -217,7 +217,7 @@ def why(session: Session, id: int | None) -> None:
         rows.append(("note", evidence.note))
     click.echo()
     output.print_table((f"   {name}", flatten(value)) for name, value in rows)
-    output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
+    output.say(f"Why something is missing: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
 
 
 def _unanswered(asked: wire.Asked) -> str:
@@ -333,9 +333,9 @@ def describe_verdict(said: wire.Judged) -> str:
     asked, before = said.asked, said.before
     name = f'"{short(asked.question)}" (trace {asked.id})'
     if asked.verdict == before:
-        return f"Nothing changed: {name} was called {before} before." if before else f"Nobody has judged {name}."
+        return f"Nothing changed: {name} was called {before} before." if before else f"There is no verdict on {name}."
     if asked.verdict is None:
-        return f"Taken back: {name} is not called {before} any more, and what was learnt from that is undone."
+        return f"Taken back: {name} is not called {before} any more, and what was learned from it is undone."
     return f"Noted: {name} {WORDS[asked.verdict][bool(asked.no_answer)]}. {_effect(said)}"
 
 

@@ -78,7 +78,7 @@ def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -
     if not chosen.is_file():
         raise click.BadParameter(f"There is no backup {str(chosen)!r}.", param_hint="BACKUP")
     if not yes:
-        question = f"Restore {_describe(chosen)}? What was forgotten since is back, and what was added is not there."
+        question = f"Restore {_describe(chosen)}? Forgotten notes are back, and newer ones are missing."
         output.confirm(question, "restore", "Nothing was changed.")
     kept = _restore(session, chosen)
     if session.shows_json({"restored": str(chosen), "kept": str(kept) if kept.exists() else None}):
@@ -155,15 +155,15 @@ def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: boo
     what = tuple(name for name, chosen in asked.items() if chosen)
     if not what:
         raise click.UsageError("Say what to rebuild: --memory, --text, --vectors, --rows or several.")
-    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", session.as_json)
+    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Rebuilding", session.as_json)
     if session.as_json:
         return
     if memory:
         click.echo(f"{count(done.edges, 'edge')} of the graph {_remember(done.edges)} of earlier questions.")
     if text:
-        click.echo(f"The full text of {count(done.passages, 'passage')} was made anew.")
+        click.echo(f"The full text of {count(done.passages, 'passage')} was rebuilt.")
     if vectors:
-        click.echo(f"The vectors of {count(done.vectors, 'passage')} were made anew.")
+        click.echo(f"The vectors of {count(done.vectors, 'passage')} were rebuilt.")
     if rows:
         click.echo(f"{count(done.rows, 'damaged row')} came from a backup. What is left: pal check")
 
@@ -197,7 +197,7 @@ def train(session: Session, dry_run: bool, undo: bool) -> None:
 def _undone(undone: wire.TrainingUndone) -> str:
     if not undone.undone:
         return "Nothing that was trained is in use."
-    return f"Taken back. {'What was used before it is used again.' if undone.earlier else 'Nothing is used instead.'}"
+    return f"Taken back. {'The previous one is used again.' if undone.earlier else 'Nothing is used instead.'}"
 
 
 def _print(done: wire.Trained) -> None:

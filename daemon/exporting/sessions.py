@@ -52,7 +52,7 @@ def describe_source(cited: wire.Citation) -> str:
 def describe_change(change: wire.AnswerChange) -> str:
     """What changed in the evidence of an answer."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))
-    became = f"now: “{new}”" if new else "its source no longer says so"
+    became = f"now: “{new}”" if new else "its source no longer states it"
     return f"[{change.n}] changed on {_format_day(change.at)}: “{old}”; {became}"
 
 

@@ -244,7 +244,7 @@ class Enrichment:
             unread = self._memory.knowledge.unread_episodes(limit)
         if not allowed:
             self._planning = time.monotonic() + AGAIN_SECONDS
-            self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
+            self._say("waiting", "The rest may only be read on this machine, and no model here can: pal models")
             return False
         batches = make_batches(allowed, self._choose_batch(here), self._choose_batch(away))[:WAVE]
         self._reading.write(partial(self._enqueue, batches))

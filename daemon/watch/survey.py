@@ -14,7 +14,7 @@ from daemon.watch.files import Found, uri_of
 from daemon.watch.walking import Ignore
 from memory.nouns import Policy, Source
 
-KEPT = "it is gone; what it said is kept, as you said"  # the skip of a deleted file
+KEPT = "it is missing; its content is kept, as you decided"  # the skip of a deleted file
 NAMED = "its name says that it contains passwords or keys; to read it anyway, masked: pal add FILE"
 
 Sources = dict[str, list[Source]]  # by the uri of their file

@@ -255,7 +255,7 @@ def find_dated(
 
 
 def _list_next_appointment(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
-    """The next event or task that covers the whole topic; for the owner none that belongs to somebody else, and none
+    """The next event or task that covers the whole topic; for the owner none that belongs to another user, and none
     for what everybody has ("my birthday")."""
     owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
     if tense(fold(state.question.text)) == "past" or (owner is not None and owner.attribute in CONTACT):

@@ -154,7 +154,7 @@ class FactAsserter:
         (old,) = relations.by_id(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
-            raise InvalidInputError("It says so already.")
+            raise InvalidInputError("That is its value already.")
         predicate, canon = predicates.ensure(self.conn, old.predicate, canonical_predicate(old.predicate, value))
         slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
         new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
@@ -168,7 +168,7 @@ class FactAsserter:
         (relation,) = relations.by_id(self.conn, [new])
         (old,) = relations.by_id(self.conn, [fact])
         if old.superseded_by != new:
-            self._superseder.supersede(old, relation, "You said so by hand.", "user")
+            self._superseder.supersede(old, relation, "You set it.", "user")
         for row in revisions.list_by_older(self.conn, fact):
             if row.new == new:
                 revisions.settle(self.conn, row.id, "kept", self._now)

@@ -34,7 +34,7 @@ MAX_EXTRACTION_TOKENS = 3_000  # in any case; a file of 600 words has brought 2,
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 MAX_DATE_CHARS = 40
 
-BY_MACHINE, BY_ORDER = "an assistant said it", "it is an order to a program"
+BY_MACHINE, BY_ORDER = "an assistant wrote it", "it is an order to a program"
 _PASS = {"subject": "ferry pass", "predicate": "costs_per_month"}
 EXAMPLE = {
     "episodes": [
@@ -216,7 +216,7 @@ def parse_extractions(
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(episodes):
             dropped.append(Dropped(0, "episode", "no episode has that number"))
         elif (episode := episodes[number - 1]).id in extractions:
-            dropped.append(Dropped(episode.id, "episode", "it was told twice"))
+            dropped.append(Dropped(episode.id, "episode", "it was stated twice"))
         else:
             reading = _EpisodeReply(episode, owner_names)
             extractions[episode.id] = reading.extraction(entry)

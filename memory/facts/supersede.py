@@ -26,7 +26,7 @@ DAY_MS = 86_400_000
 MONTH_MS = 31 * DAY_MS
 EARLIEST_MS = -(1 << 62)
 _CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
-AGENT_SAYS = "An agent says so. You decide whether it is true."
+AGENT_SAYS = "An agent wrote it. You decide whether it is true."
 
 
 class Superseder:
@@ -98,7 +98,7 @@ class Superseder:
                 if old.superseded_by and (row := revisions.find_between(self._conn, old.id, old.superseded_by)):
                     self.undo(row, None)
                 number = ".".join(map(str, newer))
-                self.supersede(old, new, f"Version {number} of the document says so.", "rule")
+                self.supersede(old, new, f"Version {number} of the document states it.", "rule")
 
     def _propose_notes(self, new: Relation) -> None:
         """Where another note of the same title in the same folder has another value, a person may say which is right:
@@ -118,10 +118,10 @@ class Superseder:
 
     def _order_by_time(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of values ends where the next begins; one that arrives late is put between."""
-        reason = "You said so later."
+        reason = "You stated it later."
         for other in others:
             if (_day(other), other.last_asserted, other.modality) == (_day(new), new.last_asserted, new.modality):
-                self._revision("contradicts", other, new, "Both were said at the same time.", "rule", 1.0)
+                self._revision("contradicts", other, new, "Both have the same time.", "rule", 1.0)
                 continue
             is_before = _key(other) < _key(new) and _may_replace(new.modality, other.modality)
             if is_before and (other.valid_to is None or other.valid_to > _begin(new)):

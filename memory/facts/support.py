@@ -134,7 +134,7 @@ class Support:
         own = [clause for clause in _CLAUSE.split(sentence) if _is_heard(item.object, clause)] or [sentence]
         if item.subject == OWNER:
             is_own = any(_first_person().search(clause) for clause in own)
-            return "" if is_own or not self._is_of_another(item, sentence) else "its sentence is about somebody else"
+            return "" if is_own or not self._is_of_another(item, sentence) else "its sentence is about another person"
         if fold(item.subject) in word_set("facts", "pronouns"):
             return "its subject is a pronoun"
         if _is_date(item.subject):
@@ -144,11 +144,11 @@ class Support:
         if any(_is_heard(item.subject, clause) for clause in own):
             return "it is the other way round" if _is_reversed(item, sentence) else ""
         if all(self._is_of_another(item, clause) for clause in own):
-            return "its sentence is about somebody else"
+            return "its sentence is about another person"
         if _is_heard(item.subject, sentence):
             return ""
         if self._is_of_another(item, sentence):
-            return "its sentence is about somebody else"
+            return "its sentence is about another person"
         opening = sentence.lstrip(_MARKS)
         if _first_person().match(opening):  # of who writes, or of what the title names
             above = self._head

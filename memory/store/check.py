@@ -14,8 +14,8 @@ RESTORE = (
     " tells where it is) and read your files again: pal add."
 )
 REPAIR = "Take them from a backup: pal rebuild --rows."
-ANEW = "Make it anew: pal rebuild --text."
-ANEW_VECTORS = "Make them anew: pal rebuild --vectors."
+ANEW = "Rebuild it: pal rebuild --text."
+ANEW_VECTORS = "Rebuild them: pal rebuild --vectors."
 DERIVED = {  # table of data that can be recomputed -> how
     "vec": ANEW_VECTORS, "sentence_vec": ANEW_VECTORS, "reading": ANEW,
     "edge_memory": "Make it anew: pal rebuild --memory.",
@@ -140,7 +140,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
     },
     "facts": {
         "Fact {0} ends before it begins.": ["SELECT id FROM edge WHERE kind = 'rel' AND valid_to < valid_from"],
-        "Fact {0} stands in no passage.": [
+        "Fact {0} has no passage.": [
             "SELECT id FROM edge e WHERE kind = 'rel' AND NOT EXISTS (SELECT 1 FROM provenance v"
             " WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
         ],
@@ -167,7 +167,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
             "SELECT DISTINCT r.id FROM revision r JOIN journal j ON j.revision_id = r.id WHERE r.state = 'undone'"
         ],
         # a later revision may overwrite an earlier one: the last one counts
-        "Fact {0} is replaced by fact {1}, but no revision says so.": [
+        "Fact {0} is replaced by fact {1} without a revision.": [
             "SELECT e.id, e.superseded_by FROM edge e WHERE e.superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1"
             " FROM journal j WHERE j.item_kind = 'edge' AND j.item_id = e.id AND j.field = 'superseded_by')"
         ],

@@ -250,7 +250,9 @@ class Store:
     def _save_log(self) -> Path:
         self._saved_log = self._saved_log or ownership.save_log(self.path)
         if self._saved_log is None:
-            raise StoreFullError(f"There is no room beside {self.path} for what is in its log. Make room and retry.")
+            raise StoreFullError(
+                f"There is no space next to {self.path} for the content of its log. Free some space and retry."
+            )
         return self._saved_log
 
     @property

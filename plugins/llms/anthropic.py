@@ -76,7 +76,7 @@ class AnthropicModel:
         except json.JSONDecodeError:  # whoever answers there is no Anthropic
             raise
         except ValueError as error:  # the client reads the arguments of a call
-            raise MalformedOutputError("The model called a tool with what is not JSON.", str(error)) from error
+            raise MalformedOutputError("The model called a tool with invalid JSON.", str(error)) from error
 
     def close(self) -> None:
         """See `plugins.llms.Backend`."""
@@ -215,7 +215,7 @@ def _make_reply(message: Any, text: str, as_json: bool) -> Reply:
 
 def _call(block: Any) -> ToolCall:
     if not isinstance(block.input, dict):
-        raise MalformedOutputError("The model called a tool with what is no object.", str(block.input))
+        raise MalformedOutputError("The model called a tool with something else than an object.", str(block.input))
     return ToolCall(block.id, block.name, block.input)
 
 

@@ -154,7 +154,7 @@ def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], c
     def limit(response: Any) -> None:
         is_plain = response.headers.get("content-encoding", "identity") == "identity"
         if not is_plain and response.request.headers.get("accept-encoding") == "identity":
-            raise OSError("the server compresses what was to be sent as it is")
+            raise OSError("the server compressed its reply, which was not asked for")
         response.stream = type("Limited", (_Limited, httpx.SyncByteStream), {})(response.stream)
 
     return {

@@ -98,7 +98,7 @@ class Guarded:
     def _talk(self, request: LlmRequest, deliver: bool) -> Iterator[str | Reply]:
         """With `deliver` the text is passed on as it comes, and then nothing can be asked a second time."""
         began = time.monotonic()
-        failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
+        failure: ModelError | None = ModelCancelledError("The client left before the end of the answer.")
         is_local, request = self._admit(request)
         call = Call(self._backend.limits, lambda: self._is_cancelled(request))
         with self._lock:
@@ -204,7 +204,7 @@ def check_reply(reply: Reply, request: LlmRequest) -> Reply:
     if troubles and all(troubles):  # of several calls each is judged by itself, where it is made
         raise MalformedOutputError(f"The model called {troubles[0]}.", reply.text)
     if not reply.text.strip() and not reply.calls:
-        raise MalformedOutputError("The model said nothing.")
+        raise MalformedOutputError("The model wrote nothing.")
     return reply
 
 
@@ -220,13 +220,13 @@ def _find_trouble(call: ToolCall, request: LlmRequest) -> str:
 def parse_json(text: str, schema: Mapping[str, Any]) -> Any:
     """JSON -> its value, which follows the schema. MalformedOutputError says where it does not."""
     if not text.strip():
-        raise MalformedOutputError("The model said nothing where JSON was asked for.")
+        raise MalformedOutputError("The model wrote nothing instead of JSON.")
     fenced = FENCE.fullmatch(text)
     try:
         value = json.loads(fenced[1] if fenced else text, parse_constant=_refuse_number)
     except (ValueError, RecursionError) as error:
         where = f"at character {error.pos}" if isinstance(error, json.JSONDecodeError) else type(error).__name__
-        raise MalformedOutputError(f"What the model said is not JSON ({where}).", text) from None
+        raise MalformedOutputError(f"The model's reply is not JSON ({where}).", text) from None
     if trouble := _find_violation(value, schema):
         raise MalformedOutputError(f"The model's JSON does not follow the schema: {trouble}.", text)
     return value

@@ -57,7 +57,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         except json.JSONDecodeError:  # whoever answers there is no Ollama
             raise
         except ValueError as error:  # the client checks each part
-            raise MalformedOutputError("What the model said is not what Ollama promises.") from error
+            raise MalformedOutputError("The reply is not in Ollama's format.") from error
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise tell_gone(self._url) from error
 

@@ -254,9 +254,9 @@ def _call(call: Mapping[str, str], number: int) -> ToolCall:
     try:
         arguments = json.loads(call["arguments"] or "{}")
     except (ValueError, RecursionError) as error:
-        raise MalformedOutputError("The model called a tool with what is not JSON.", call["arguments"]) from error
+        raise MalformedOutputError("The model called a tool with invalid JSON.", call["arguments"]) from error
     if not isinstance(arguments, dict):
-        raise MalformedOutputError("The model called a tool with what is no object.", call["arguments"])
+        raise MalformedOutputError("The model called a tool with something else than an object.", call["arguments"])
     return ToolCall(call["id"] or f"call_{number}", call["name"], arguments)
 
 

@@ -157,7 +157,7 @@ def read_key(file: str, variable: str, setting: str) -> str:
     except (OSError, UnicodeDecodeError):
         raise ModelUnavailableError(f"The API key in {path} cannot be read. Correct {setting}.", lasting=True) from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
+        raise ModelUnavailableError(f"Others can read the API key. Fix it: chmod 600 {path}", lasting=True)
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ModelUnavailableError(f"What is in {path} is no API key: it must be one line.", lasting=True)
     return key

@@ -56,7 +56,7 @@ def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -
     shell.pal("remember", "# Me\n\n- Phone: 555 1111", "--title", "Me")
     told = "My phone number is 555 9999"
     said = shell.pal("chat", "--plain", input=f"{told}\n{told}\n")
-    hint = f"Not kept: “{told}”. To keep what you tell: pal config set chat.remember yes\n"
+    hint = f"Not saved: “{told}”. To save such statements: pal config set chat.remember yes\n"
     assert said.err == hint and "Kept" not in said.out
     assert shell.pal("config", "set", "chat.remember", "yes").err == "It counts at once.\n"
     said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n/undo\n")
@@ -64,8 +64,8 @@ def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -
     assert "  earlier: your phone: 555 1111 [2]\n" in said.out
     assert "Kept in your own words: “I sold the boat”. To take it back: pal undo\n" in said.err
     assert "- me: My phone" in said.out
-    assert said.out.endswith("Not kept any more: “I sold the boat”.\n")
-    assert shell.pal("undo").out == f"Not kept any more: “{told}”.\n"
+    assert said.out.endswith("No longer saved: “I sold the boat”.\n")
+    assert shell.pal("undo").out == f"No longer saved: “{told}”.\n"
     assert "555 1111" in shell.pal("ask", "What is my phone number?").out
     said = shell.pal("ask", "I moved to Bergen and what is my phone number?")
     assert "Kept in your own words: “I moved to Bergen”. To take it back: pal undo\n" in said.err

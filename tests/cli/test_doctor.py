@@ -115,7 +115,7 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     assert (
         f'{total} files are gone. Keep their content, or drop it? pal watch gone "./notes"' in shell.pal("doctor").out
     )
-    assert "What they said is kept." in shell.pal("watch", "gone", "--keep").out
+    assert "Their content is kept." in shell.pal("watch", "gone", "--keep").out
     assert shell.pal("watch", "gone").err == "No files are gone that you were to decide about.\n"
     shell.pal("watch", "rm", "notes")
     assert shell.pal("doctor").code == 0

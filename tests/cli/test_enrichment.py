@@ -98,7 +98,7 @@ def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -
     assert "1 job of models failed; why: pal status --failed, again: pal retry" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     number = state["failed"][0]["id"]
-    assert said.out == f"{number}  note:mira: Mira: {QWEN}: What the model said is not JSON (at character 0).\n"
+    assert said.out == f"{number}  note:mira: Mira: {QWEN}: The model's reply is not JSON (at character 0).\n"
     assert "pal retry" in said.err
     assert shell.pal("retry", "99").code == 4
     ollama.answer = reader

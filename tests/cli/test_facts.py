@@ -87,7 +87,7 @@ def test_history(marta: Shell) -> None:
         "Marta, rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
         "   since 2026-03-11  650 euros\n      2026-03-11b.md:1, fact N\n"
         "Marta lives in\n   2024-05-01 to 2026-03-09  Lisbon\n      2024-05-01.md:1, fact N\n"
-        "      replaced by a rule: You said so later. (revision 1)\n"
+        "      replaced by a rule: You stated it later. (revision 1)\n"
         "   since 2026-03-09  Porto\n      2026-03-09.md:1, fact N\n"
         "   since 2026-03-10  Faro (planned)\n      2026-03-10.md:1, fact N\n"
     )
@@ -116,7 +116,7 @@ def test_review_lists_what_waits(marta: Shell) -> None:
         "   other  Marta, rent: 650 euros",
         "          since 2026-03-11  2026-03-11b.md:1",
         '          "Marta\'s rent is 650 euros."',
-        "   why    Both were said at the same time. (a rule)",
+        "   why    Both have the same time. (a rule)",
         "Revision 1: replaced",
         "   was    Marta lives in Lisbon",
         "          2024-05-01 to 2026-03-09  2024-05-01.md:1",
@@ -124,7 +124,7 @@ def test_review_lists_what_waits(marta: Shell) -> None:
         "   now    Marta lives in Porto",
         "          since 2026-03-09  2026-03-09.md:1",
         '          "Marta lives in Porto now."',
-        "   why    You said so later. (a rule)",
+        "   why    You stated it later. (a rule)",
     ]
     assert said.err.startswith(HOW)
     assert "Review  2 changed facts to look at: pal review\n" in marta.pal("status").out
@@ -142,8 +142,8 @@ def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
     both = marta.pal("facts", "Marta").out
     assert "Lisbon" in both and "Porto" in both
     assert marta.pal("review", "1", "keep", "--json").json["state"] == "kept"
-    assert marta.pal("review", "1", "keep").out == "Revision 1 was so already: the new one stands.\n"
-    assert marta.pal("review", "1").out.startswith("Revision 1: replaced, the new one stands.\n")
+    assert marta.pal("review", "1", "keep").out == "Revision 1 was so already: the new one is right.\n"
+    assert marta.pal("review", "1").out.startswith("Revision 1: replaced, the new one is right.\n")
     assert marta.pal("undo", "1").out == "Revision 1: undone; both facts are as they were before.\n"
     assert marta.pal("undo", "1").out == "Revision 1 was so already: undone; both facts are as they were before.\n"
     assert marta.pal("review", "2", "undo", "--json").json["state"] == "undone"

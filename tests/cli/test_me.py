@@ -43,7 +43,7 @@ def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:
     found = shell.pal("me", "--json").json["profile"]
     assert (found["names"], found["named_by"], found["entries"]) == (["Nadia Okafor"], ["note:me/name"], [])
     gone = shell.pal("me", "rm", "blood type")
-    assert gone.code == 4 and "You have said nothing of your blood type here." in gone.err
+    assert gone.code == 4 and "You have not stated your blood type here." in gone.err
     assert "is no name of a thing" in shell.pal("me", "set", "a:b", "x").err
 
 

@@ -88,7 +88,7 @@ def test_why_nothing_was_answered(vault: Shell) -> None:
     ask(vault, "Who is Zanzibar?")
     said = vault.pal("why")
     assert "   It was not answered.\n" in said.out and "Nothing is known by the name 'Zanzibar'." in said.out
-    assert said.err == "What is missing in it: pal whynot WORDS\n"
+    assert said.err == "Why something is missing: pal whynot WORDS\n"
 
 
 def test_whynot_names_the_passage_and_the_cut(vault: Shell) -> None:

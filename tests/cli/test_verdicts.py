@@ -50,7 +50,7 @@ def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
     assert town.pal("trace", "--json").json["asked"]["verdict"] == "good"
     said = town.pal("good", "--undo", str(id))
     assert said.out.startswith(f'Taken back: "{HARBOUR}" (trace {id}) is not called good any more')
-    assert town.pal("bad", "--undo").out == f'Nobody has judged "{HARBOUR}" (trace {id}).\n'
+    assert town.pal("bad", "--undo").out == f'There is no verdict on "{HARBOUR}" (trace {id}).\n'
     assert "  answered  search" in town.pal("traces", "-n", "1").out
     ask(town, HARBOUR)
     assert step(town, "replay")["followed"] == 0

@@ -99,7 +99,7 @@ async def test_an_answer_says_what_has_changed_since() -> None:
         day = "has changed on 24 Apr 2026. Before:"
         assert [one.text for one in chat.answers[-1].query(".-changed").results(Plain)] == [
             f"! [1] {day} “Ozzie has the belt.” Now: “Nuria has the belt.”",
-            f"! [2] {day} “It hangs on the nail.” Its source no longer says so.",
+            f"! [2] {day} “It hangs on the nail.” Its source no longer states it.",
         ]
 
 

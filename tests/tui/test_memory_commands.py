@@ -79,7 +79,7 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
         assert chat.client.remembered == {}
         await chat.send("I sold it")
         await confirm(chat, "escape")
-        await until_said(chat, "Not kept. To change that: pal config set chat.remember yes")
+        await until_said(chat, "Not saved. To change that: pal config set chat.remember yes")
         assert chat.client.done[-1] == ("set_telling", "no") and chat.client.remembered == {}
 
 

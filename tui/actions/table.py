@@ -212,7 +212,7 @@ TABLE: tuple[Action, ...] = (
     Action("Readers", "Choose the readers for its files.", "change_readers", "watched", "r"),
     Action("Depth", "Set how many folders deep to read.", "change_depth", "watched", "e"),
     Action("Remove", "Stop watching it.", "remove", "watched", "d,delete", footer="remove", of_row=True),
-    Action("Forget", "Stop watching it, and forget what was read from it.", "remove(True)", "watched", "F"),
+    Action("Forget", "Stop watching it, and forget its notes.", "remove(True)", "watched", "F"),
     Action("Keep gone", "Keep the content of deleted files.", "decide_gone(True)", "watched", "s"),
     Action("Drop gone", "Remove the content of deleted files.", "decide_gone(False)", "watched", "x"),
     Action("Pause", "Pause or resume reading by models.", "switch", "reading", "p", footer="pause or resume"),

@@ -81,7 +81,7 @@ class StatementTopic(Topic):
 
     @background("telling")
     async def _offer_to_keep(self, statement: wire.Told) -> None:
-        question = f"Save what you told me, as “{' '.join(statement.text.split())}”?"
+        question = f"Save your statement as “{' '.join(statement.text.split())}”?"
         is_wanted = await self.page.app.push_screen_wait(
             ConfirmScreen(question, f"{TELLING} You are asked once.", "Yes, keep")
         )

@@ -229,7 +229,7 @@ function Turn({ turn, chosen, choose }) {
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
     ${(turn.changes ?? []).map((one) => html`<p class="changed">
       [${one.n}] has changed. Before: “${one.old}”${" "}
-      ${one.new ? `Now: “${one.new}”` : "Its source no longer says so."}
+      ${one.new ? `Now: “${one.new}”` : "Its source no longer states it."}
     </p>`)}
     ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}

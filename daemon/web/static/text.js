@@ -124,7 +124,7 @@ const MODALITY = {
   negated: "not so",
   plan: "planned",
   hypothesis: "perhaps",
-  question: "asked, not said",
+  question: "a question",
 };
 
 /** What a fact says, with how it is meant where it is not simply so. */

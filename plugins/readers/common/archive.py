@@ -60,7 +60,7 @@ class Archive:
         for path in self._infos:
             suffix = path.suffix.lower()
             if suffix in NESTED:
-                reason = "an archive inside an archive is not opened; unpack it and add what is in it"
+                reason = "an archive inside an archive is not opened; unpack it and add its files"
                 yield Unread(path.name, reason)
             elif suffix in suffixes:
                 yield from self._open(path)

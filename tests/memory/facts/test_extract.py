@@ -152,7 +152,7 @@ def test_what_an_assistant_said_is_not_learnt() -> None:
     ]
     telling, dropped = told(answer(facts=items, statements=[thesis(quote="So you live in Utrecht")]), chat)
     assert [one.object for one in telling.relations] == ["Leipzig"]
-    assert dropped == ["fact: an assistant said it", "statement: an assistant said it"]
+    assert dropped == ["fact: an assistant wrote it", "statement: an assistant wrote it"]
     only, why = parse_extractions(answer(facts=items[1:]), [chat])
     assert rejection_reason(only[7], why) == "", "it is no fault of the model"
 
@@ -220,7 +220,7 @@ def test_an_episode_is_told_once() -> None:
     data = {"episodes": answer(facts=[triple()])["episodes"] * 2}
     telling, dropped = told(data)
     assert len(telling.relations) == 1
-    assert dropped == ["episode: it was told twice"]
+    assert dropped == ["episode: it was stated twice"]
 
 
 def test_orders_in_a_note_do_nothing_that_is_not_a_fact_with_its_words() -> None:

@@ -39,7 +39,7 @@ class Scripted:
 
 
 def bad(text: str) -> MalformedOutputError:
-    return MalformedOutputError("What the model said is not JSON (at character 0).", text)
+    return MalformedOutputError("The model's reply is not JSON (at character 0).", text)
 
 
 def test_a_good_reply_is_its_data() -> None:
