@@ -117,8 +117,7 @@ class PromptContext:
         return "\n".join([*(("How pieces lead on:", *paths) if paths else ()), *new])
 
     def go_on(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext:
-        """The same with at most MAX_PASSAGES_MORE more pieces, which fit in about `tokens` tokens and repeat nothing that
-        is shown."""
+        """The same with at most MAX_PASSAGES_MORE pieces more, that fit in about `tokens` tokens and repeat nothing."""
         known = {(piece.episode.id, piece.quote.strip()) for piece in self.pieces}
         new = [piece for piece in pieces if (piece.episode.id, piece.quote.strip()) not in known]
         new = [piece for piece in new if piece.kind == "passage" or not any(map(piece.repeats, self.pieces))]
