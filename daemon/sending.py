@@ -20,7 +20,7 @@ from typing import Any
 
 from daemon import wire
 from daemon.calls.declaration import Call
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client import Client, DaemonDownError
 from daemon.paths import RECEIVED, Paths, private_folder, write_private
 from daemon.remote import Server, find_daemon, forward_socket, ssh_command
 from daemon.terminal import count
@@ -53,10 +53,6 @@ class RemoteClient(Client):
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:
         if call.name == "count":
             return count_missing(self, arguments["paths"])
-        if call.name == "estimate":
-            raise DaemonError(
-                wire.Failed("bad_input", "Files of this computer are not estimated.", "Add them: pal add PATH")
-            )
         if call.name in ("add", "watch"):
             paths = arguments.get("paths") or [arguments["path"]]
             for path in paths:

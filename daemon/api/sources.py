@@ -52,15 +52,8 @@ async def add(services: Services, paths: Sequence[Path], policy: str | None, aga
     return stream(channel.events())
 
 
-def estimate(services: Services, paths: Sequence[Path], policy: str | None) -> wire.Estimate:
-    from daemon.api.estimate import estimate_files
-
-    parts = services.plugins, services.readers, services.models, services.settings, services.own
-    return estimate_files(*parts, find_existing(paths), policy)
-
-
 def count(services: Services, paths: Sequence[Path]) -> wire.Counted:
-    from daemon.api.estimate import count_files
+    from daemon.api.counting import count_files
 
     return count_files(services.plugins, services.settings, services.own, find_existing(paths))
 

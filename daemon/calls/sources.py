@@ -56,10 +56,6 @@ class SourceCalls(Calls):
         `again`: forgotten files are read, too.
         """
 
-    @call("POST", "/estimate", slow=True)
-    def estimate(self, paths: Sequence[Path], policy: str | None = None) -> wire.Estimate:
-        """Estimate what is in files or folders, and what a model would take to read it; nothing is kept."""
-
     @call("POST", "/count", slow=True)
     def count(self, paths: Sequence[Path]) -> wire.Counted:
         """Count the files that would be read of files or folders, and their size; no file is opened."""

@@ -16,7 +16,7 @@ from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import print_copies
 from daemon.client import DaemonDownError
-from daemon.terminal import count, display_safe, size
+from daemon.terminal import count, display_safe
 
 STDIN = "-"
 NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-string
@@ -26,7 +26,6 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @policy_option
 @click.option("--again", is_flag=True, help="Also read what was forgotten.")
-@click.option("--estimate", is_flag=True, help="Only show the size, and the cost of reading it with a model.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
@@ -35,7 +34,6 @@ def add(
     paths: tuple[str, ...],
     policy: str | None,
     again: bool,
-    estimate: bool,
     yes: bool,
 ) -> None:
     """Read files and folders once.
@@ -46,9 +44,6 @@ def add(
     On a terminal it asks before reading more than 5,000 files; before a whole disk or home it always asks.
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
-    if estimate:
-        _estimate(session, files, policy)
-        return
     folders = [file for file in files if file.is_dir()]
     if not yes:
         confirm_much(session, folders)
@@ -61,14 +56,6 @@ def add(
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
-
-
-def _estimate(session: Session, files: list[Path], policy: str | None) -> None:
-    if not files:
-        raise click.UsageError("Name a file or folder; standard input cannot be estimated.")
-
-    known = session.client.estimate(files, policy)
-    session.show(known, print_estimate)
 
 
 def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
@@ -199,32 +186,3 @@ def forget(
         if episode is not None and gone.episodes:
             output.print_text("If its file changes it is read again. To keep it out: forget the --source, or edit it.")
         print_copies(gone)
-
-
-def print_estimate(known: wire.Estimate) -> None:
-    """What is in a folder, and what a model would take to read it."""
-    about = "" if known.sampled == known.files else "about "
-    rows = [
-        ("Files", f"{known.files:,}, {size(known.bytes)}" + (f"; {known.skipped:,} skipped" if known.skipped else "")),
-        ("Words", f"{about}{known.words:,}"),
-        ("Passages", f"{about}{known.episodes:,}"),
-    ]
-    if known.model:
-        where = "on this machine" if known.is_local else "elsewhere"
-        rows += [
-            ("Model", f"{known.model}, {where}"),
-            ("Calls", f"about {known.calls:,}"),
-            ("Tokens", f"about {known.tokens:,}"),
-            ("Time", _describe_minutes(known.minutes)),
-        ]
-    output.print_table(rows)
-    if known.episodes and not known.model:
-        output.say("No language model would read it. It is searchable all the same; see: pal models")
-
-
-def _describe_minutes(minutes: float | None) -> str:
-    if minutes is None:
-        return "unknown; to measure the model: pal models probe"
-    if minutes < 120:
-        return f"about {max(1, round(minutes)):,} minutes, in the background"
-    return f"about {minutes / 60:,.0f} hours, in the background"

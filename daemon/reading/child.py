@@ -14,18 +14,17 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from daemon.reading.frames import PIECE, Amount, Contents, End, Piece, ReadRequest, Refusal, pack, unpack_request
+from daemon.reading.frames import PIECE, Contents, End, Piece, ReadRequest, Refusal, pack, unpack_request
 from memory.errors import InvalidInputError
-from memory.ingest.chunk import Draft, chunk_document
+from memory.ingest.chunk import Draft
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
 from memory.nouns import Document
-from memory.text.words import count_words
 from plugins import manager
 from plugins.manager import Plugins
 from plugins.readers import MIB, Reader, Unread, Unreadable, documents, stream_parts
@@ -150,8 +149,6 @@ def _explain_memory(request: ReadRequest) -> str:
 def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[bytes]:
     """The frames of a file, in order. Raises Unreadable."""
     waiting = _read_documents(request, reader, path, file)
-    if request.count:
-        return [pack(_count_contents(waiting, request))]
     group = _Group(request)
     left_out, room = "", MAX_FILE_EPISODES
     while waiting:
@@ -167,9 +164,6 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         parts = stream_parts(reader, path, stream, os.fstat(file), request.is_copied)
-        if request.count:
-            yield [pack(_count_contents((part for part in parts if isinstance(part, Document)), request))]
-            return
         group = _Group(request)
         left_out, room, is_empty = "", MAX_STREAM_EPISODES, True
         try:
@@ -239,14 +233,6 @@ class _Group:
     def pack(self, left_out: str = "", more: bool = False) -> list[bytes]:
         contents = Contents(tuple(self.drafts), self.unread, left_out or self._left_out, tuple(self.same), more)
         return [pack(contents), *self._pieces]
-
-
-def _count_contents(documents: Iterable[Document], request: ReadRequest) -> Amount:
-    episodes = words = 0
-    for document in documents:
-        words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
-        episodes += len(chunk_document(document, request.chunk))
-    return Amount(episodes, words)
 
 
 def _read_documents(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[Document]:

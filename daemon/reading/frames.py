@@ -21,9 +21,9 @@ PIECE = 64  # episodes sent, embedded and written at once
 
 class ReadRequest(msgspec.Struct, frozen=True):
     """A file to read, sent with its descriptor. `path` supplies the name (as the system encodes it), `size` is that at
-    opening. `seconds` of processor time and `memory` (bytes) limit it. `count` only asks for the amount. Documents get
-    the `tags`; a `masker` masks secrets. `known`: hashes of documents by uri; equal ones are not sent again. The time
-    of a file that `is_copied` is ignored."""
+    opening. `seconds` of processor time and `memory` (bytes) limit it. Documents get the `tags`; a `masker` masks
+    secrets. `known`: hashes of documents by uri; equal ones are not sent again. The time of a file that `is_copied` is
+    ignored."""
 
     path: bytes
     reader: str
@@ -32,7 +32,6 @@ class ReadRequest(msgspec.Struct, frozen=True):
     memory: int
     chunk: ChunkSettings
     rules: bool = True
-    count: bool = False
     tags: tuple[str, ...] = ()
     masker: Masker | None = None
     known: dict[str, str] = {}
@@ -64,20 +63,13 @@ class Piece(msgspec.Struct, frozen=True, tag=True):
     episodes: tuple[Draft, ...]
 
 
-class Amount(msgspec.Struct, frozen=True, tag=True):
-    """The amount of text in a file."""
-
-    episodes: int
-    words: int
-
-
 class End(msgspec.Struct, frozen=True, tag=True):
     """The end of the reply; `leaves`: the process exits."""
 
     leaves: bool = False
 
 
-Reply = Refusal | Contents | Piece | Amount | End
+Reply = Refusal | Contents | Piece | End
 
 _encode = msgspec.json.Encoder().encode
 _requests = msgspec.json.Decoder(ReadRequest)

@@ -23,7 +23,7 @@ from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedErr
 from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:
-    from daemon.reading.frames import Amount, Reply
+    from daemon.reading.frames import Reply
     from memory.ingest.masking import Masker
     from memory.settings import ChunkSettings
 
@@ -67,17 +67,6 @@ class Readers:
         """A queue for many files."""
         return ReadAhead(self)
 
-    def count(self, file: OpenFile) -> Amount:
-        """The amount of text in the file. Unreadable, ReaderDiedError."""
-        from daemon.reading.frames import Amount
-
-        ahead = ReadAhead(self, count=True)
-        ahead.hand(file)
-        amount, *_ = *ahead.replies(), None
-        if not isinstance(amount, Amount):
-            raise ReaderDiedError(NO_TEXT)
-        return amount
-
     def close(self) -> None:
         """Kills the processes; later requests raise CancelledError."""
         with self._lock:
@@ -113,10 +102,8 @@ class ReadAhead:
     Contents arrive in order. If the process dies, it was reading the first file; the others go to the next process.
     Descriptors stay open until then."""
 
-    def __init__(self, readers: Readers, count: bool = False) -> None:
-        """`count` only asks for the amounts."""
+    def __init__(self, readers: Readers) -> None:
         self._readers = readers
-        self._count = count
         self._waiting: deque[OpenFile] = deque()
         self._process: _ReadingProcess | None = None
         self._replies: Generator[Reply, None, None] | None = None  # to the file taken last
@@ -128,7 +115,7 @@ class ReadAhead:
             self._process = self._readers.lend()
         if self._process.unanswered == len(self._waiting) - 1:
             with contextlib.suppress(ReaderDiedError):  # taking the file raises it, too
-                self._process.send(file, self._count)
+                self._process.send(file)
 
     def take(self) -> FileDrafts:
         """The contents of the first file. Unreadable with the reason; ReaderDiedError; CancelledError."""
@@ -164,7 +151,7 @@ class ReadAhead:
         try:
             if not process.unanswered:
                 for waiting in self._waiting:
-                    if not process.send(waiting, self._count):
+                    if not process.send(waiting):
                         break
             yield from process.receive(file.reader)
             is_whole = True
@@ -214,7 +201,7 @@ class _ReadingProcess:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def send(self, file: OpenFile, count: bool) -> bool:
+    def send(self, file: OpenFile) -> bool:
         """Hands a file over after the `unanswered` ones; False if their process accepts no more. ReaderDiedError if
         none can be started."""
         from daemon.reading.frames import ReadRequest, pack
@@ -223,7 +210,7 @@ class _ReadingProcess:
         request = pack(
             ReadRequest(
                 os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
-                self._rules, count, file.tags, self._masker, dict(file.known), file.is_copied,
+                self._rules, file.tags, self._masker, dict(file.known), file.is_copied,
             )
         )  # fmt: skip
         if not self.unanswered:

@@ -54,7 +54,7 @@ MODULES = {
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt MessagesReply Trained TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
-    " Estimate Tag SecretPlace SecretPlacesReply KeptNote Agent AgentUndone Captured",
+    " Tag SecretPlace SecretPlacesReply KeptNote Agent AgentUndone Captured",
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding Addition Plugin PluginsReply"
     " PageLink PageClosed",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"

@@ -112,24 +112,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What is in files and folders, and what `model` would take to read it; "" where no model may. `minutes` is None
-    where nobody knows how fast it is. `skipped` files cannot be read; `sampled` files were looked into, of `files`."""
-
-    files: int
-    skipped: int
-    sampled: int
-    bytes: int
-    words: int
-    episodes: int
-    calls: int = 0
-    tokens: int = 0
-    minutes: float | None = None
-    model: str = ""
-    is_local: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Tag:
     """A tag, with how many sources carry it."""
 

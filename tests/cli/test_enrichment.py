@@ -1,4 +1,4 @@
-"""pal pause, resume, retry, status, add --estimate: reading with a model, as somebody at a prompt sees it."""
+"""pal pause, resume, retry, status: reading with a model, as somebody at a prompt sees it."""
 
 from __future__ import annotations
 
@@ -131,17 +131,3 @@ def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) 
     assert shell.pal("unpause").code == 0
     until(shell, lambda state: state["read"] == 1)
     assert shell.pal("config", "get", "enrichment.enabled").out == "true\n"
-
-
-def test_a_folder_is_reckoned_before_it_is_read(shell: Shell, ollama: FakeOllama) -> None:
-    shell.pal("models", "probe")
-    notes = shell.folder / "notes"
-    notes.mkdir()
-    (notes / "a.md").write_text("Mira lives in Utrecht. " * 50)
-    said = shell.pal("add", "--estimate", "notes")
-    rows = dict(line.split(None, 1) for line in said.out.splitlines())
-    assert (said.code, rows["Words"], rows["Passages"], rows["Calls"]) == (0, "200", "1", "about 1")
-    assert rows["Model"] == f"{QWEN}, on this machine"
-    assert shell.pal("status", "--json").json["sources"] == 0, "nothing was read"
-    assert shell.pal("add", "--estimate", "notes", "--json").json["words"] == 200
-    assert shell.pal("add", "--estimate", "-").code == 2

@@ -286,7 +286,7 @@ def test_a_path_that_no_file_can_have_is_told(running: RunningDaemon, path: str)
         ("POST", "/folders/gone", {"path": path, "keep": True}),
         ("GET", "/folders/gone?path=" + quote(path.encode("utf-8", "replace")) + "%00", {}),
         ("POST", "/add", {"paths": [path]}),
-        ("POST", "/estimate", {"paths": [path]}),
+        ("POST", "/count", {"paths": [path]}),
         ("POST", "/backup", {"to": path}),
     ):
         status, data = raw(running, method, url, json.dumps(fields).encode() if fields else b"")

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client import DaemonDownError
 from daemon.lock import end_holder
 from daemon.paths import AT, RECEIVED, Paths, name_received
 from daemon.remote import Server, find_address, use_address
@@ -228,9 +228,6 @@ def test_a_copy_that_is_killed_half_way_is_whole_after_the_next(net: Net) -> Non
 
 @over_ssh
 def test_what_is_wrong_is_said(net: Net) -> None:
-    net.client()
-    with pytest.raises(DaemonError, match="not estimated"):
-        net.client().estimate([net.folder])
     end_holder(net.server.lock)
     program = net.folder / "there" / "pal"
     program.rename(program.with_name("moved"))

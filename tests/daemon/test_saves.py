@@ -208,7 +208,6 @@ def test_nothing_is_ever_written_into_a_folder(running: RunningDaemon, client: C
     before = snapshot()
     client.backup()
     assert list(client.add([folder]))[-1]
-    client.estimate([folder])
     client.count([folder])
     client.forget(source=str(folder / "b.csv"))
     running.stop()

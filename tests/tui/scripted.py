@@ -66,7 +66,6 @@ class ScriptedClient:
     settled: list[tuple[int, str]] = field(default_factory=list)
     reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
     left_out: tuple[wire.Skipped, ...] = ()
-    estimated: wire.Estimate = field(default_factory=lambda: wire.Estimate(0, 0, 0, 0, 0, 0))
     probes: list[Script] = field(default_factory=list)
     tries: list[wire.Tried] = field(default_factory=list)
     done: list[tuple[object, ...]] = field(default_factory=list)  # what else was told to be done
@@ -279,9 +278,6 @@ class ScriptedClient:
 
     def folders(self) -> tuple[wire.Folder, ...]:
         return self.state.folders
-
-    def estimate(self, paths: list[Path], policy: str | None = None) -> wire.Estimate:
-        return self.estimated
 
     def list_skipped(self, match: str = "", limit: int = 1000) -> wire.SkippedReply:
         found = tuple(one for one in self.left_out if match in one.uri + one.reason)

@@ -66,11 +66,8 @@ async def test_choosing_a_folder(looks: Looks, tmp_path: Path, monkeypatch: pyte
         await looks.everywhere(chat, "path")
         await chat.app.pop_screen()
         much = wire.Counted(1904, 52_000_000, complete=True)
-        chat.client.estimated = wire.Estimate(
-            1890, 14, 200, 52_000_000, 410_000, 2100, 1900, 1_900_000, 95.0, "ollama:qwen3:4b"
-        )  # fmt: skip
-        chat.app.push_screen(KeepScreen(chat.app.shared.link, Path("/home/tilda/notes"), much))
-        await chat.until(lambda: "in the background" in chat.words())
+        chat.app.push_screen(KeepScreen(Path("/home/tilda/notes"), much))
+        await chat.until(lambda: "1,904 files would be read" in chat.words())
         await looks.everywhere(chat, "keep")
 
 

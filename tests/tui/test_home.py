@@ -369,17 +369,6 @@ async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
         assert "86 files would be read" not in chat.words() and client.added == []
 
 
-async def test_a_large_folder_says_what_a_model_would_take_before_it_is_read(tmp_path: Path) -> None:
-    known = wire.Estimate(1890, 14, 200, 52_000_000, 410_000, 2100, 1900, 1_900_000, 95.0, "ollama:qwen3:4b")
-    many = wire.Counted(1904, 52_000_000, complete=True)
-    async with chatting(world.client(counted=many, estimated=known)) as chat:
-        await chat.send(f"/add {tmp_path}")
-        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
-        await chat.until(lambda: "1,890 files would be read: 52.0 MB" in chat.words())
-        assert "would need about 95 minutes and 1,900,000 tokens" in chat.words()
-        await chat.pilot.press("escape")
-
-
 @pytest.mark.parametrize(("id", "name"), [(Home.NAMES, "Compressor"), (Home.NOTES, "Fog signal")])
 async def test_what_was_read_last_and_what_it_names_lead_to_their_pages(id: str, name: str) -> None:
     async with chatting(world.remembered()) as chat:

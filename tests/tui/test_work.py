@@ -16,7 +16,7 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
-from tui.dialogs.start import PathScreen, describe_estimate
+from tui.dialogs.start import PathScreen
 from tui.folders.reading import describe_seconds
 from tui.folders.rows import TabList
 from tui.folders.screen import FoldersScreen
@@ -68,7 +68,7 @@ async def test_folders_are_shown_in_peoples_words() -> None:
         assert "3 files gone · not there · 12 notes · may be sent out" in chat.text()
 
 
-async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first(tmp_path: Path) -> None:
+async def test_a_small_folder_is_watched_and_a_large_one_is_asked_about_first(tmp_path: Path) -> None:
     async with chatting(world.working()) as chat:
         await work(chat)
         await chat.pilot.press("a")
@@ -76,12 +76,11 @@ async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first(tmp_
         await chat.until(lambda: said(chat)(f"Watching {tmp_path / 'notes'}."))
         await chat.until(lambda: "being scanned" in chat.text())
         chat.client.counted = wire.Counted(5000, 10**8, True)
-        chat.client.estimated = wire.Estimate(5000, 12, 30, 10**8, 90_000, 4000, 4000, 2_000_000, 300.0, "qwen3:4b")
         for answer, folders in (("n", 3), ("y", 4)):
             await chat.pilot.press("a")
             await chosen(chat, tmp_path / f"large {answer}")
             await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-            assert "about 5 hours and 2,000,000 tokens" in chat.said(".dialog-hint")
+            assert "5,000 files would be read, 100.0 MB." in chat.said(".dialog-hint")
             await confirmed(chat, answer)
             await chat.until(lambda n=folders: len(chat.client.state.folders) == n)
 
@@ -249,9 +248,3 @@ async def test_a_daemon_that_is_gone_is_said() -> None:
 )
 def test_seconds_are_written_for_people(seconds: float, words: str) -> None:
     assert describe_seconds(seconds) == words
-
-
-def test_an_estimate_says_what_nobody_has_measured() -> None:
-    known = wire.Estimate(10, 0, 10, 2_000_000, 900, 40)
-    assert "No language model would read it." in describe_estimate(known)
-    assert "an unknown time" in describe_estimate(replace(known, model="m", tokens=9))

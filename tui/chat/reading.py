@@ -39,7 +39,7 @@ class ReadingTopic(Topic):
             return
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
-            kept = await self.page.app.push_screen_wait(KeepScreen(self.link, path, counted))
+            kept = await self.page.app.push_screen_wait(KeepScreen(path, counted))
             if kept is not None and counted.lacking:
                 await self.offer("readers", counted.lacking)
             if kept == "watch":

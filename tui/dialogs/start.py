@@ -42,9 +42,8 @@ class KeepScreen(Dialog[Kept | None]):
     ]
     AUTO_FOCUS = "#watch"
 
-    def __init__(self, link: Link, path: Path, counted: wire.Counted) -> None:
+    def __init__(self, path: Path, counted: wire.Counted) -> None:
         super().__init__()
-        self._link = link
         self._path = path
         self._counted = counted
 
@@ -56,22 +55,6 @@ class KeepScreen(Dialog[Kept | None]):
             with Horizontal(classes="buttons"):
                 yield Button("Yes, watch it (y)", id="watch", compact=True)
                 yield Button("No, read it once (n)", id="once", compact=True)
-
-    def on_mount(self) -> None:
-        if is_much(self._counted):
-            self._estimate()
-
-    @work
-    async def _estimate(self) -> None:
-        line = self.query_one("#counted", Plain)
-        text = line.text
-        line.update(f"{text} Counting its files…")
-        try:
-            estimate = await self._link.call(lambda client: client.estimate([self._path]))
-        except (DaemonError, DaemonDownError):
-            line.update(text)  # the error is shown when reading begins
-        else:
-            line.update(f"{count(estimate.files, 'file')} would be read: {describe_estimate(estimate)}")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss("watch" if event.button.id == "watch" else "once")
@@ -86,26 +69,8 @@ def describe_count(counted: wire.Counted) -> str:
 
 
 def is_much(counted: wire.Counted) -> bool:
-    """Whether to show a folder's content and the cost of a model before reading it."""
+    """Whether to ask before the files are read."""
     return counted.files > MANY or not counted.complete
-
-
-def describe_estimate(estimate: wire.Estimate) -> str:
-    """A folder's content, and what a model would take to read it."""
-    skipped = f"; {estimate.skipped:,} cannot be read" if estimate.skipped else ""
-    text = f"{size(estimate.bytes)}, about {estimate.words:,} words in {count(estimate.episodes, 'passage')}{skipped}."
-    if not estimate.model:
-        return f"{text}\nNo language model would read it."
-    place = "on this machine" if estimate.is_local else "elsewhere"
-    if estimate.minutes is None:
-        duration = "an unknown time"
-    else:
-        duration = f"about {max(1, round(estimate.minutes)):,} minutes" if estimate.minutes < 120 else (
-            f"about {estimate.minutes / 60:,.0f} hours"
-        )  # fmt: skip
-    return (
-        f"{text}\n{estimate.model}, {place}, would need {duration} and {estimate.tokens:,} tokens, in the background."
-    )
 
 
 HINT = "Enter selects · Tab completes · ↓ into the tree · Esc"

@@ -14,7 +14,7 @@ from daemon import wire
 from daemon.terminal import count
 from tui.actions import Where, bindings_of
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
-from tui.dialogs.start import describe_estimate, is_much
+from tui.dialogs.start import describe_count, is_much
 from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.wording import day, short_path
 
@@ -98,10 +98,8 @@ class FolderList(TabList):
     async def _is_meant(self, path: Path, counted: wire.Counted) -> bool:
         if not is_much(counted):
             return True
-        self.say(f"{short_path(str(path))}: counting files")
-        estimate = await self.call(lambda client: client.estimate([path]))
-        return estimate is not None and await self.app.push_screen_wait(
-            ConfirmScreen(f"Read {count(estimate.files, 'file')}?", describe_estimate(estimate), "Yes, read them")
+        return await self.app.push_screen_wait(
+            ConfirmScreen(f"Read {short_path(str(path))}?", describe_count(counted), "Yes, read it")
         )
 
     @work
