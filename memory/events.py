@@ -101,8 +101,8 @@ class Citation(Event):
 
     @property
     def label(self) -> str:
-        """`path:line` or `path, page 3` for a file, `title, speaker, day 18:05` for a chat."""
-        if self.line is not None:
+        """`path:line` or `path, page 3` for a file, `title, speaker, day 18:05` for a chat or a note without a file."""
+        if self.line is not None and not self.uri.startswith("note:"):
             return name_place(self.uri, self.line)
         return ", ".join(part for part in (self.title or self.uri, self.speaker, self.moment) if part)
 

@@ -70,7 +70,8 @@ def cut_left(text: str, width: int) -> str:
 
 def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
     """A citation's `path:line`, or the daemon's label for one without a file."""
-    return wire.name_place(short_path(cited.uri, folders), cited.line) if cited.line is not None else cited.label
+    is_note = cited.uri.startswith("note:")  # without a file, so by its title
+    return cited.label if cited.line is None or is_note else wire.name_place(short_path(cited.uri, folders), cited.line)
 
 
 def cited_day(cited: wire.Citation) -> str:

@@ -17,7 +17,7 @@ from tui.editor import editor_command, find_editor
 from tui.reports import added_report, skipped_lines, status_report
 from tui.widgets.note import hang_lines
 from tui.widgets.passage import mark_quote
-from tui.wording import cut_left, day, short_path, when
+from tui.wording import cited_label, cut_left, day, short_path, when
 
 NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
 
@@ -138,3 +138,8 @@ def test_what_goes_on_below_an_indented_line_is_indented_as_far(columns: int, li
     hung = str(hang_lines(Content(text), columns)).splitlines()
     assert len(hung) == lines and hung[:2] == ["Ana, lives in:", "  Turin"]
     assert all(line.startswith("      ") and len(line) <= columns for line in hung[2:])
+
+
+def test_a_note_without_a_file_is_cited_by_its_title() -> None:
+    cited = wire.Citation(1, 7, "note:57cbd3da", "The key", "The key is under the pot.", line=1)
+    assert cited_label(cited).startswith("The key")
