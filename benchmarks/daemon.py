@@ -20,10 +20,10 @@ from typing import Any
 from benchmarks import command, data, metrics
 from benchmarks.recall import build
 from benchmarks.watching import QUIET, wait_until_read, write_notes
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.starting import connect
+from daemon.config.settings import render
 from daemon.paths import Paths, private_folder
-from daemon.settings import render
-from daemon.starting import connect
 from plugins import manager
 
 ASKED = 20  # calls of `pal ask`

@@ -21,10 +21,10 @@ from typing import Any, TextIO
 from benchmarks import command, rules
 from benchmarks.lifelog import File, read
 from daemon import wire
+from daemon.config.settings import WatchSettings
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.reading.process import Readers
-from daemon.settings import WatchSettings
 from daemon.watch.attempts import Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look

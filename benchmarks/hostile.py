@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks import command, metrics
 from benchmarks.others import call_meanwhile
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.testing import RunningDaemon, run_daemon
 
 MIB = 1 << 20

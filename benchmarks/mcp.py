@@ -26,10 +26,10 @@ from benchmarks import command, metrics
 from benchmarks.daemon import child_processes
 from benchmarks.scale import WARM_UP, build_apart, load_sets
 from benchmarks.watching import QUIET
-from daemon.client import Client
+from daemon.client.client import Client
+from daemon.client.starting import connect
+from daemon.config.settings import McpClientSettings, McpSettings, render
 from daemon.paths import Paths, private_folder
-from daemon.settings import McpClientSettings, McpSettings, render
-from daemon.starting import connect
 
 AGENT = "bench"
 PASSAGES = 10

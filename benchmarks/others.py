@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from daemon.client import Client
+from daemon.client.client import Client
 
 
 @contextmanager

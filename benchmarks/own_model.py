@@ -22,8 +22,8 @@ from benchmarks import command, problems
 from benchmarks.answering import Calls, Desk, Outcome
 from benchmarks.answers import fill
 from benchmarks.problems import Library, Problem
+from daemon.config.settings import Settings, load
 from daemon.paths import Paths
-from daemon.settings import Settings, load
 from memory import Memory
 from memory.errors import ModelError
 from plugins import manager

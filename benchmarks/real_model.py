@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks import command
 from daemon import wire
-from daemon.client import Client
-from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
+from daemon.client.client import Client
+from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
 from daemon.testing import run_daemon
 from memory.store import episodes, facts
 from memory.store.connect import connect

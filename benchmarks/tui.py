@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import command, metrics
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
+from daemon.config.settings import ModelsSettings, Settings
 from daemon.paths import Paths
-from daemon.settings import ModelsSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
 from plugins.llms.settings import OllamaSettings
 from tests.fakes import FakeOllama, OllamaModel, Says

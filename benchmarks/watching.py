@@ -19,10 +19,10 @@ from typing import Any
 
 from benchmarks import command, metrics
 from benchmarks.others import call_meanwhile
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.starting import connect
+from daemon.config.settings import NightSettings, Settings, UpkeepSettings, render
 from daemon.paths import Paths, private_folder
-from daemon.settings import NightSettings, Settings, UpkeepSettings, render
-from daemon.starting import connect
 
 IN_A_FOLDER = 200  # notes
 PAUSE_S = 0.2  # between two looks at how far it is, two hellos, and two questions

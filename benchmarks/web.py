@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from benchmarks import command, metrics
 from benchmarks.synthetic import SYLLABLES
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.testing import run_daemon
 from tests.web.chromium import find_chromium, open_chromium
 

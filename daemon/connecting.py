@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import write_private
 from daemon.terminal import count, display_safe
 
@@ -53,7 +53,7 @@ class ConnectError(ValueError):
 @contextmanager
 def _explain_errors() -> Iterator[None]:
     """What is wrong with config.toml, or with the disk, as a ConnectError."""
-    from daemon.settings import SettingsError
+    from daemon.config.settings import SettingsError
 
     try:
         yield
@@ -66,7 +66,7 @@ def _explain_errors() -> Iterator[None]:
 @_explain_errors()
 def read_address(config: Path, service: str) -> str:
     """Where config.toml says that the service is; "" for where it usually is. ConnectError."""
-    from daemon.settings import entries, load
+    from daemon.config.settings import entries, load
 
     return str(entries(load(config))[f"{service}.{SERVICES[service].setting}"][0])
 
@@ -75,7 +75,7 @@ def read_address(config: Path, service: str) -> str:
 def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
     """Stores the address of a service, with its key if there is one, and tries one of its models. If none answers,
     everything is restored. ConnectError; DaemonError, DaemonDownError."""
-    from daemon.config_file import read_or_make, write_setting
+    from daemon.config.file import read_or_make, write_setting
 
     before, former_key = read_or_make(config), _read_key(config, service) if key else ""
     is_answered = False
@@ -119,7 +119,7 @@ def keep_key(config: Path, service: str, key: str) -> str:
 @_explain_errors()
 def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
     """Says which models do what, from now on and after the next start. ConnectError; DaemonError, DaemonDownError."""
-    from daemon.config_file import write_setting
+    from daemon.config.file import write_setting
 
     reply = client.use_models(role, names)
     write_setting(config, f"models.{role}", ",".join(names))
@@ -130,7 +130,7 @@ def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) 
 def keep_policy(client: Client, config: Path, policy: str) -> None:
     """Whether text may go to models elsewhere, `local` or `any`: of the folders that are watched, and of those to come.
     ConnectError; DaemonError, DaemonDownError."""
-    from daemon.config_file import write_setting
+    from daemon.config.file import write_setting
 
     for folder in client.folders():
         if policy == "any" and folder.policy != policy:
@@ -141,7 +141,7 @@ def keep_policy(client: Client, config: Path, policy: str) -> None:
 @_explain_errors()
 def asks_policy(config: Path) -> bool:
     """Whether nobody has said yet if text may go to models elsewhere. ConnectError."""
-    from daemon.settings import load
+    from daemon.config.settings import load
 
     return load(config).models.policy == "ask"
 

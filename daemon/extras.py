@@ -19,7 +19,7 @@ READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB 
 def list_offers(paths: Paths, lacking: int = 0) -> dict[str, str]:
     """What each extra that is missing and was not declined brings and costs, and in the next line its command.
     `lacking`: files without a reader."""
-    from daemon.settings import SettingsError, load
+    from daemon.config.settings import SettingsError, load
     from plugins.installing import install_command
 
     offers = {}

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.exposure import describe_exposure
+from daemon.config.exposure import describe_exposure
 from daemon.paths import Paths
 from daemon.terminal import count
 
 if TYPE_CHECKING:
-    from daemon.client import Client
+    from daemon.client.client import Client
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daemon import starting
-from daemon.client import Client
+from daemon.client import starting
+from daemon.client.client import Client
+from daemon.config.settings import Settings, render
 from daemon.paths import Paths
-from daemon.settings import Settings, render
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from daemon import starting
+from daemon.client import starting
 from memory.store import store
 from tests import fork_server
 

@@ -85,7 +85,7 @@ class ForkedDaemon:
 
 
 def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> ForkedDaemon:
-    """What `daemon.starting.spawn` does, by a fork."""
+    """What `daemon.client.starting.spawn` does, by a fork."""
     private_folder(paths.logs)
     whole = os.environ | paths.environment() | dict(environment or {})
     with paths.output.open("ab") as output:

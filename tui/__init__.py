@@ -1,1 +1,1 @@
-"""The chat in the terminal. It uses `daemon.client` and never the memory itself."""
+"""The chat in the terminal. It uses `daemon.client.client` and never the memory itself."""

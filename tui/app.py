@@ -32,10 +32,10 @@ from textual.widgets import OptionList
 from textual.worker import WorkerFailed, active_worker
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
+from daemon.client.remote import Server
+from daemon.client.starting import connect
 from daemon.paths import Paths
-from daemon.remote import Server
-from daemon.starting import connect
 from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.chat.screen import ChatScreen

@@ -26,7 +26,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError, Stream
+from daemon.client.client import Client, DaemonDownError, DaemonError, Stream
 from daemon.terminal import title_of
 from tui.inquiry import Inquiry
 

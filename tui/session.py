@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from tui.inquiry import Inquiry, Limit, list_limits
 from tui.wording import short_path, typed_path
 

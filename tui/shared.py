@@ -10,7 +10,7 @@ from datetime import datetime
 from textual.signal import Signal
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from tui.keys import Keymap
 from tui.link import Activity, Disconnected, Link, StatusChanged
 from tui.memory.rows import Target

@@ -24,7 +24,7 @@ from pathlib import Path
 from daemon import wire
 from daemon.api.services import Services, WriteLimiter
 from daemon.api.sources import date_copies
-from daemon.settings import CLIENT_NAME
+from daemon.config.settings import CLIENT_NAME
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import AGENT_NOTES, Document, Forgotten, Source, Turn

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from daemon import wire
-from daemon.settings import Settings
+from daemon.config.settings import Settings
 from daemon.watch.files import Found
 from daemon.watch.walking import Ignore, walk
 from plugins.manager import Plugins

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from daemon import wire
 from daemon.api.services import Services
 from daemon.calls.declaration import Call
-from daemon.connection import Lines
+from daemon.client.connection import Lines
 from daemon.failures import failure
 from daemon.wire.codec import decode_fields, parse_path, parse_time
 from memory.errors import InvalidInputError

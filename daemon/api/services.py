@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from daemon import wire
 from daemon.api.telling import Telling
+from daemon.config.settings import McpSettings, Settings
 from daemon.failures import ConflictError
 from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
@@ -28,7 +29,6 @@ from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
 from daemon.reading.process import Readers
-from daemon.settings import McpSettings, Settings
 from daemon.watch.adds import Adds
 from daemon.watch.watcher import Watcher
 from memory import Memory

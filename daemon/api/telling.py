@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from daemon import wire
-from daemon.config_file import write_setting
+from daemon.config.file import write_setting
+from daemon.config.settings import SettingsError, load
 from daemon.jobs.writer import Writer
-from daemon.settings import SettingsError, load
 from daemon.terminal import statement, title_of
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fact, Token, Turn

@@ -1,9 +1,9 @@
 """How a call of the daemon is declared: once, as a method without a body.
 
 The method's name, parameters, reply and docstring are the call's. From these follow the client's method
-(`daemon.client`), the same without a daemon (`daemon.cli.offline`), the route and its checks (`daemon.api.routing`),
-the description in OpenAPI, the tools of agents (`daemon.mcp.tools`) and the list in the docs. What the daemon does is
-the function of the call's name in `daemon.api`.
+(`daemon.client.client`), the same without a daemon (`daemon.cli.offline`), the route and its checks
+(`daemon.api.routing`), the description in OpenAPI, the tools of agents (`daemon.mcp.tools`) and the list in the docs.
+What the daemon does is the function of the call's name in `daemon.api`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar, cast, get_type_hints
 
 from daemon import wire
-from daemon.connection import Lines, Stream
+from daemon.client.connection import Lines, Stream
 from daemon.wire.codec import decode_fields
 
 Stub = TypeVar("Stub", bound=Callable[..., Any])

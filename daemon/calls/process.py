@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
-from daemon.connection import Stream
+from daemon.client.connection import Stream
 
 
 class ProcessCalls(Calls):

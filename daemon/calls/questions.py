@@ -10,7 +10,7 @@ from typing import Literal
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
-from daemon.connection import Stream
+from daemon.client.connection import Stream
 
 
 class QuestionCalls(Calls):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
-from daemon.connection import Lines, Stream
+from daemon.client.connection import Lines, Stream
 
 
 class SourceCalls(Calls):

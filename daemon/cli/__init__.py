@@ -1,4 +1,4 @@
-"""The command line: `pal`. Every command is a thin view of one call of `daemon.client.Client`.
+"""The command line: `pal`. Every command is a thin view of one call of `daemon.client.client.Client`.
 
 A command's module is imported when the command runs: the wire types alone cost 33 ms, which `pal --help` need not
 pay. No command imports numpy, a database or a model SDK into this process; tests hold both.
@@ -182,8 +182,8 @@ class Pal(click.Group):
 
 def _run_at_server(ctx: click.Context, args: list[str]) -> None:
     """Runs a command on the computer that has the memory, if that is another; `config` only with `--at`."""
+    from daemon.client.remote import run_there
     from daemon.paths import AT
-    from daemon.remote import run_there
 
     if ctx.params["at"] is not None:
         os.environ[AT] = ctx.params["at"]

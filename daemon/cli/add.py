@@ -15,7 +15,7 @@ from daemon.cli.options import as_date, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import print_copies
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
 from daemon.terminal import count, display_safe
 
 STDIN = "-"

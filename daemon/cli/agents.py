@@ -21,12 +21,12 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.install import CAPTURES, SERVERS, find_pal, make_entry, write_entry
 from daemon.cli.options import as_date, check_name, grants, json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 from memory.errors import PalimpsestError
 
 if TYPE_CHECKING:
-    from daemon.client import Client
+    from daemon.client.client import Client
     from daemon.session_formats import Session as Captured
 
 MAX_INPUT = 256 << 20
@@ -121,7 +121,7 @@ def _keep_quietly(session: Session, client: str, notification: str | None) -> No
 
 def _hand_over(session: Session, log: Path) -> None:
     """Has the daemon read the log, also after this process ends; if the daemon is down, a new process starts it."""
-    from daemon.starting import connect
+    from daemon.client.starting import connect
 
     try:
         connect(session.paths, start=False).add([log]).close()
@@ -191,7 +191,7 @@ class _Daemon:
         self._seen = 0.0  # when it last answered
 
     def __call__(self) -> Client:
-        from daemon.client import DaemonDownError
+        from daemon.client.client import DaemonDownError
 
         if time.monotonic() - self._seen > LOOK_SECONDS:
             try:
@@ -208,8 +208,8 @@ class _Daemon:
 @pass_session
 def clients(session: Session) -> None:
     """List the agents with their permissions and notes."""
+    from daemon.config.settings import McpClientSettings, load
     from daemon.mcp.access import policy_of
-    from daemon.settings import McpClientSettings, load
 
     settings = load(session.paths.config).mcp
     watched = session.client.folders()

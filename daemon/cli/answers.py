@@ -13,7 +13,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.session import Session
 from daemon.cli.show import describe_time, print_sources
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
 from daemon.terminal import count, describe_told, display_safe
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ def strategies(session: Session) -> None:
     For one question: pal ask --strategy NAME. For all: pal config set memory.recall.strategy NAME. All except none can
     be joined by +, as in spread+beam+synergy. Their settings are in [traversers] of config.toml.
     """
-    from daemon.settings import load
+    from daemon.config.settings import load
 
     described = session.client.strategies()
     used = load(session.paths.config).memory.recall.strategy.split("+")

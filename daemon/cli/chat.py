@@ -18,7 +18,7 @@ from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import local_time
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.exporting.sessions import describe_change
 from daemon.paths import write_opener
 from daemon.terminal import TELLING, count, describe_told, title_of
@@ -81,7 +81,7 @@ def web(session: Session, port: int | None, only_print: bool, stop: bool) -> Non
         return
     link = session.client.open_page(port)
     if session.paths.at:
-        from daemon.remote import forward_port
+        from daemon.client.remote import forward_port
 
         forward_port(session.paths, link.port)
         link = replace(link, opener=write_opener(session.paths, link.url))
@@ -143,7 +143,7 @@ class PlainChat:
     @property
     def client(self) -> Client:
         """The connection, a new one after the daemon went away."""
-        from daemon.starting import connect
+        from daemon.client.starting import connect
 
         if self._client is None:
             self._client = connect(self._session.paths, start=self._session.start)

@@ -35,7 +35,7 @@ def config(ctx: click.Context) -> None:
 @pass_session
 def show(session: Session) -> None:
     """List all settings with their values; a star marks changed ones."""
-    from daemon.settings import entries, load
+    from daemon.config.settings import entries, load
 
     rows = entries(load(session.paths.config))
     session.show_rows(
@@ -55,7 +55,7 @@ def path(session: Session) -> None:
 
 
 def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from daemon.settings import Settings, entries
+    from daemon.config.settings import Settings, entries
 
     return [key for key in entries(Settings()) if key.startswith(incomplete)]
 
@@ -66,7 +66,7 @@ def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -
 @pass_session
 def get_(session: Session, key: str) -> None:
     """Print the value of KEY, for example memory.recall.k."""
-    from daemon.settings import entries, load
+    from daemon.config.settings import entries, load
 
     rows = entries(load(session.paths.config))
     value, _, _ = rows[known_key(key, rows)]
@@ -90,7 +90,7 @@ def set_(session: Session, key: str, value: str) -> None:
 def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
     """From when on a setting counts; that the daemon cannot start with the rest of the file, and that a setting of a
     traverser counts only where it is asked for by name, if so."""
-    from daemon.settings import SettingsError, load
+    from daemon.config.settings import SettingsError, load
 
     try:
         strategy = load(file).memory.recall.strategy
@@ -111,8 +111,8 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
 @pass_session
 def edit(session: Session) -> None:
     """Open config.toml in your editor ($VISUAL, $EDITOR), and check it afterwards."""
-    from daemon.config_file import read_or_make
-    from daemon.settings import load
+    from daemon.config.file import read_or_make
+    from daemon.config.settings import load
 
     read_or_make(session.paths.config)
     click.edit(filename=str(session.paths.config))
@@ -253,7 +253,7 @@ def on(session: Session, name: str) -> None:
 
 def _write(session: Session, name: str, is_off: bool) -> None:
     from daemon.cli.options import write_setting
-    from daemon.settings import load
+    from daemon.config.settings import load
 
     others = [other for other in load(session.paths.config).plugins.disabled if other != name]
     disabled = write_setting(session.paths.config, DISABLED, json.dumps([*others, *[name] * is_off]))

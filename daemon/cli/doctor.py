@@ -17,9 +17,9 @@ from daemon.cli import output
 from daemon.cli.options import json_option
 from daemon.cli.session import WITHOUT_OFFLINE, Session, pass_session
 from daemon.cli.show import describe_upkeep, night, print_suspects
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
+from daemon.client.starting import explain_failure
 from daemon.health import FIXES, HealthCheck, check_place
-from daemon.starting import explain_failure
 from daemon.terminal import count
 
 WIDTH = 100

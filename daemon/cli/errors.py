@@ -20,7 +20,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.failures import failure
 from daemon.terminal import display_safe
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, StoreError

@@ -50,7 +50,7 @@ def export(session: Session, to: Path | None, name: str | None, only_list: bool,
     Only you can read the file, and it is written whole or not at all. A folder from an earlier export is updated; your
     changes in it stay.
     """
-    from daemon.settings import load
+    from daemon.config.settings import load
     from plugins import manager
 
     exporters = manager.load(load(session.paths.config)).exporters

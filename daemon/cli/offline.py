@@ -18,12 +18,12 @@ from daemon import views, wire
 from daemon.api import questions
 from daemon.api.app import find_function
 from daemon.calls.declaration import Call
-from daemon.client import Client, DaemonDownError, Lines, Stream
+from daemon.client.client import Client, DaemonDownError, Lines, Stream
+from daemon.config.settings import load
 from daemon.jobs.choices import choose_ranker, choose_strategy
 from daemon.jobs.embedder import first
 from daemon.lock import hold
 from daemon.paths import Paths, name_backup
-from daemon.settings import load
 from memory import Memory
 from memory.nouns import Answer
 from plugins import manager

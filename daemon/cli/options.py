@@ -227,7 +227,7 @@ def require_folder(path: Path) -> Path:
 
 def check_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """An agent's name, as config.toml takes it. BadParameter."""
-    from daemon.settings import CLIENT_NAME
+    from daemon.config.settings import CLIENT_NAME
 
     if value is not None and not CLIENT_NAME.fullmatch(value):
         raise click.BadParameter("small letters, digits and dashes, 40 at most.")
@@ -263,15 +263,15 @@ def refuse_watched(session: Session, file: Path) -> None:
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
-    """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
-    from daemon import config_file
-    from daemon.settings import SettingsError, entries_for
+    """`daemon.config.file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
+    from daemon.config import file as config_file
+    from daemon.config.settings import SettingsError, entries_for
     from memory.errors import InvalidInputError, NotFoundError
 
     known_key(key, entries_for(key))
     try:
         if key in ("memory.recall.strategy", "embedder.name"):
-            from daemon.settings import load
+            from daemon.config.settings import load
             from plugins import manager
 
             known = manager.load(load(file))

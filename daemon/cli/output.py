@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from daemon import wire
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
 from daemon.paths import name_received
 from daemon.terminal import display_safe, escape_unsafe
 

@@ -15,11 +15,11 @@ from daemon.cli import output
 from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.starting import connect
 from daemon.lock import end_holder, is_held
 from daemon.paths import Paths, private_folder
 from daemon.service import Service, choose_service, find_installed, run_calls
-from daemon.starting import connect
 from daemon.terminal import display_safe
 
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from daemon.cli.offline import Offline
-    from daemon.client import Client, DaemonDownError
+    from daemon.client.client import Client, DaemonDownError
     from daemon.paths import Paths
 
 # of a daemon that does not run: it was not to be started; a newer version wrote the memory; config.toml is wrong
@@ -63,8 +63,8 @@ class Session:
 
     @cached_property
     def paths(self) -> Paths:
+        from daemon.client.remote import use_address
         from daemon.paths import Paths
-        from daemon.remote import use_address
 
         return use_address(Paths.from_environment())
 
@@ -72,7 +72,7 @@ class Session:
     def client(self) -> Client:
         """The connection, made when it is first needed. Raises DaemonDownError."""
         from daemon.cli import output
-        from daemon.starting import connect
+        from daemon.client.starting import connect
 
         speaks = self.paths.at or (self.start and not self.paths.memory.exists())
         return connect(self.paths, start=self.start, say=output.say if speaks else lambda message: None)
@@ -81,8 +81,8 @@ class Session:
     def reader(self) -> Client:
         """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
         said. Raises DaemonDownError."""
-        from daemon.client import DaemonDownError
-        from daemon.starting import explain_failure
+        from daemon.client.client import DaemonDownError
+        from daemon.client.starting import explain_failure
 
         try:
             return self.client
@@ -96,7 +96,7 @@ class Session:
     def _read_offline(self, error: DaemonDownError) -> Offline:
         from daemon.cli import output
         from daemon.cli.offline import Offline
-        from daemon.starting import explain_failure
+        from daemon.client.starting import explain_failure
         from memory.errors import StoreError
 
         try:

@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.options import json_option, require_folder
 from daemon.cli.policy import confirm_much, list_unwatched, watch_folder
 from daemon.cli.session import Session
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.extras import decline, install, list_offers
 from daemon.introduction import FAMILY, QUESTIONS, read_answer
 from daemon.terminal import count, display_safe, size
@@ -47,8 +47,8 @@ def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     install missing extras. An empty line skips a question. Nothing is written before the last answer. With FOLDER, or
     without a terminal, it asks nothing. Writes config.toml if there is none.
     """
+    from daemon.config.settings import Settings, render
     from daemon.paths import private_folder, write_private
-    from daemon.settings import Settings, render
 
     session = ctx.ensure_object(Session)
     choices = Choices(folders=[require_folder(folder) for folder in folders])

@@ -18,7 +18,7 @@ from daemon.cli.errors import NOTHING_READ
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, describe_upkeep, night
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
 from daemon.terminal import count, list_problems, size
 
 WATCH_SECONDS = 1.0  # between two looks

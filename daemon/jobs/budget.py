@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from daemon.settings import EnrichmentSettings
+from daemon.config.settings import EnrichmentSettings
 from memory import Memory
 from plugins.llms import READING
 

@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from daemon.settings import Settings
+from daemon.config.settings import Settings
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins

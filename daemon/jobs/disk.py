@@ -22,9 +22,9 @@ from datetime import datetime
 from pathlib import Path
 
 from daemon import wire
+from daemon.config.settings import DiskSettings
 from daemon.jobs.writer import Writer
 from daemon.paths import REPLACED, Paths, private_folder
-from daemon.settings import DiskSettings
 from memory import Memory
 from memory.errors import PalimpsestError, StoreBusyError, StoreMovedError
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from daemon import wire
+from daemon.config.settings import EmbedderSettings
 from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
-from daemon.settings import EmbedderSettings
 from memory import Memory
 from memory.errors import ModelError, NotAvailableError, NotFoundError, PalimpsestError
 from memory.services.jobs import NewJob

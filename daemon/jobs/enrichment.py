@@ -25,12 +25,12 @@ from dataclasses import replace
 from functools import partial
 
 from daemon import wire
+from daemon.config.settings import EnrichmentSettings
 from daemon.jobs.batches import make_batches
 from daemon.jobs.budget import on_battery, sum_spent, why_not_now
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
-from daemon.settings import EnrichmentSettings
 from memory import Memory
 from memory.errors import (
     LocalOnlyError,

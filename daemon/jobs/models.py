@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 from daemon import wire
+from daemon.config.settings import Settings, SettingsError
 from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.grading import describe_grades, describe_model, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
-from daemon.settings import Settings, SettingsError
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage

@@ -21,10 +21,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
+from daemon.config.settings import NightSettings
 from daemon.jobs.budget import on_battery
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
-from daemon.settings import NightSettings
 from memory import Memory
 from memory.protocols import Write
 from memory.time.timestamps import from_ms

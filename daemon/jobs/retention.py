@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from daemon.settings import RetentionSettings
+from daemon.config.settings import RetentionSettings
 from memory.protocols import Write
 
 if TYPE_CHECKING:

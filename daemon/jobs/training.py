@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.config.settings import LearningSettings
 from daemon.failures import ConflictError
 from daemon.jobs.writer import Writer
-from daemon.settings import LearningSettings
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.protocols import Write

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from daemon import wire
+from daemon.config.settings import UpkeepSettings
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
 from daemon.paths import REPLACED, private_folder
-from daemon.settings import UpkeepSettings
 from memory import Memory
 from memory.errors import PalimpsestError
 from memory.time.timestamps import from_ms

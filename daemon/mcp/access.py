@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from daemon import wire
-from daemon.settings import McpClientSettings, Settings, load
+from daemon.config.settings import McpClientSettings, Settings, load
 
 POLICY_SECONDS = 2.0  # for which what was read of config.toml and the watched folders holds
 NAMELESS = "agent"  # an agent that nobody has named, and that does not say what it is

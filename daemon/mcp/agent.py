@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.config.settings import SettingsError
 from daemon.mcp.access import NAMELESS, NOTHING_SHARED, READS_ONLY, Access, Meter, Policy, RefusedError, client_name
-from daemon.settings import SettingsError
 from memory.nouns import AGENT_NOTES
 
 log = logging.getLogger(__name__)

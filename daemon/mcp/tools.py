@@ -18,7 +18,7 @@ from typing import Any
 from daemon import wire
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Call, list_calls
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from daemon.mcp.access import Access, RefusedError
 from daemon.mcp.agent import Agent
 

@@ -23,13 +23,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from daemon.exposure import describe_exposure
+from daemon.client.starting import COULD_NOT_START
+from daemon.config.exposure import describe_exposure
+from daemon.config.settings import Settings, SettingsError, load, new_folder_policy
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
 from daemon.reading.memory import give_back, limit_arenas
-from daemon.settings import Settings, SettingsError, load, new_folder_policy
-from daemon.starting import COULD_NOT_START
 from memory.errors import (
     PalimpsestError,
     StoreDamagedError,

@@ -13,11 +13,11 @@ from starlette.types import ASGIApp
 
 from daemon import wire
 from daemon.api.gate import Gate
+from daemon.config.settings import Settings
 from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener
 from daemon.process.connections import open_tcp
 from daemon.process.server import Server
-from daemon.settings import Settings
 from daemon.web.sessions import LINK_SECONDS, WebSessions
 from memory.errors import InvalidInputError
 

@@ -16,9 +16,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from daemon.api.gate import LISTENERS
+from daemon.config.settings import DaemonSettings
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.connections import limit_connections, open_tcp
-from daemon.settings import DaemonSettings
 
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
 HEAD_BYTES = 16 << 10  # of a request

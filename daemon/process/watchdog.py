@@ -1,5 +1,5 @@
 """Notices that the event loop is blocked: then the stacks of all threads are written, even while a library keeps the
-interpreter's lock, and clients read from them what the daemon is busy with (`daemon.connection`)."""
+interpreter's lock, and clients read from them what the daemon is busy with (`daemon.client.connection`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from daemon.connection import BLOCKED_SECONDS
+from daemon.client.connection import BLOCKED_SECONDS
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from daemon.settings import WatchSettings
+from daemon.config.settings import WatchSettings
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.config.settings import WatchSettings
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
-from daemon.settings import WatchSettings
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.copies import leave_copies
 from daemon.watch.files import uri_of

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from daemon.settings import WatchSettings
+from daemon.config.settings import WatchSettings
 from daemon.watch.files import is_gone, uri_of
 from daemon.watch.roots import Root, identify
 from memory import Memory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.settings import Settings, entries, load, render
+from daemon.config.settings import Settings, entries, load, render
 from tests.cli.conftest import Pal
 
 RECALL = Settings().memory.recall

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.settings import McpClientSettings, load
+from daemon.config.settings import McpClientSettings, load
 from tests.cli.vault import Shell
 
 
@@ -90,7 +90,7 @@ def living(shell: Shell) -> Iterator[Shell]:
 
 
 def test_agents_are_listed_and_what_one_wrote_is_taken_back(living: Shell, tmp_path: Path) -> None:
-    from daemon.client import Client
+    from daemon.client.client import Client
     from daemon.paths import Paths
 
     assert "No agent is known yet" in living.pal("mcp", "clients").err

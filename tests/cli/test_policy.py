@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from daemon.settings import load
+from daemon.config.settings import load
 from tests.cli.vault import Shell
 from tests.fakes import FakeOllama, OllamaModel
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from daemon.client.starting import connect
 from daemon.paths import Paths
 from daemon.service import choose_service, describe_agent, describe_unit
-from daemon.starting import connect
 from daemon.testing import run_daemon
 from tests.cli.conftest import Pal
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.exporting.sessions import render_markdown, write_session
 from daemon.paths import Paths
 from tests.cli.vault import Shell

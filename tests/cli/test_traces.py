@@ -10,7 +10,7 @@ import pytest
 
 from daemon import wire
 from daemon.cli.show import cost
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.paths import Paths
 from tests.cli.vault import NOTES, Shell
 

@@ -16,7 +16,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from daemon.cli import main
-from daemon.starting import NEW_MEMORY
+from daemon.client.starting import NEW_MEMORY
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "examples" / "notes"

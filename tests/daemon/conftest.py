@@ -11,8 +11,8 @@ from typing import TypeVar
 import pytest
 
 from daemon import wire
-from daemon.client import Client
-from daemon.settings import DaemonSettings, DiskSettings, EmbedderSettings, Settings, WatchSettings
+from daemon.client.client import Client
+from daemon.config.settings import DaemonSettings, DiskSettings, EmbedderSettings, Settings, WatchSettings
 from daemon.testing import RunningDaemon, run_daemon
 from memory.protocols import Embedder
 from plugins.manager import load

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
-from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
 from memory import Memory
 from memory.facts import decisions, llm_requests
 from memory.llm import Grades

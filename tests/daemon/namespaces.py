@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.testing import run_daemon
 from tests.daemon.conftest import QUICK
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import added, answer, listening, uris
 

@@ -10,9 +10,9 @@ import pytest
 
 from daemon import wire
 from daemon.api.services import WriteLimiter
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
+from daemon.config.settings import McpSettings, Settings
 from daemon.failures import ConflictError
-from daemon.settings import McpSettings, Settings
 from daemon.testing import run_daemon
 from memory.errors import InvalidInputError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.settings import ModelsSettings, Settings
+from daemon.config.settings import ModelsSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
 from memory.errors import ModelUnavailableError
 from memory.protocols import Embedder

@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
-from daemon.connection import send
+from daemon.client.client import Client, DaemonError
+from daemon.client.connection import send
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import answer, listening
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
+from daemon.config.settings import EmbedderSettings, Settings, load, render
 from daemon.health import examine
 from daemon.jobs.embedder import LOOK_SECONDS
-from daemon.settings import EmbedderSettings, Settings, load, render
 from daemon.testing import RunningDaemon, run_daemon
 from plugins import manager
 from tests.daemon.conftest import QUICK, added, answer, listening

@@ -17,7 +17,7 @@ from daemon.api.description import describe
 from daemon.api.routing import Endpoint
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Call, Calls, call, list_calls
-from daemon.connection import Lines, Stream
+from daemon.client.connection import Lines, Stream
 from daemon.mcp.tools import Tools
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.settings import WatchSettings
+from daemon.config.settings import WatchSettings
 from daemon.watch.changes import Changes, Ready
 
 FOLDER, OTHER = Path("/notes"), Path("/other")

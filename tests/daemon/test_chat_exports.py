@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from daemon.client import Client
+from daemon.client.client import Client
 from tests.daemon.conftest import Listener, added, answer, uris
 from tests.daemon.test_adding import skips
 from tests.plugins.agents import CLAUDE, lines

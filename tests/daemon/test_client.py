@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import Paths
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import listening
@@ -37,8 +37,8 @@ def imported_by(code: str) -> set[str]:
 
 
 def test_the_client_imports_nothing_heavy() -> None:
-    modules = imported_by("import daemon.client, daemon.paths, daemon.settings, daemon.wire")
-    assert "daemon.client" in modules
+    modules = imported_by("import daemon.client.client, daemon.paths, daemon.config.settings, daemon.wire")
+    assert "daemon.client.client" in modules
     assert not modules.intersection(HEAVY)
     packages = {"plugins", *(f"plugins.{name}" for name in ("hookspecs", "llms", "rankers", "traversers"))}
     light = {name for name in modules if name.endswith((".settings", ".contract", ".papers"))}  # dataclasses alone
@@ -55,7 +55,7 @@ def test_a_message_is_made_when_it_is_first_asked_for() -> None:
 
 def test_the_client_imports_little() -> None:
     """What its import costs is measured in benchmarks/; how much it brings along can be counted."""
-    assert len(imported_by("import daemon.client") - imported_by("pass")) < 80
+    assert len(imported_by("import daemon.client.client") - imported_by("pass")) < 80
 
 
 def test_no_module_needs_posix_to_be_imported() -> None:
@@ -120,7 +120,7 @@ def test_a_daemon_without_time_is_asked_again_for_a_while(
     tmp_path: Path, times: int, serves: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not serves:
-        monkeypatch.setattr("daemon.connection.PATIENCE_SECONDS", -1.0)
+        monkeypatch.setattr("daemon.client.connection.PATIENCE_SECONDS", -1.0)
     busy = b'HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n\r\n{"code": "busy", "message": "Too many.", "remedy": ""}'
     hello = b'HTTP/1.1 200 OK\r\n\r\n{"version": "1", "protocol": 1, "pid": 7}'
     paths = Paths.in_folder(tmp_path)

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from daemon import connecting
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
+from daemon.config.settings import load
 from daemon.connecting import ConnectError, connect, describe_tried
-from daemon.settings import load
 from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel

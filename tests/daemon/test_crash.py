@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs
 from memory.store.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from daemon.client import Client
+from daemon.client.client import Client
 from tests.daemon.conftest import added, answer
 
 NOTE = """# Kitchen project

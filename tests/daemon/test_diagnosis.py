@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from memory.insight.diagnosis import Diagnosis
 from tests.daemon.conftest import answer
 

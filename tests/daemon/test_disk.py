@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
+from daemon.config.settings import DiskSettings
 from daemon.jobs.disk import MB, Disk, release_ballast
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.settings import DiskSettings
 from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import StoreFullError

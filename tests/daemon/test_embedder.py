@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonError
-from daemon.settings import EmbedderSettings, render
+from daemon.client.client import DaemonError
+from daemon.config.settings import EmbedderSettings, render
 from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs
 from memory.store.store import Store

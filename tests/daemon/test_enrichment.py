@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from daemon.config.settings import EnrichmentSettings
 from daemon.jobs.enrichment import Enrichment
-from daemon.settings import EnrichmentSettings
 from memory.facts import decisions, llm_requests
 from memory.llm import LlmRequest, Message, Usage
 from memory.store import jobs

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from daemon.settings import IGNORE
+from daemon.config.settings import IGNORE
 from daemon.watch.files import Found, Unread, read, uri_of
 from daemon.watch.walking import Ignore, walk
 from tests.examples import rounds

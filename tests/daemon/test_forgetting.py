@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
 from memory.store import sources

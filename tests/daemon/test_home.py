@@ -11,7 +11,7 @@ import pytest
 from daemon import wire
 from daemon.api.home import digest, list_plans, suggest
 from daemon.api.services import Cache
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from memory import Memory
 from memory.nouns import Document, PlannedEntry
 from plugins import manager

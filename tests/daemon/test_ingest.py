@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
+from daemon.config.settings import WatchSettings
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.reading.child import read_file
 from daemon.reading.contents import FileDrafts, OpenFile
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply
 from daemon.reading.process import ReadAhead, Readers
-from daemon.settings import WatchSettings
 from daemon.watch import ingest as ingest_module
 from daemon.watch.adds import Adds
 from daemon.watch.attempts import TRIES, Attempts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs, sources
 from memory.store.store import Store

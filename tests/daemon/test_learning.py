@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
+from daemon.config.settings import LearningSettings
 from daemon.failures import ConflictError
 from daemon.jobs.training import Learning, training_reply
 from daemon.jobs.writer import Writer
-from daemon.settings import LearningSettings
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.ranking import TrainingReport

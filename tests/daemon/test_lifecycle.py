@@ -20,13 +20,13 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
+from daemon.client.starting import connect
+from daemon.config.settings import DiskSettings, NightSettings, Settings, UpkeepSettings
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.process.main import refuse_network
 from daemon.process.server import wake_by_signals
-from daemon.settings import DiskSettings, NightSettings, Settings, UpkeepSettings
-from daemon.starting import connect
 from daemon.testing import run_daemon
 from daemon.watch import roots
 from memory.errors import StoreError

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.gate import LISTENERS, Gate
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK, listening
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
+from daemon.config.settings import ModelsSettings, Settings
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
-from daemon.settings import ModelsSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.errors import LocalOnlyError, OverBudgetError

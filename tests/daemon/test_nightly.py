@@ -15,12 +15,12 @@ import pytest
 
 from daemon import wire
 from daemon.api.services import QuestionPool
-from daemon.client import Client
+from daemon.client.client import Client
+from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.retention import RetentionJob
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.settings import NightSettings, RetentionSettings
 from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction

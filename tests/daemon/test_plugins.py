@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.client import DaemonError
-from daemon.settings import EmbedderSettings, LearningSettings, RerankerSettings, Settings
+from daemon.client.client import DaemonError
+from daemon.config.settings import EmbedderSettings, LearningSettings, RerankerSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client
-from daemon.settings import ModelsSettings
+from daemon.client.client import Client
+from daemon.config.settings import ModelsSettings
 from daemon.testing import run_daemon
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.conftest import QUICK

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
+from daemon.client.remote import Server, find_address, use_address
+from daemon.client.sending import RemoteClient, find_copy, keep_sending, send
+from daemon.client.starting import connect
 from daemon.lock import end_holder
 from daemon.paths import AT, RECEIVED, Paths, name_received
-from daemon.remote import Server, find_address, use_address
-from daemon.sending import RemoteClient, find_copy, keep_sending, send
-from daemon.starting import connect
 from memory.errors import InvalidInputError
 from tests.cli.vault import ROOT, Said
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import listening, uris, wait_for, wait_for_state
 from tests.examples import rounds

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.sections import list_sections
-from daemon.settings import (
+from daemon.config.sections import list_sections
+from daemon.config.settings import (
     DaemonSettings,
     McpClientSettings,
     McpSettings,

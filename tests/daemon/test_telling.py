@@ -10,9 +10,9 @@ import pytest
 
 from daemon import wire
 from daemon.api.telling import Telling
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
+from daemon.config.settings import load
 from daemon.jobs.writer import Writer
-from daemon.settings import load
 from daemon.testing import RunningDaemon
 from memory import Memory
 from plugins.manager import load as load_plugins

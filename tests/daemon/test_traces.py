@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from tests.daemon.conftest import answer
 
 QUESTION = "What colour is the boat painted?"

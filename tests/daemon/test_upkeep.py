@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from daemon import wire
+from daemon.config.settings import UpkeepSettings
 from daemon.jobs.upkeep import PREFIX, Upkeep, choose_kept
 from daemon.jobs.writer import Writer
-from daemon.settings import UpkeepSettings
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.nouns import Check

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon import connection
+from daemon.client import connection
 from daemon.process import watchdog
 
 

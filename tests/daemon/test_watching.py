@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import Listener, added, answer, listening, state_of, uris, wait_for, wait_for_state
 from tests.daemon.namespaces import run_in_namespace

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
-from daemon.settings import WebSettings
+from daemon.client.client import Client, DaemonError
+from daemon.config.settings import WebSettings
 from daemon.testing import RunningDaemon, run_daemon
 from daemon.web.guard import ALLOWED, HEADERS, STATIC
 from daemon.web.sessions import LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, WebSessions
@@ -231,7 +231,7 @@ def test_the_page_reaches_no_more_than_it_needs(page: Browser, running: RunningD
 
 
 def _description(client: Client) -> bytes:
-    from daemon.connection import send
+    from daemon.client.connection import send
 
     with send(client.paths, "GET", "/openapi.json", None, 20) as response:
         return response.read()

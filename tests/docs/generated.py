@@ -19,7 +19,7 @@ import click
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import list_calls
 from daemon.cli import main
-from daemon.settings import Settings, entries, render
+from daemon.config.settings import Settings, entries, render
 from tests.cli.vault import ROOT, Shell
 from tui.actions import PLACES, actions_of
 from tui.actions import commands as chat_commands

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from daemon.client import Client
-from daemon.starting import connect
+from daemon.client.client import Client
+from daemon.client.starting import connect
 from daemon.testing import RunningDaemon, run_daemon
 from tests.cli.vault import ROOT
 from tui.app import PalimpsestApp

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.paths import Paths
 
 NOW = datetime(2026, 4, 24, 15, 30, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from daemon import wire
-from daemon.client import DaemonDownError
+from daemon.client.client import DaemonDownError
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient

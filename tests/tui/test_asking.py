@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import title_of
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting

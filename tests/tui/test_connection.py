@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from daemon.testing import run_daemon
 from tui.changes import verdict_of
 from tui.review.deciding import correct, decide, describe_refused, find_correctable

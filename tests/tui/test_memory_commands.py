@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script

@@ -7,8 +7,8 @@ from pathlib import Path
 from textual.widgets import Input
 
 from daemon import wire
+from daemon.config.settings import load
 from daemon.paths import Paths
-from daemon.settings import load
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient

@@ -15,7 +15,7 @@ from textual.geometry import Size
 from textual.keys import _character_to_key
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from tests.examples import rounds
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from daemon import wire
-from daemon.settings import Settings, WatchSettings
+from daemon.config.settings import Settings, WatchSettings
 from daemon.testing import run_daemon
 from tests.tui import world
 from tests.tui.conftest import WIDE, Chat, chatting

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.settings import Settings, WatchSettings
+from daemon.config.settings import Settings, WatchSettings
 from daemon.testing import RunningDaemon, run_daemon
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK
 from tests.web.chromium import find_chromium, open_chromium

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from daemon.settings import ModelsSettings, Settings
+from daemon.config.settings import ModelsSettings, Settings
 from daemon.testing import run_daemon
 from memory.nouns import Scope
 from plugins.llms.settings import OllamaSettings

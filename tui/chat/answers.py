@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.sessions import SessionTopic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from tui.chat.topic import Topic, background
 from tui.completion import (
     Suggestion,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from daemon.terminal import TELLING, count, describe_outcome, describe_told, title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background

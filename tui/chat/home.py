@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.extras import list_offers
 from daemon.paths import find_examples
 from tui.chat.models import ModelTopic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.timer import Timer
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from tui.changes import describe_disputes
 from tui.chat.topic import Topic, background
 from tui.page import Page

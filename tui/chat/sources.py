@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
 from tui.reports import cited_why_report

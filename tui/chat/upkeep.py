@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe, size
 from tui.chat.topic import Topic, background
 from tui.widgets.note import Note

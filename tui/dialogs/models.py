@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.connecting import SERVICES, ConnectError, asks_policy, connect, keep_policy, read_address
 from daemon.terminal import display_safe, size
 from tui.dialogs.dialog import ConfirmScreen, Dialog

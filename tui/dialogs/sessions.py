@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 from tui.actions import bindings_of
 from tui.dialogs.dialog import MAX_NAME, MAX_PATH, AskScreen, ConfirmScreen, Dialog

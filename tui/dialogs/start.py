@@ -19,7 +19,7 @@ from textual.widgets._directory_tree import DirEntry
 from textual.widgets.tree import TreeNode
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.introduction import QUESTIONS, read_answer
 from daemon.terminal import count, display_safe, size
 from tui.completion import complete_path

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual import work
 from textual.content import Content
 
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.health import FIXES, HealthCheck, examine
 from daemon.terminal import count
 from tui.actions import Where, bindings_of

@@ -9,7 +9,7 @@ from textual import work
 from textual.content import Content
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client.client import Client
 from daemon.connecting import READING_GAIN, use_models
 from daemon.terminal import size
 from tui.actions import Where, bindings_of

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.connecting import ConnectError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.editor import CannotOpenError, open_in_editor

@@ -6,7 +6,7 @@ from textual import work
 from textual.content import Content
 
 from daemon import wire
-from daemon.client import DaemonError
+from daemon.client.client import DaemonError
 from tui.keys import key_names
 from tui.memory.details import MAX_DRAWN, Change, draw_neighbourhood, draw_neighbours, list_change_times
 from tui.memory.edits import MemoryEdits

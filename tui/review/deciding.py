@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from daemon import wire
-from daemon.client import Client, DaemonError
+from daemon.client.client import Client, DaemonError
 from daemon.terminal import count, statement
 from tui.changes import source_label, verdict_of
 

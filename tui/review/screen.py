@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 from tui.actions import bindings_of
 from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.cli import main
-from daemon.settings import Settings, entries
+from daemon.config.settings import Settings, entries
 from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex

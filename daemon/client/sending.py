@@ -20,9 +20,9 @@ from typing import Any
 
 from daemon import wire
 from daemon.calls.declaration import Call
-from daemon.client import Client, DaemonDownError
+from daemon.client.client import Client, DaemonDownError
+from daemon.client.remote import Server, find_daemon, forward_socket, ssh_command
 from daemon.paths import RECEIVED, Paths, private_folder, write_private
-from daemon.remote import Server, find_daemon, forward_socket, ssh_command
 from daemon.terminal import count
 
 QUIET_SECONDS = 2.0  # after a change, before it is sent
@@ -191,7 +191,7 @@ def _copy(client: Client, path: Path, *options: str) -> Sequence[int]:
 
 def _list_rules(client: Client) -> list[str]:
     """What is never read there is never sent: patterns of the settings of this computer, and of the folders."""
-    from daemon.settings import load
+    from daemon.config.settings import load
 
     watch = load(client.paths.config).watch
     return [*(f"--exclude={name}" for name in (*watch.ignore, *watch.key_files)), "--filter=:- .palimpsestignore"]

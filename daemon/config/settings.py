@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from daemon.sections import (
+from daemon.config.sections import (
     TABLE_NAME,
     build_section,
     describe_setting,
@@ -24,7 +24,7 @@ from daemon.sections import (
     show_example,
     to_toml,
 )
-from daemon.sections import SettingsError as SettingsError
+from daemon.config.sections import SettingsError as SettingsError
 from memory.settings import MemorySettings, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from plugins.rankers.settings import RankerSettings

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, is_held
 from daemon.paths import Paths, private_folder
 
@@ -32,7 +32,7 @@ def connect(
     DaemonError if the running daemon is newer than this client.
     """
     if paths.at:
-        from daemon.sending import connect_remote
+        from daemon.client.sending import connect_remote
 
         return connect_remote(paths, start, say)
     client = Client(paths)

@@ -1,7 +1,8 @@
 """The client of the daemon: blocking, standard library only, cheap to import.
 
-`daemon.starting.connect(Paths.from_environment())` returns a `Client`, starting the daemon in the background if none
-answers. Each request has its own connection (`daemon.connection`), so a client may be used from several threads.
+`daemon.client.starting.connect(Paths.from_environment())` returns a `Client`, starting the daemon in the background if
+none answers. Each request has its own connection (`daemon.client.connection`), so a client may be used from several
+threads.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any
 from daemon import wire
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Call
-from daemon.connection import DaemonDownError as DaemonDownError
-from daemon.connection import DaemonError as DaemonError
-from daemon.connection import Lines as Lines
-from daemon.connection import Stream as Stream
-from daemon.connection import send
+from daemon.client.connection import DaemonDownError as DaemonDownError
+from daemon.client.connection import DaemonError as DaemonError
+from daemon.client.connection import Lines as Lines
+from daemon.client.connection import Stream as Stream
+from daemon.client.connection import send
 from daemon.paths import Paths
 
 QUICK = 30.0  # seconds without a byte after which a daemon that answers from memory is given up

@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from daemon.config.settings import Settings, SettingsError, entries, entries_for, parse, render
 from daemon.paths import private_folder, write_private
-from daemon.settings import Settings, SettingsError, entries, entries_for, parse, render
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:

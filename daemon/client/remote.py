@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.paths import AT, HOME, Paths, private_folder
 from memory.errors import InvalidInputError
 

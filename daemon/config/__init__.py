@@ -1,0 +1,1 @@
+"""config.toml: its settings, how it is read, checked and written."""
