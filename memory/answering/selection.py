@@ -4,17 +4,23 @@ a question about a name a briefing. Every line is in the memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, show_day, stems
 from memory.answering.features import AnswerState
+from memory.facts.rules import phrases
+from memory.nouns import Episode
 from memory.settings import AnswerSettings
 from memory.text.mentions import is_date, mentions
+from memory.text.predicates import same_value
 from memory.time.timestamps import to_wall
 
 SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
+_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
 
 
@@ -113,10 +119,18 @@ def _list_days(text: str) -> set[str]:
 
 
 def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
-    """Whether two lines of different times state the same thing with other values of the same kind: they share most of
-    their other words, two at least, apart from the speaker's name. A name at the beginning of a line is its subject:
-    "Flights cost 210" is no earlier value of "The press costs 400"."""
-    if a.newness == b.newness or not _are_same_kind(a.values - b.values, b.values - a.values):
+    """Whether two lines of different times state the same thing with other values of the same kind.
+
+    They share most of their other words, two at least, apart from the speaker's name. A name at the beginning of a line
+    is its subject: "Flights cost 210" is no earlier value of "The press costs 400". Two fields state the same if their
+    keys are equal, in one note or in versions of one note.
+    """
+    if a.newness == b.newness:
+        return False
+    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
+    if key and other_key:
+        return key == other_key and _is_other_value(value, other_value) and _is_same_note(a.episode, b.episode)
+    if not _are_same_kind(a.values - b.values, b.values - a.values):
         return False
     if _has_other_subject(a, b) or _has_other_subject(b, a):
         return False
@@ -124,6 +138,32 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     shared = left & right
     topic = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
     return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
+
+
+def _is_other_value(value: str, other: str) -> bool:
+    """Whether two values of a field differ and are of one kind."""
+    if same_value(value, other) or phrases.value_kind(value) != phrases.value_kind(other):
+        return False
+    return phrases.value_kind(value) != "word" or (phrases.is_name(value) and phrases.is_name(other))
+
+
+def _split_field(line: AnswerCandidate) -> tuple[str, str]:
+    """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
+    before, _, value = line.source.text.rpartition(": ")
+    key = phrases.clean(_BEFORE_KEY.split(before)[-1]).casefold()
+    return ("" if key == (line.episode.speaker or "").casefold() else key), phrases.clean(value)
+
+
+def _is_same_note(a: Episode, b: Episode) -> bool:
+    """Whether two passages are of one note, or of versions of it: one title and folder, one file name begins the
+    other."""
+    if a.source.id == b.source.id:
+        return True
+    if a.at is None or b.at is None or a.source.title.casefold() != b.source.title.casefold():
+        return False
+    path, other = (PurePosixPath(passage.source.uri.partition("#")[0]) for passage in (a, b))
+    shorter, longer = sorted((path.stem.casefold(), other.stem.casefold()), key=len)
+    return path.parent == other.parent and longer.startswith(shorter)
 
 
 def _has_other_subject(line: AnswerCandidate, other: AnswerCandidate) -> bool:
