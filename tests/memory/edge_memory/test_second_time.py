@@ -27,7 +27,7 @@ def fleet(desk: Desk) -> Iterator[Desk]:
     desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
     desk.note("Marlin", "Marlin is a ketch. It lies in Skagen all winter.", day=2)
     desk.note("knee", "Berit Lund saw Doctor Voss about her knee.", day=3)
-    for day in range(4, 28):
+    for day in range(4, 24):
         desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
     desk.ollama.answer = seeking("Marlin", "Skagen")
     yield desk
