@@ -33,7 +33,6 @@ from textual.worker import WorkerFailed, active_worker
 
 from daemon import wire
 from daemon.client.client import Client
-from daemon.client.remote import Server
 from daemon.client.starting import connect
 from daemon.paths import Paths
 from daemon.terminal import count, display_safe, is_file_link
@@ -98,6 +97,8 @@ def run(paths: Paths) -> int:
         keymap=load_keymap(paths.config.with_name(FILE)),
     )
     if paths.at:
+        from daemon.client.remote import Server
+
         app.sub_title = Server.parse(paths.at).host
     app.run()
     return app.return_code or 0

@@ -185,6 +185,11 @@ class FactAsserter:
         told = sorted({*self._asserted, *(one.node_id for one in self._theses)})
         return tuple(dict.fromkeys([*sorted(self._returned), *self._superseder.propose_pairs(told)]))
 
+    def complete_vectors(self) -> None:
+        """Computes the vectors of facts that an undone revision made current again."""
+        if touched := self._superseder.touched:
+            fact_vectors.put(self.conn, self._embedder, fact_vectors.list_missing(self.conn, -1, touched))
+
     def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
         touched = sorted({*self._new, *self._superseder.touched, *self._asserted})

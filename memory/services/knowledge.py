@@ -111,6 +111,7 @@ class Knowledge:
             with self._store.writing() as conn:
                 asserter = state.asserter(conn)
                 yield asserter
+                asserter.complete_vectors()
                 changes = asserter.graph_changes()
                 state.complete_edge_memory(conn)
             if asserter.restored_passages:
@@ -164,13 +165,14 @@ class Knowledge:
         """Applies a person's verdict on a revision."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"Unknown verdict {verdict!r}. Use one of: {', '.join(get_args(Verdict))}.")
-        with self.transaction() as asserter:
-            asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
-        return self.revision(revision_id)
+        return self._settle(revision_id, verdict)
 
     def undo(self, revision_id: int) -> Revision:
+        return self._settle(revision_id, "undo")
+
+    def _settle(self, revision_id: int, verdict: str) -> Revision:
         with self.transaction() as asserter:
-            asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
+            asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
         return self.revision(revision_id)
 
     def correct(self, fact: int, value: str, episode: int) -> int:

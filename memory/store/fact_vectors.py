@@ -5,7 +5,7 @@ statement with the supporting words. One vec0 table compares their signs (binary
 byte each, to rank the nearest: ten times as fast as comparing all values at 100,000 facts. Derived from the facts;
 `meta` names the embedder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from typing import SupportsInt
 
@@ -69,9 +69,11 @@ def complete(conn: Connection, embedder: Embedder, most: int) -> bool:
     return len(missing) < most
 
 
-def list_missing(conn: Connection, limit: int) -> list[int]:
-    """Current facts without vectors."""
-    return select_ids(conn, f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact) LIMIT ?", limit)
+def list_missing(conn: Connection, limit: int, among: Iterable[SupportsInt] | None = None) -> list[int]:
+    """Current facts without vectors; `among` these, if given."""
+    chosen = "" if among is None else f" AND id IN ({', '.join(str(int(id)) for id in among)})"
+    query = f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact){chosen} LIMIT ?"
+    return select_ids(conn, query, limit)
 
 
 def list_damaged(conn: Connection) -> list[int]:

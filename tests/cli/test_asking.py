@@ -181,10 +181,10 @@ def test_notes_and_the_chats_of_one_file_are_sources_too(shell: Shell) -> None:
     assert unknown.err.count("', '") == 4
     assert unknown.err.endswith(" and 3 more.\n")
 
-    before = shell.pal("status", "--json").json
+    before = shell.pal("status", "--json").json["stats"]
     os.utime(export, (1, 1))
     assert " 1 unchanged" in shell.pal("add", "export.json").out
-    after = shell.pal("status", "--json").json
+    after = shell.pal("status", "--json").json["stats"]
     assert [after[key] for key in ("sources", "episodes")] == [before[key] for key in ("sources", "episodes")] == [9, 9]
     export.unlink()
     assert found("--source", "export.json") == every

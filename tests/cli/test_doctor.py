@@ -95,7 +95,7 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("All is well.")
     deadline = time.monotonic() + 60
-    while shell.pal("status", "--json").json["sources"] < 20:
+    while shell.pal("status", "--json").json["stats"]["sources"] < 20:
         assert time.monotonic() < deadline
     shell.pal("daemon", "stop")
     shutil.rmtree(folder)

@@ -131,7 +131,7 @@ def test_a_vault_in_a_watched_folder_is_not_read(shell: Shell) -> None:
     assert shell.pal("export", "notes/vault", "--format", "vault").code == 0
     assert (notes / "vault" / "Ana Ruiz.md").exists()
     shell.pal("add", "notes")
-    assert shell.pal("status", "--json").json["sources"] == 2
+    assert shell.pal("status", "--json").json["stats"]["sources"] == 2
 
 
 PLUGIN = """

@@ -174,4 +174,4 @@ def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     done = shell.pal("add", "many", "--json").lines[-1]
     assert done["type"] == "Added"
     assert done["sources"] + done["unchanged"] == 120
-    assert shell.pal("status", "--json").json["sources"] == 120
+    assert shell.pal("status", "--json").json["stats"]["sources"] == 120

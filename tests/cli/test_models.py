@@ -83,7 +83,7 @@ def test_a_server_that_dies_while_a_model_is_graded_leaves_what_was_graded(shell
     ollama.answer = lambda body: Fails(500, "out of memory") if "The question:" in str(body) else diligent(body)
     said = shell.pal("models", "probe")
     assert said.code == 1
-    assert "out of memory" in said.err and "What was graded until then is kept." in said.err
+    assert "out of memory" in said.err and "Finished grades are kept." in said.err
     assert "extract: yes" in said.out
     assert "answer: no, whether it answers was not graded; whether it refuses was not graded" in said.out
     ollama.answer = diligent

@@ -27,16 +27,16 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     assert not {"Memory", "Palimpsest", "Night", "Next", "What"} & rows.keys()
     everything = vault.pal("status", "--all").out
     assert everything.startswith(said.out) and "\nMemory      ./home/memory.db, " in everything
-    assert vault.pal("status", "--json").json["sources"] == 20
+    assert vault.pal("status", "--json").json["stats"]["sources"] == 20
 
 
 def test_status_goes_on_showing_what_changes(shell: Shell) -> None:
     process = shell.process("status", "--watch", "--json")
     before = json.loads(process.stdout.readline())
     shell.pal("remember", "The pier is closed in winter.")
-    while (now := json.loads(process.stdout.readline()))["sources"] == before["sources"]:
+    while (now := json.loads(process.stdout.readline()))["stats"]["sources"] == before["stats"]["sources"]:
         pass
-    assert now["sources"] == before["sources"] + 1
+    assert now["stats"]["sources"] == before["stats"]["sources"] + 1
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130
 
@@ -105,7 +105,7 @@ def test_a_backup_is_restored_while_the_daemon_is_stopped(shell: Shell) -> None:
     said = shell.pal("restore", "--yes")
     assert said.code == 0 and said.out.startswith(f"Restored {listed['path'].replace(str(shell.folder), '.')}.")
     assert "replaced-" in said.out
-    assert shell.pal("status", "--json").json["sources"] == 1
+    assert shell.pal("status", "--json").json["stats"]["sources"] == 1
     assert len(shell.pal("restore", "--list").out.splitlines()) == 1, "what was replaced is no backup"
 
 
@@ -202,7 +202,7 @@ def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:
     assert "is damaged or is no memory" in said.err.splitlines()[0]
     assert "under the pot" in shell.pal("recall", "spare key").out
     assert shell.pal("facts", "Ana Weber").code == 0 and shell.pal("facts", "Nobody").code == 4
-    assert shell.pal("status", "--json").json["sources"] == 1
+    assert shell.pal("status", "--json").json["stats"]["sources"] == 1
     checked = shell.pal("check")
     assert checked.code == 1 and "The file is damaged" in checked.out and "pal restore" in checked.out
     for refused in (["remember", "The gate is green."], ["backup"]):

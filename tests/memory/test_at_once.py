@@ -17,7 +17,7 @@ from memory.protocols import Embedder
 from tests.memory.test_forgetting import residue
 
 ROUNDS = 12
-FIRST = re.compile(r"^\[(\d+)\] passage[^:]*:\n +([^.\n]+\.)", re.MULTILINE)
+FIRST = re.compile(r"^\[(\d+)\] [^:]*:\n +([^.\n]+\.)", re.MULTILINE)
 QUESTIONS = ("Where does the boat Marlin lie?", "Who paints the boat Marlin?", "What does Berit Lund own?")
 
 

@@ -90,7 +90,7 @@ def test_json_natively_or_by_a_tool(server: FakeAnthropic, name: str) -> None:
     assert ("tool_choice" in server.messages[0]) == (name == "claude-old")
     with pytest.raises(MalformedOutputError, match="minimum"):
         model.complete(ask(schema=PERSON))
-    with pytest.raises(MalformedOutputError, match="not JSON"):
+    with pytest.raises(MalformedOutputError, match="JSON"):
         model.complete(ask(schema=PERSON))
 
 
@@ -188,8 +188,8 @@ def test_a_refusal_is_no_answer(server: FakeAnthropic) -> None:
             3,
         ),
         (Sends(b"", 302), ModelUnavailableError, "302", 3),
-        (Says("", [Calls("find", "{name")]), MalformedOutputError, "not JSON", 1),
-        (Says("", [Calls("find", "[]")]), MalformedOutputError, "no object", 1),
+        (Says("", [Calls("find", "{name")]), MalformedOutputError, "invalid JSON", 1),
+        (Says("", [Calls("find", "[]")]), MalformedOutputError, "else than an object", 1),
     ],
 )
 def test_what_a_bad_server_says(

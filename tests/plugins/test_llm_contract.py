@@ -133,7 +133,7 @@ def test_an_answer_that_was_cut(backend: Backend) -> None:
         (Sends(b"<html>hello</html>", content_type="text/html"), ModelUnavailableError, "JSON|broke off", 3),
         (Says("", [Calls("find", {"who": "Ana"})]), MalformedOutputError, "wrong arguments", 1),
         (Says("", [Calls("remove", {})]), MalformedOutputError, "a tool that there is not", 1),
-        (Says(""), MalformedOutputError, "said nothing", 1),
+        (Says(""), MalformedOutputError, "wrote nothing", 1),
     ],
 )
 def test_what_a_bad_server_says(backend: Backend, reply: Says, error: type[ModelError], says: str, tries: int) -> None:

@@ -183,9 +183,9 @@ def test_a_model_is_told_to_think_only_if_it_can(server: FakeOllama) -> None:
         (Sends(b'{"done": tr'), ModelUnavailableError, "JSONDecodeError", 3),
         (Sends(b"[1, 2, 3]\n"), ModelUnavailableError, "AttributeError", 3),
         (Sends(b"", 302), ModelUnavailableError, "302", 1),
-        (Sends(b'{"message": "hello"}\n'), MalformedOutputError, "not what Ollama promises", 1),
-        (Says("", [Calls("find", "name=Ana")]), MalformedOutputError, "not what Ollama promises", 1),
-        (Says("<think>and so on"), MalformedOutputError, "said nothing", 1),
+        (Sends(b'{"message": "hello"}\n'), MalformedOutputError, "not in Ollama's format", 1),
+        (Says("", [Calls("find", "name=Ana")]), MalformedOutputError, "not in Ollama's format", 1),
+        (Says("<think>and so on"), MalformedOutputError, "wrote nothing", 1),
     ],
 )
 def test_what_a_bad_server_says(

@@ -154,9 +154,9 @@ def test_an_ollama_is_asked_in_its_own_protocol() -> None:
         (Sends(b"<html>"), ModelUnavailableError, "does not speak", 3),
         (Sends(b"", 302), ModelUnavailableError, "302", 1),
         (Says(LONG, stop="refusal"), ModelRefusedError, "filters", 1),
-        (Says("", [Calls("find", "name=Ana")]), MalformedOutputError, "not JSON", 1),
-        (Says("", [Calls("find", "[3]")]), MalformedOutputError, "no object", 1),
-        (Says("<think>and so on"), MalformedOutputError, "said nothing", 1),
+        (Says("", [Calls("find", "name=Ana")]), MalformedOutputError, "invalid JSON", 1),
+        (Says("", [Calls("find", "[3]")]), MalformedOutputError, "else than an object", 1),
+        (Says("<think>and so on"), MalformedOutputError, "wrote nothing", 1),
     ],
 )
 def test_what_a_bad_server_says(

@@ -63,5 +63,5 @@ def test_a_compressed_reply_is_refused() -> None:
     """A megabyte of zeros would be a kilobyte on the wire."""
     body = gzip.compress(bytes(1 << 20))
     head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
-    with serve(head + body, b"") as (url, _), pytest.raises(httpx.HTTPError, match="compresses"):
+    with serve(head + body, b"") as (url, _), pytest.raises(httpx.HTTPError, match="compressed"):
         transport.ask(url, "/api/tags")

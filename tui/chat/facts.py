@@ -89,7 +89,7 @@ class StatementTopic(Topic):
         with self.tell_failures():
             await self.link.call(lambda client: client.set_telling("yes" if is_wanted else "no"))
             if not is_wanted:
-                await self.say(f"Not kept. {HOW}")
+                await self.say(f"Not saved. {HOW}")
                 return
             saved = await self.link.call(lambda client: client.tell(statement.text, session.id if session else None))
             self.note_told(saved)

@@ -106,7 +106,7 @@ def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
     before = vectors_of(fresh)
     with fresh.store.writing() as conn:
         fact_vectors.delete(conn, [*before])
-        conn.execute("INSERT INTO vec_fact SELECT 7, vec_bit(zeroblob(32)), vec_bit(zeroblob(32)), x'00', x'00'")
+        conn.execute("INSERT INTO vec_fact SELECT 7, vec_bit(zeroblob(32)), vec_bit(zeroblob(32)), x'00', x'00', 0")
     assert not fresh.check().ok
     fresh.maintenance.rebuild_text()
     assert vectors_of(fresh) == before and fresh.check().ok

@@ -57,14 +57,14 @@ def test_it_says_what_it_looked_at(store: Store) -> None:
 
 FACTS_DAMAGED = {
     "UPDATE edge SET valid_to = valid_from - 1 WHERE id = {new}": "Fact {new} ends before it begins.",
-    "DELETE FROM provenance WHERE item_id = {new}": "Fact {new} stands in no passage.",
+    "DELETE FROM provenance WHERE item_id = {new}": "Fact {new} has no passage.",
     "UPDATE edge SET pred_id = 77 WHERE id = {new}": "Fact {new} has predicate 77, which is not there.",
     "UPDATE edge SET superseded_by = 77 WHERE id = {old}": "Fact {old} is replaced by fact 77, which is not there.",
     "DELETE FROM edge WHERE id = {old}": "Revision 1 is about fact {old}, which is not there.",
     "DELETE FROM edge WHERE id = {new}": "Revision 1 is about fact {new}, which is not there.",
     "DELETE FROM revision": "belongs to revision 1, which is not there.",
     "UPDATE revision SET state = 'undone'": "Revision 1 is undone, but what it changed is not.",
-    "DELETE FROM journal": "Fact {old} is replaced by fact {new}, but no revision says so.",
+    "DELETE FROM journal": "Fact {old} is replaced by fact {new} without a revision.",
 }
 
 
