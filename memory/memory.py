@@ -435,7 +435,8 @@ class Memory:
         return self.store.generation
 
     def close(self) -> None:
-        """Closes the file. Nothing is lost: every write was on the disk when its call returned."""
+        """Closes the file. Nothing is lost: every write but those of answers was on the disk when its call returned."""
+        self.state.pending.try_write()
         self.state.past.drop()
         self.store.close()
 

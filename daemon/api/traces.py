@@ -33,8 +33,8 @@ REBUILT = ("memory", "rows", "text", "vectors")
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     if not 0 <= limit <= MOST_ROWS or offset < 0:
         raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} traces, from 0 on.")
-    with memory.one_moment():
-        return wire.TracesReply(tuple(memory.questions.traces(limit, offset)), memory.questions.count_traces())
+    newest = memory.questions.traces(limit, offset)
+    return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
 def trace(memory: Memory, id: int) -> wire.Trace:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.errors import StoreDamagedError, StoreError, StoreReadOnlyError
+from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
 from memory.store.connect import driver
@@ -49,10 +49,12 @@ def test_a_question_is_answered_while_another_program_holds_the_file(path: Path,
         memory.store._writer.execute("PRAGMA busy_timeout = 50")
         other.execute("BEGIN IMMEDIATE")
         said = answer(memory)
-        assert "behind the clock" in said.text and said.trace_id is None
-        assert said.note.startswith("This question was not kept. Another program holds ")
+        assert "behind the clock" in said.text and said.trace_id is not None
+        with pytest.raises(StoreBusyError, match="Another program holds "):
+            memory.questions.why(said.trace_id)
         other.execute("ROLLBACK")
-        assert answer(memory).trace_id is not None
+        memory.feedback(said.trace_id, "good")
+        assert memory.questions.why(said.trace_id).asked.verdict == "good"
 
 
 def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embedder) -> None:
