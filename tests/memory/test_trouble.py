@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -55,6 +57,26 @@ def test_a_question_is_answered_while_another_program_holds_the_file(path: Path,
         other.execute("ROLLBACK")
         memory.feedback(said.trace_id, "good")
         assert memory.questions.why(said.trace_id).asked.verdict == "good"
+
+
+def test_a_title_of_3000_words_costs_a_question_no_more_than_one_of_its_beginning(static: Embedder) -> None:
+    titles = [" ".join(["anchor", *(f"word{n * k % 2999}" for k in range(3000))]) for n in range(1, 21)]
+    calls = [_count_calls([title[:length] for title in titles], static) for length in (300, None)]
+    assert calls[1] < 1.1 * calls[0]
+
+
+def _count_calls(titles: list[str], static: Embedder) -> int:
+    """Calls of functions while a question is answered by a memory of notes with these titles."""
+    calls = itertools.count()
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember_many([Document(f"{n}", f"Crate {n} is here.", title=title) for n, title in enumerate(titles)])
+        answer(memory, "Who has the anchor?")  # what is compiled and cached then is no work of the next question
+        sys.setprofile(lambda *_: next(calls))
+        try:
+            answer(memory, "Where is the anchor?")
+        finally:
+            sys.setprofile(None)
+    return next(calls)
 
 
 def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embedder) -> None:
