@@ -352,42 +352,8 @@ class Memory:
         restore.write_checksum(Path(to))
         return size
 
-    def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
-        """From now on every write raises StoreFullError with this reason, except forgetting, which calls `make_room`
-        first; "" lifts the limit."""
-        self.store.limit_writing(reason, make_room)
-
-    def verify_place(self) -> None:
-        """Raises StoreMovedError once another file, or none, is where this one was opened; then every call raises
-        it."""
-        self.store.verify_place()
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether the folder of the file was moved or deleted while it was open."""
-        return self.store.is_elsewhere
-
-    @property
-    def log_bytes(self) -> int:
-        """How long the write-ahead log is."""
-        return self.store.log_bytes
-
-    def empty_log(self) -> None:
-        """StoreBusyError while somebody reads what has been replaced since: until that ends the log only grows."""
-        self.store.checkpoint()
-
-    def rescue(self, to: Path) -> Path:
-        """Saves a verified copy of a replaced file, or the log of an overwritten one. Returns the path of the saved
-        file."""
-        return self.store.rescue(to)
-
     checksum_path = staticmethod(restore.checksum_path)
-
-    @staticmethod
-    def restore(backup: Path, path: Path, former_path: Path) -> None:
-        """Replaces the memory at `path` by a verified backup; the old one moves to `former_path`. Nobody may have that
-        open. InvalidInputError, StoreDamagedError: then nothing has changed."""
-        restore.restore(backup, path, former_path)
+    restore = staticmethod(restore.restore)
 
     @staticmethod
     def load(
@@ -423,19 +389,9 @@ class Memory:
         with self.store.reading():
             yield
 
-    @contextmanager
-    def making_room(self) -> Iterator[None]:
-        """Within it, writes of this thread are for deleting something: they continue when the disk is full."""
-        with self.store.making_room():
-            yield
-
-    @property
-    def generation(self) -> int:
-        """Grows by one with each unit that changed something."""
-        return self.store.generation
-
     def close(self) -> None:
-        """Closes the file. Nothing is lost: every write was on the disk when its call returned."""
+        """Closes the file. Nothing is lost: every write but those of answers was on the disk when its call returned."""
+        self.state.pending.try_write()
         self.state.past.drop()
         self.store.close()
 

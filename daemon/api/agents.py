@@ -29,7 +29,6 @@ from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import AGENT_NOTES, Document, Forgotten, Source, Turn
 
-MAX_TITLE_CHARS = 200
 DAY = timedelta(days=1)
 SESSIONS = "note:session/"
 PERSON = frozenset(("user", "human", "me", "you", "owner", "i"))  # as speakers
@@ -71,7 +70,7 @@ def capture(memory: Memory, client: str, session: str, turns: Sequence[Turn], ti
 def write_note(memory: Memory, limiter: WriteLimiter, agent: str, text: str, title: str) -> wire.KeptNote:
     """Keeps an agent's note, within a unit of the writer. InvalidInputError, ConflictError."""
     limiter.check_size(text)
-    title = " ".join(title.split())[:MAX_TITLE_CHARS]
+    title = " ".join(title.split())
     digest = hashlib.sha256(" ".join(f"{title}\n{text}".casefold().split()).encode("utf-8", "replace")).hexdigest()
     source, now = f"{_prefix(agent)}{digest[:16]}", datetime.now(UTC)
     if memory.sources.get(source) is not None:

@@ -16,6 +16,7 @@ MOST_SESSIONS = 1000
 
 
 def conversations(memory: Memory) -> Sequence[wire.Conversation]:
+    memory.state.pending.try_write()
     return memory.conversations.latest(MOST_SESSIONS)
 
 
@@ -39,6 +40,7 @@ def fork_conversation(services: Services, id: int, messages: int, title: str) ->
 
 
 def search_conversations(memory: Memory, words: str, limit: int) -> Sequence[wire.ConversationMatch]:
+    memory.state.pending.try_write()
     return memory.conversations.search(words, max(0, min(limit, MOST_SESSIONS)))
 
 

@@ -240,12 +240,12 @@ class News:
     def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
         self._memory = memory
         self._publish = publish
-        self._generation = memory.generation
+        self._generation = memory.store.generation
         self._newest = self._find_last()
 
     def look(self) -> None:
         """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
-        generation = self._memory.generation
+        generation = self._memory.store.generation
         if generation == self._generation:
             return
         self._generation = generation

@@ -1,15 +1,16 @@
 """One question, from the request to the last event, and the chat session it belongs to.
 
-The work runs in one thread from beginning to end, and stops when nobody listens any more. In a chat the question is on
-the disk before it is worked on, and the answer before its last event is sent: whole, or "partial" if it broke off.
+The work runs in one thread until the last event, and stops when nobody listens any more. It waits for no writer: the
+writing thread stores the question, and after the last event the trace and the answer: whole, or "partial" if it broke
+off.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
 from dataclasses import fields, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -21,10 +22,9 @@ from daemon.api.telling import Telling, answer_told
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
-from memory.errors import ModelCancelledError, NotFoundError, StoreError
+from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Preview, Scope, Token
 from memory.protocols import ChooseLLM
-from memory.services.conversations import MessageState
 from memory.services.sources import fold_name
 
 if TYPE_CHECKING:
@@ -113,13 +113,16 @@ def ask_again(
 
 
 def _note_question(memory: Memory, writer: Writer, chat: int | None, question: str) -> None:
-    """Writes a question into its chat session. NotFoundError for an unknown one."""
-    if chat is None:
-        return
-    try:
-        writer.write(partial(memory.conversations.add_question, chat, question))
-    except StoreError as error:  # an answer never depends on writing
-        log.warning("a question was not kept in chat session %d: %s", chat, type(error).__name__)
+    """Has a question added to its chat session, soon. NotFoundError for an unknown one."""
+    if chat is not None:
+        memory.conversations.check(chat)
+        _add_later(memory, writer, chat, partial(memory.conversations.add_question, text=question))
+
+
+def _add_later(memory: Memory, writer: Writer, chat: int | None, add: Callable[[int], None]) -> None:
+    if chat is not None:
+        memory.state.pending.add(partial(add, chat))
+        writer.submit(memory.state.pending.try_write, urgent=True)
 
 
 def _work(
@@ -142,11 +145,12 @@ def _work(
                 break
             if isinstance(event, Answer):
                 answer = event
-                _save(memory, writer, chat, answer)
+                _add_later(memory, writer, chat, partial(memory.conversations.add_answer, answer=answer))
+                writer.submit(partial(deque, events, 0), urgent=True)  # which stores the trace
                 ms = round((time.monotonic() - began) * 1000, 1)
                 values = {item.name: getattr(answer, item.name) for item in fields(answer)}
                 channel.put(wire.Answered(**values, conversation=chat, ms=ms))
-                continue
+                break
             if isinstance(event, Token):
                 pieces.append(event.text)
             if isinstance(event, Citation):
@@ -162,7 +166,7 @@ def _work(
     finally:
         if answer is None:
             seen = Answer("".join(pieces), tuple(cited)) if pieces else Answer(preview.text, preview.citations)
-            _save(memory, writer, chat, seen, state="partial")
+            _add_later(memory, writer, chat, partial(memory.conversations.add_answer, answer=seen, state="partial"))
         channel.end()
 
 
@@ -185,14 +189,3 @@ def _describe_missing_chat(name: str, names: list[str]) -> str:
     first = list(dict.fromkeys([*alike, *by_form]))[:NAMES]
     more = f" and {len(by_form) - len(first):,} more" if len(by_form) > len(first) else ""
     return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."
-
-
-def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer, state: MessageState = "complete") -> None:
-    """Writes the answer, or its text until it was interrupted, into its chat session with its citations: by these,
-    forgetting finds it."""
-    if chat is None:
-        return
-    try:
-        writer.write(partial(memory.conversations.add_answer, chat, answer, state))
-    except (Exception, CancelledError) as error:  # the session was deleted meanwhile, or the daemon is ending
-        log.warning("an answer was not kept in chat session %d: %s", chat, type(error).__name__)

@@ -113,7 +113,7 @@ class Cache:
 
     def get(self, key: object, make: Callable[[], T]) -> T:
         """What `make` returned for this key, or returns now."""
-        generation = self._memory.generation
+        generation = self._memory.store.generation
         if self._made[0] != generation:
             self._made = generation, {}
         _, made = self._made

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +19,7 @@ from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import Scope
+from memory.nouns import Answer, Scope
 from memory.trace import Lost
 
 T = TypeVar("T")
@@ -33,33 +32,18 @@ REBUILT = ("memory", "rows", "text", "vectors")
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     if not 0 <= limit <= MOST_ROWS or offset < 0:
         raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} traces, from 0 on.")
-    with memory.one_moment():
-        return wire.TracesReply(tuple(memory.questions.traces(limit, offset)), memory.questions.count_traces())
+    newest = memory.questions.traces(limit, offset)
+    return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
 def trace(memory: Memory, id: int) -> wire.Trace:
     stored = memory.questions.trace(id)
-    answer, plan = stored.answer, stored.plan
-    reply = wire.Trace(
-        asked=stored.asked,
-        as_of=plan.as_of,
-        within=plan.within or Scope(),
-        effort=plan.effort,
-        searched=plan.searched,
-        strategy=plan.strategy,
-        steps=stored.trace.steps,
-        visits=stored.trace.visits,
-    )
-    if answer is None:
-        return reply
-    return replace(
-        reply,
-        text=answer.text,
-        citations=answer.citations,
-        missing=answer.missing,
-        confidence=answer.confidence,
-        note=answer.note,
-    )
+    plan, answer = stored.plan, stored.answer or Answer("")
+    return wire.Trace(
+        stored.asked, plan.as_of, plan.within or Scope(), plan.effort, plan.searched, plan.strategy, stored.trace.steps,
+        stored.trace.visits, answer.text if stored.answer else None, answer.citations, answer.missing,
+        answer.confidence, answer.note,
+    )  # fmt: skip
 
 
 def why(memory: Memory, id: int) -> wire.Why:
@@ -72,19 +56,11 @@ def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
 
 
 def _make_lost(of: Lost) -> wire.LostPassage:
+    channels = {name: round(score, 4) for name, score in of.channels.items()}
     return wire.LostPassage(
-        passage=views.passage(of.episode),
-        quote=of.quote,
-        line=of.line,
-        cut=of.cut,
-        reason=of.reason,
-        place=of.place,
-        of=of.of,
-        score=of.score,
-        channels={name: round(score, 4) for name, score in of.channels.items()},
-        by=of.by,
-        since=of.since,
-    )
+        views.passage(of.episode), of.quote, of.line, of.cut, of.reason, of.place, of.of, of.score, channels, of.by,
+        of.since,
+    )  # fmt: skip
 
 
 def judge(memory: Memory, id: int, verdict: str) -> wire.Judged:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -35,11 +35,15 @@ def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
 
     def parse(text: str) -> datetime:
         try:
-            return _parse_date(text.strip().lower(), edge).astimezone()
+            moment = _parse_date(text.strip().lower(), edge)
         except (ValueError, OverflowError) as error:
             raise click.BadParameter(
                 f"{text!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, 9 March or last week."
             ) from error
+        try:
+            return moment.astimezone()
+        except (ValueError, OverflowError):  # the first or the last day of all
+            return moment.replace(tzinfo=moment.tzinfo or UTC)
 
     return parse
 

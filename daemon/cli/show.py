@@ -13,6 +13,7 @@ from daemon.cli.errors import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
 from daemon.terminal import cited_link, count, size, statement
+from memory.time.timestamps import from_ms, to_ms
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
@@ -73,7 +74,7 @@ def newest(session: Session) -> int:
 
 
 def local_time(at: datetime) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+    return from_ms(to_ms(at)).strftime("%Y-%m-%d %H:%M")
 
 
 def outcome(of: wire.Asked) -> str:
@@ -184,7 +185,7 @@ def night(of: wire.Night) -> str:
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         freed = f"{size(of.freed)} given back" if of.freed else ""
         parts = [describe_work(of) or "all was in order", names, of.learnt.rstrip("."), erased, freed]
-        last = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
+        last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":
             return f"{last}; off: night.enabled"
@@ -207,21 +208,17 @@ def describe_upkeep(of: wire.Upkeep) -> str:
     elif of.backup_at is None:
         backup = f"no backup yet; from {of.hour}:00 on"
     else:
-        tried = f", restored on trial {_describe_day(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
+        tried = f", restored on trial {local_time(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
         tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
-        backup = f"last backup {_describe_day(of.backup_at)}, {of.backups:,} kept{tried}"
+        backup = f"last backup {local_time(of.backup_at)}, {of.backups:,} kept{tried}"
     if not of.check_days:
         check = "no checks: upkeep.check_days"
     elif of.check_at is None:
         check = "not checked yet"
     else:
         outcome = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
-        check = f"checked {_describe_day(of.check_at)}, {outcome}"
+        check = f"checked {local_time(of.check_at)}, {outcome}"
     return f"{backup}; {check}"
-
-
-def _describe_day(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
 def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
@@ -260,4 +257,4 @@ def print_copies(gone: wire.Forgotten) -> None:
         output.say("It is not found any more. Unused parts of the file are cleared tonight, or by pal tidy.")
     if gone.copies:
         output.print_text("Still in these copies of the memory, which are yours to delete:")
-        output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)
+        output.print_table((f"  {copy.path}", local_time(copy.at)) for copy in gone.copies)

@@ -79,7 +79,7 @@ class Disk:
     def look(self) -> None:
         """Checks once and acts on the result."""
         try:
-            self._memory.verify_place()
+            self._memory.store.verify_place()
         except StoreMovedError as error:
             if not self._is_moved:
                 self._is_moved = True
@@ -103,7 +103,7 @@ class Disk:
             self._take_ballast(free)
         self._is_first = False
         self._writer.refuse_background(sentence)
-        self._memory.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
+        self._memory.store.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
         if self._state != before:
             log.warning("the disk is %s: %d MB free, %d MB of log held", self._state, free // MB, self._held_log // MB)
             over = (
@@ -125,10 +125,10 @@ class Disk:
 
     def _measure_log(self) -> int:
         """How long the log is, if it is too long and cannot be emptied."""
-        if (size := self._memory.log_bytes) <= self._settings.log_mb * MB:
+        if (size := self._memory.store.log_bytes) <= self._settings.log_mb * MB:
             return 0
         try:
-            self._writer.write(self._memory.empty_log)
+            self._writer.write(self._memory.store.checkpoint)
         except StoreBusyError:
             return size
         except (PalimpsestError, CancelledError) as error:
@@ -176,7 +176,7 @@ class Disk:
     # The file -------------------------------------------------------------------------------------
 
     def _keep(self, text: str) -> None:
-        if self._memory.is_elsewhere:
+        if self._memory.store.is_elsewhere:
             log.error("the folder of the memory was moved or deleted; this daemon ends")
             self._publish(wire.Notice("error", "The folder of the memory was moved or deleted, so its daemon ends."))
             self._give_up()
@@ -184,7 +184,7 @@ class Disk:
         to = self._paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
         try:
             private_folder(self._paths.backups)
-            copy = self._memory.rescue(to)
+            copy = self._memory.store.rescue(to)
             text += f" The open one is saved as {copy}"
             log.error("the memory was replaced while it was open; what was open is kept as %s", copy.name)
         except (PalimpsestError, OSError) as error:

@@ -136,7 +136,7 @@ class Enrichment:
     def state(self) -> wire.Enrichment:
         """How far it is."""
         memory = self._memory
-        generation = memory.generation
+        generation = memory.store.generation
         with memory.one_moment():
             if self._counted is None or self._counted[0] != generation:
                 self._counted = generation, memory.knowledge.count_read()
@@ -217,7 +217,7 @@ class Enrichment:
 
     def _plan(self) -> bool:
         """Makes jobs for episodes that a model may read; False if there are none."""
-        generation = self._memory.generation
+        generation = self._memory.store.generation
         if self._nothing_new == generation or time.monotonic() < self._planning:
             return False
         limit = UNREAD

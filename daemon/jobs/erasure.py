@@ -138,7 +138,7 @@ class Erasure:
         """A unit of the writer that also runs on a full disk, because it frees space."""
 
         def make_room() -> T:
-            with self._memory.making_room():
+            with self._memory.store.making_room():
                 return unit()
 
         return self._writer.write(make_room)

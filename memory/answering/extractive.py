@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import count, takewhile
 from time import perf_counter
 
@@ -307,7 +308,8 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
     newest = max(line.newness for line in lines)
     if not newest:
         return NO_DATES if sum(not line.earlier for line in lines) > 1 else ""
-    months = (question.today - from_wall(newest).date()).days * 12 // 365
+    today = min(question.today, date.today()) if question.as_of else question.today  # nothing is from days to come
+    months = (today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:
         return ""
     return NOTHING_NEWER.format(f"{months} months" if months < 24 else f"{months // 12} years")

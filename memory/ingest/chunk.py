@@ -37,6 +37,7 @@ _WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # sp
 _WHOLE_LIMIT = 100_000  # characters above which they are split at lines anyway: no model or screen takes more
 _LEVELS = 6  # of headings
 _TITLE_WORDS = 12
+MAX_TITLE_CHARS = 300  # each word of a title is compared with a question, in every passage under it
 _SEPARATOR = " › "
 
 _ONLY_MARKS = re.compile(r"(?:\[[xX]\]|\W|_)*+")
@@ -82,8 +83,8 @@ def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
 
 
 def title_of(document: Document) -> str:
-    """The document's title, else its first heading, else the start of its first sentence."""
-    title = " ".join((document.title or "").split())
+    """The document's title up to MAX_TITLE_CHARS, else its first heading, else the start of its first sentence."""
+    title = " ".join((document.title or "").split())[:MAX_TITLE_CHARS]
     if title:
         return title
     if document.turns:

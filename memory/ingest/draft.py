@@ -15,7 +15,7 @@ from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
-from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.ingest.chunk import MAX_TITLE_CHARS, Draft, chunk_document, title_of
 from memory.ingest.masking import Masker
 from memory.nouns import TOLD, Document
 from memory.settings import ChunkSettings
@@ -82,6 +82,8 @@ class Drafting:
         self._hashes: list[str] = []
         self._facts = 0
         self._left_out = ""
+        if len(document.title or "") > MAX_TITLE_CHARS:
+            self._left_out = f"{IN_PART}only the first {MAX_TITLE_CHARS} characters of its title are kept"
         if most is not None and document.text.count("\n") >= MAX_LINES:
             self._cut_lines()
         self._secrets: tuple[MaskedSecret, ...] = ()

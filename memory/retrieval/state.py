@@ -29,6 +29,7 @@ from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
+from memory.time.timestamps import from_ms, to_ms
 
 LEXICAL_WEIGHT = 0.5  # share of full text with static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
@@ -127,7 +128,7 @@ class QuestionState:
     @property
     def today(self) -> date:
         """The local day of the question, or of `as_of`."""
-        return (self.as_of or self.asked_on).astimezone().date()
+        return from_ms(to_ms(self.as_of or self.asked_on)).date()
 
     @property
     def asks_entries(self) -> bool:

@@ -23,10 +23,12 @@ class Conversations:
 
     latest = read_by(conversations.list_conversations)
     search = read_by(conversations.search)
+    check = read_by(conversations.check)
     delete = write_by(conversations.delete)
 
     def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
         """A session with its messages in order, and for each answer what changed in its evidence since."""
+        self._state.pending.try_write()
         with self._store.reading() as conn:
             conversation, messages = conversations.get(conn, id)
             changes = list_changes(conn, messages)
@@ -34,6 +36,7 @@ class Conversations:
 
     def state(self, id: int) -> ConversationState:
         """The limits on its questions, and the usage of models."""
+        self._state.pending.try_write()
         with self._store.reading() as conn:
             _, messages = conversations.get(conn, id)
             return traces.sum_up(conn, [message.trace_id for message in messages if message.trace_id is not None])

@@ -28,6 +28,8 @@ class Jobs:
         self._store = store
 
     count = read_by(jobs.count)
+    drop = write_by(jobs.drop)
+    put_back = write_by(jobs.put_back)
 
     def enqueue(self, new_jobs: Iterable[NewJob]) -> list[int]:
         """Queues jobs; returns their ids in order, including those already queued."""
@@ -75,10 +77,6 @@ class Jobs:
         up."""
         return self._store.write(jobs.count_attempt, new_job.kind, new_job.key, new_job.payload, error, now_ms(), most)
 
-    def drop(self, kind: str, keys: Sequence[str]) -> None:
-        """Deletes jobs of that kind in any state."""
-        self._store.write(jobs.drop, kind, keys)
-
     def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
         """Gives a job up for good, and queues its successors."""
         with self._store.writing() as conn:
@@ -88,10 +86,6 @@ class Jobs:
     def release(self, id: int, seconds: float) -> None:
         """Puts a job back that could not be tried; the attempt does not count."""
         self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
-
-    def put_back(self) -> int:
-        """Releases all leased jobs without counting the attempts, at an ordered end of the process."""
-        return self._store.write(jobs.put_back)
 
     def list_unfinished(self, kinds: Sequence[str]) -> list[Job]:
         """Waiting and running jobs, newest first for each kind."""

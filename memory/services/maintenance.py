@@ -313,9 +313,7 @@ class Maintenance:
         self._state.reload_edge_memory()
         return repaired
 
-    def outline(self) -> str:
-        """A hash of counts that changes when something is added, changed or forgotten."""
-        return self._store.read(metrics.hash_outline)
+    outline = read_by(metrics.hash_outline)
 
     # Looking --------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -34,7 +35,7 @@ from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
-from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
+from memory.trace import OPINIONS, Asked, Hop, Plan, Traced, Used, Why, WhyNot
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # verdicts on an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared
@@ -151,6 +152,7 @@ class Questions:
         """Reinforces or penalises the edges that led to an answer."""
         if verdict not in FEEDBACK:
             raise InvalidInputError(f"Unknown verdict {verdict[:40]!r}. Use good, bad or none.")
+        self._wait_for(trace_id)
         with self._state.edge_transaction() as conn:
             serving = self._state.serving
             rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
@@ -165,13 +167,27 @@ class Questions:
 
     # Explaining -----------------------------------------------------------------------------------
 
-    trace = read_by(traces.get)
     count_traces = read_by(traces.count)
     count_verdicts_of_agents = read_by(traces.count_judged_by)
-    traces = read_by(traces.list_traces)
+
+    def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
+        """Newest first."""
+        self._state.pending.try_write()
+        return self._store.read(traces.list_traces, limit, offset)
+
+    def trace(self, id: int) -> Traced:
+        """One complete trace. NotFoundError."""
+        self._wait_for(id)
+        return self._store.read(traces.get, id)
+
+    def _wait_for(self, trace_id: int) -> None:
+        """Until that trace is stored, if it is new."""
+        if not self._store.read(traces.exists, trace_id):
+            self._state.pending.write()
 
     def why(self, trace_id: int) -> Why:
         """The evidence of a trace's answer. NotFoundError."""
+        self._wait_for(trace_id)
         with self._store.reading() as conn:
             traced = traces.get(conn, trace_id)
             citations = traced.answer.citations if traced.answer else ()
@@ -290,16 +306,22 @@ class Questions:
         trace, answer = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         try:
-            trace_id = self.keep(trace, answer, plan, outcome, parent)
+            self._store.check_writable()
         except StoreError as error:  # an answer never depends on writing
             yield replace(answer, note=" ".join(filter(None, [answer.note, f"{NOT_KEPT} {error}"])))
             return
-        if trace_id is None:
+        if not self._store.read(traces.is_whole, trace, answer):
             yield Answer("The evidence of this answer has since been forgotten.", no_answer=True)
             return
-        yield replace(answer, trace_id=trace_id)
-        with suppress(StoreError):  # the night does it, too
-            self.compare_edges()
+        pending = self._state.pending
+        id = pending.reserve_trace()
+        pending.add(partial(self.keep, trace, answer, plan, outcome, parent, id))
+        try:
+            yield replace(answer, trace_id=id)
+        finally:
+            with suppress(StoreError):  # the next reader of traces, and the night, do it, too
+                pending.write()
+                self.compare_edges()
 
     def _answer_from(
         self,
@@ -335,6 +357,7 @@ class Questions:
         """The earlier questions of a chat, newest last, as typed and as searched for; and the last answer."""
         if conversation is None:
             return (), (), UNKNOWN
+        self._state.pending.try_write()
         with self._store.reading() as conn:
             turns = conversations.list_turns(conn, conversation, MAX_EARLIER_QUESTIONS)
             turns_traced = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
@@ -352,9 +375,11 @@ class Questions:
         nodes = self._store.read(graph.all_by_norm, norm(name))
         return any(len(links.titles.find(np.array([links.column_of[id]]))[1]) for id in nodes if id in links.column_of)
 
-    def keep(self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
-        """Stores the trace of a question and reinforces its edges; returns its id. None, without storing, if any of its
-        content was forgotten in the meantime."""
+    def keep(
+        self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, parent: int | None, id: int | None = None
+    ) -> None:
+        """Stores the trace of a question and reinforces its edges, unless any of its content was forgotten in the
+        meantime."""
         result, state, now = outcome.found, self._state, now_ms()
         facts_of = self._store.read(relations.quoted_facts, answer.citations)
         credit = training_signal(result, answer, outcome.expanded, facts_of)
@@ -363,13 +388,13 @@ class Questions:
         with state.edge_lock:
             with self._store.writing() as conn:
                 if not traces.is_whole(conn, trace, answer):
-                    return None
-                id = traces.store(conn, trace, answer, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+                    return
+                cost = outcome.calls, outcome.usage, outcome.tier
+                id = traces.store(conn, trace, answer, now, plan, *cost, parent, id)
                 (embedder_id, edge_memory), serving, query = state.edge_memory, state.serving, result.replay.query
                 if query.any() and result.embedder.embedder is serving.embedder and embedder_id == serving.embedder_id:
                     edge_memory = reinforce_edges(conn, edge_memory, embedder_id, id, query, credit, now)
             state.edge_memory = embedder_id, edge_memory
-        return id
 
     def compare_edges(self) -> None:
         """Recomputes the mean of all questions when due; with very many questions that takes seconds and is left to the

@@ -29,6 +29,7 @@ from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import QuestionState
 from memory.retrieval.traversers import EdgeScorer, FindStrategy
+from memory.services.pending import PendingWrites
 from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, secrets, sources, vectors
 from memory.store.connect import Connection, driver
@@ -76,6 +77,7 @@ class State:
         self._sentence_embedder = sentence_embedder
         self.write_lock = threading.RLock()  # from the comparison with the store until the snapshot is replaced
         self.edge_lock = threading.RLock()  # from changing edge memory until questions see it
+        self.pending = PendingWrites(store)
         self.damage: dict[str, str] = {}  # what could not be read, and is answered without -> why
         if store.is_read_only:
             embedder_id, is_new = store.read(vectors.find_embedder, embedder), False

@@ -69,6 +69,12 @@ def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
     return [_make_conversation(row) for row in rows]
 
 
+def check(conn: Connection, id: int) -> None:
+    """NotFoundError for an unknown conversation."""
+    if conn.execute("SELECT 1 FROM conversation WHERE id = ?", (id,)).fetchone() is None:
+        raise _make_error(id)
+
+
 def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
     """The conversation with its messages in order. NotFoundError."""
     row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()

@@ -137,10 +137,7 @@ class Store:
         """The writing connection in one transaction: the block is written completely or, on any exception, not at all.
         Locked for the whole block, so do not call models or wait inside."""
         with self.quiet() as conn:
-            if self.is_read_only:
-                raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
-            if self._refusal and not getattr(self._room_maker, "works", False):
-                raise StoreFullError(self._refusal)
+            self.check_writable()
             conn.execute("BEGIN IMMEDIATE")
             before = conn.total_changes
             try:
@@ -154,6 +151,13 @@ class Store:
                 if conn.in_transaction:  # a full disk has already ended it
                     conn.execute("ROLLBACK")
                 raise
+
+    def check_writable(self) -> None:
+        """StoreReadOnlyError, or StoreFullError where `limit_writing` refuses; does not wait for writers."""
+        if self.is_read_only:
+            raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
+        if self._refusal and not getattr(self._room_maker, "works", False):
+            raise StoreFullError(self._refusal)
 
     @contextmanager
     def quiet(self) -> Iterator[Connection]:
@@ -250,9 +254,7 @@ class Store:
     def _save_log(self) -> Path:
         self._saved_log = self._saved_log or ownership.save_log(self.path)
         if self._saved_log is None:
-            raise StoreFullError(
-                f"There is no space next to {self.path} for the content of its log. Free some space and retry."
-            )
+            raise StoreFullError(f"There is no space next to {self.path} for its log. Free some space and retry.")
         return self._saved_log
 
     @property

@@ -39,11 +39,13 @@ def store(
     usage: Usage = NOTHING,
     tier: str | None = None,
     parent: int | None = None,
+    id: int | None = None,
 ) -> int:
-    """Stores a trace with its answer, plan, model calls and usage; returns its id. A missing `parent` is dropped."""
+    """Stores a trace with its answer, plan, model calls and usage; returns its id, by default a new one. A missing
+    `parent` is dropped."""
     given = answer or Answer("")
     row = {
-        "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, given),
+        "id": id, "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, given),
         "tier": tier, "ms": trace.ms, "llm_calls": calls, "tok_in": usage.read, "tok_out": usage.written,
         "parent_id": parent if parent is not None and exists(conn, parent) else None,
         "citations": citations_to_json(given.citations), "missing": to_json(given.missing),
@@ -152,6 +154,11 @@ def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Aske
 def list_questions(conn: Connection) -> list[tuple[int, str]]:
     """(id, question) of all traces, by id."""
     return [(int(id), str(question)) for id, question in conn.execute("SELECT id, question FROM trace ORDER BY id")]
+
+
+def find_last(conn: Connection) -> int:
+    """The highest id that a trace has ever had, 0 before the first."""
+    return int(conn.execute("SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'trace'").fetchone()[0])
 
 
 def count(conn: Connection) -> int:

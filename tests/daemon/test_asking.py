@@ -66,8 +66,7 @@ def new_chat(memory: Memory) -> int:
 
 
 def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
-    with memory.store.reading() as conn:
-        return [(message.role, message.text, message.state) for message in conversations.get(conn, chat)[1]]
+    return [(message.role, message.text, message.state) for message in memory.conversations.get(chat)[1]]
 
 
 async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:

@@ -43,9 +43,9 @@ def said(memory: Memory, uri: str) -> str:
 def test_the_same_again_adds_nothing_and_more_adds_what_is_new(memory: Memory) -> None:
     first = keep_session(memory, "aider", "s1", FIRST, "Bikes")
     assert first == wire.Captured("note:session/aider/s1", 3, 3)
-    generation = memory.generation
+    generation = memory.store.generation
     assert keep_session(memory, "aider", "s1", FIRST) == wire.Captured(first.source, 3, 0)
-    assert memory.generation == generation
+    assert memory.store.generation == generation
     assert keep_session(memory, "aider", "s1", [*FIRST, *MORE]) == wire.Captured(first.source, 6, 3)
     assert said(memory, first.source).count("user: yes") == 2
     assert keep_session(memory, "aider", "s1", FIRST).new == 0

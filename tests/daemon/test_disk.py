@@ -82,7 +82,7 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
     other.execute("BEGIN")
     other.execute("SELECT count(*) FROM episode").fetchone()
     number = 0
-    while memory.log_bytes <= MB:
+    while memory.store.log_bytes <= MB:
         number += 1
         memory.remember(f"Lamp {number} hangs over door {number}.", source=f"lamp {number}")
     assert drive.look(1000) == "low" and "Another program" in drive.disk.state().text
@@ -90,7 +90,7 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
         drive.writer.submit(lambda: None).result()
     assert memory.remember("What a person says is kept.").added == 1
     other.close()
-    assert drive.look(1000) == "ok" and memory.log_bytes == 0
+    assert drive.look(1000) == "ok" and memory.store.log_bytes == 0
     assert [notice.text.split(";")[0] for notice in drive.told if isinstance(notice, wire.Notice)][-1] == (
         "No other program blocks the memory's log any more"
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
+from memory.store.connect import driver
 from tests.daemon.conftest import answer
 
 QUESTION = "What colour is the boat painted?"
@@ -30,6 +32,19 @@ def test_a_trace_holds_what_was_streamed(client: Client, asked: int) -> None:
     assert (trace.text, trace.citations, trace.note) == (last.text, last.citations, last.note)
     assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Step)]
     assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visit))
+
+
+def test_an_answer_waits_for_no_writer(client: Client, asked: int) -> None:
+    chat = client.new_conversation("boat").id
+    with closing(driver().connect(client.paths.memory, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        *_, last = client.ask(QUESTION, conversation=chat)
+        other.execute("ROLLBACK")
+    assert isinstance(last, wire.Answered) and last.trace_id == asked + 1 and not last.note
+    client.judge(last.trace_id, "good")
+    assert client.why(last.trace_id).asked.verdict == "good"
+    question, kept = client.conversation(chat).messages
+    assert (question.text, kept.text, kept.trace_id) == (QUESTION, last.text, last.trace_id)
 
 
 def test_it_is_asked_again(client: Client, asked: int) -> None:

@@ -176,7 +176,7 @@ def test_ordinary_lines_stay_as_they_are() -> None:
 def test_the_same_again_changes_nothing(fresh: Memory) -> None:
     note = Document("/a.md", f"Our wifi password is {PASSWORD}.", title=f"PIN {CANARIES[22].value}")
     fresh.remember_many([note])
-    before = fresh.generation, everything(fresh)
+    before = fresh.store.generation, everything(fresh)
     assert fresh.remember_many([note])[0].kept == 1
     assert [(place.line, place.kind) for place in fresh.secrets.list_places()] == [(None, "pin"), (1, "password")]
     assert everything(fresh).count("‹") == before[1].count("‹")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.errors import StoreDamagedError, StoreError, StoreReadOnlyError
+from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
 from memory.store.connect import driver
@@ -49,10 +51,32 @@ def test_a_question_is_answered_while_another_program_holds_the_file(path: Path,
         memory.store._writer.execute("PRAGMA busy_timeout = 50")
         other.execute("BEGIN IMMEDIATE")
         said = answer(memory)
-        assert "behind the clock" in said.text and said.trace_id is None
-        assert said.note.startswith("This question was not kept. Another program holds ")
+        assert "behind the clock" in said.text and said.trace_id is not None
+        with pytest.raises(StoreBusyError, match="Another program holds "):
+            memory.questions.why(said.trace_id)
         other.execute("ROLLBACK")
-        assert answer(memory).trace_id is not None
+        memory.feedback(said.trace_id, "good")
+        assert memory.questions.why(said.trace_id).asked.verdict == "good"
+
+
+def test_a_title_of_3000_words_costs_a_question_no_more_than_one_of_its_beginning(static: Embedder) -> None:
+    titles = [" ".join(["anchor", *(f"word{n * k % 2999}" for k in range(3000))]) for n in range(1, 21)]
+    calls = [_count_calls([title[:length] for title in titles], static) for length in (300, None)]
+    assert calls[1] < 1.1 * calls[0]
+
+
+def _count_calls(titles: list[str], static: Embedder) -> int:
+    """Calls of functions while a question is answered by a memory of notes with these titles."""
+    calls = itertools.count()
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember_many([Document(f"{n}", f"Crate {n} is here.", title=title) for n, title in enumerate(titles)])
+        answer(memory, "Who has the anchor?")  # what is compiled and cached then is no work of the next question
+        sys.setprofile(lambda *_: next(calls))
+        try:
+            answer(memory, "Where is the anchor?")
+        finally:
+            sys.setprofile(None)
+    return next(calls)
 
 
 def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embedder) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -118,6 +118,15 @@ def ask_about(text: str, written: str, question: str) -> Answer:
 )
 def test_an_answer_says_when_it_is_more_than_a_year_old(written: str, note: str) -> None:
     assert ask_about("The berth costs 480 euros.", written, "What does the berth cost?").note == note
+
+
+@pytest.mark.parametrize("day", ["0001-01-01T00Z", "9999-12-31T23Z"])
+def test_the_age_of_an_answer_ends_today(day: str) -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        at = datetime.now(UTC) - timedelta(days=800)
+        memory.remember_many([Document("/boat.md", "The berth costs 480 euros.", title="Boat", kind="file", at=at)])
+        *_, answer = memory.ask("What does the berth cost?", as_of=datetime.fromisoformat(day))
+    assert isinstance(answer, Answer) and ("Written 2 years ago" in answer.note) == day.startswith("9999")
 
 
 @pytest.mark.parametrize("question", ["What did the berth cost in 2023?", "What was the cost of the berth?"])
