@@ -7,18 +7,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, show_day, stems
 from memory.answering.features import AnswerState
-from memory.facts.rules import phrases
-from memory.nouns import Episode
+from memory.facts.rules.phrases import clean
+from memory.nouns import Source
 from memory.settings import AnswerSettings
 from memory.text.mentions import is_date, mentions
-from memory.text.predicates import same_value
+from memory.text.predicates import refines
+from memory.text.versions import document_of
 from memory.time.timestamps import to_wall
 
+MAX_COURSE = 12  # lines of a course of events
 SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
 _BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
@@ -88,13 +89,17 @@ def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
 def select_by_type(
     state: AnswerState, candidates: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """The lines to show, in order: a briefing, or the usual lines, with their dates for a question about times.
-    `candidates`: all, the best first. Empty if no candidate contains a word of an unknown name that a briefing is
-    wanted of (in German it may be any noun)."""
+    """The lines to show, in order: a briefing, or the usual lines, with their dates for a question about times; for a
+    course of events by time, with their other values. `candidates`: all, the best first. Empty if no candidate contains
+    a word of an unknown name that a briefing is wanted of (in German it may be any noun)."""
     asked = state.question.type
     if asked.kind == "about":
         briefing = write_briefing(state, asked.subjects[0], candidates)
         return briefing or (list(usual) if any(line.features.covered for line in candidates) else [])
+    if asked.in_order:
+        values = [one for one in candidates if any(same_statement(one, line) for line in usual)]
+        course = list({one.shown: replace(one, earlier=False) for one in (*usual, *values)}.values())[:MAX_COURSE]
+        usual = sorted(course, key=lambda line: (not line.also, line.newness))
     return [add_date(line) for line in usual] if asked.in_order or asked.kind == "when_changed" else list(usual)
 
 
@@ -119,19 +124,15 @@ def _list_days(text: str) -> set[str]:
 
 
 def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
-    """Whether two lines of different times state the same thing with other values of the same kind.
-
-    They share most of their other words, two at least, apart from the speaker's name. A name at the beginning of a line
-    is its subject: "Flights cost 210" is no earlier value of "The press costs 400". Two fields state the same if their
-    keys are equal, in one note or in versions of one note.
-    """
-    if a.newness == b.newness:
+    """Whether two lines of different times state the same thing with other values of the same kind: they share most of
+    their other words, two at least, apart from the speaker's name. A name at the beginning of a line is its subject:
+    "Flights cost 210" is no earlier value of "The press costs 400". Two fields state the same if their keys are equal,
+    in one note or in versions of one note, and neither value adds detail to the other."""
+    if a.newness == b.newness or not _are_same_kind(a.values - b.values, b.values - a.values):
         return False
-    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
+    (key, value), (other_key, other) = _split_field(a), _split_field(b)
     if key and other_key:
-        return key == other_key and _is_other_value(value, other_value) and _is_same_note(a.episode, b.episode)
-    if not _are_same_kind(a.values - b.values, b.values - a.values):
-        return False
+        return key == other_key and not refines(value, other) and _is_same_note(a.episode.source, b.episode.source)
     if _has_other_subject(a, b) or _has_other_subject(b, a):
         return False
     left, right = a.words - _stem_values(a.values), b.words - _stem_values(b.values)
@@ -140,30 +141,19 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
 
 
-def _is_other_value(value: str, other: str) -> bool:
-    """Whether two values of a field differ and are of one kind."""
-    if same_value(value, other) or phrases.value_kind(value) != phrases.value_kind(other):
-        return False
-    return phrases.value_kind(value) != "word" or (phrases.is_name(value) and phrases.is_name(other))
-
-
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
     """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
     before, _, value = line.source.text.rpartition(": ")
-    key = phrases.clean(_BEFORE_KEY.split(before)[-1]).casefold()
-    return ("" if key == (line.episode.speaker or "").casefold() else key), phrases.clean(value)
+    key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
+    return ("" if key == (line.episode.speaker or "").casefold() else key), value
 
 
-def _is_same_note(a: Episode, b: Episode) -> bool:
-    """Whether two passages are of one note, or of versions of it: one title and folder, one file name begins the
+def _is_same_note(a: Source, b: Source) -> bool:
+    """Whether two sources are one, or versions of one note: of one title, and the name of one begins that of the
     other."""
-    if a.source.id == b.source.id:
-        return True
-    if a.at is None or b.at is None or a.source.title.casefold() != b.source.title.casefold():
-        return False
-    path, other = (PurePosixPath(passage.source.uri.partition("#")[0]) for passage in (a, b))
-    shorter, longer = sorted((path.stem.casefold(), other.stem.casefold()), key=len)
-    return path.parent == other.parent and longer.startswith(shorter)
+    short, long = sorted((document_of(one.uri.casefold())[0] for one in (a, b)), key=len)
+    is_begun = long.startswith(short) and "/" not in long[len(short) :]
+    return a.id == b.id or (a.title.casefold() == b.title.casefold() and is_begun)
 
 
 def _has_other_subject(line: AnswerCandidate, other: AnswerCandidate) -> bool:

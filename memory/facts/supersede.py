@@ -17,7 +17,7 @@ from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
 from memory.text.predicates import contains_value, refines, same_value
-from memory.text.versions import Version, document_of
+from memory.text.versions import Version, added_words, document_of
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 LEAST_CONFIDENCE = 0.4  # of one that a person is shown
@@ -102,7 +102,7 @@ class Superseder:
 
     def _propose_notes(self, new: Relation) -> None:
         """Where another note of the same title in the same folder has another value, a person may say which is right:
-        nothing is replaced."""
+        nothing is replaced. Not if the names of their files extend the title by different words."""
         titles = sources.titles_of(self._conn, new.sources)
         subject = norm(graph.object_labels(self._conn, [new.subject])[new.subject])
         if {title for _, title in titles} != {subject}:
@@ -112,6 +112,8 @@ class Superseder:
                 names = graph.object_labels(self._conn, [new.object, other.object])
                 is_near = sources.titles_of(self._conn, other.sources) == titles
                 is_other = not new.sources & other.sources and not refines(names[new.object], names[other.object])
+                uris = sources.uris_of(self._conn, new.sources | other.sources)
+                is_other &= len({added_words(uri, subject) for uri in uris.values()} - {frozenset()}) < 2
                 if is_near and is_other and self._may_exclude(other, new, names):
                     older, newer = sorted((other, new), key=_key)
                     self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)

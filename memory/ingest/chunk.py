@@ -82,20 +82,19 @@ def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
     return [*_chunk_text(document, settings)]
 
 
-def title_of(document: Document) -> str:
-    """The document's title up to MAX_TITLE_CHARS, else its first heading, else the start of its first sentence."""
+def given_title(document: Document) -> str:
+    """The document's title up to MAX_TITLE_CHARS, else its first heading; "" without both."""
     title = " ".join((document.title or "").split())[:MAX_TITLE_CHARS]
-    if title:
+    return title or next((block.title for block in split_blocks(document.text) if has_words(block.title)), "")
+
+
+def title_of(document: Document) -> str:
+    """The document's title, else its first heading, else the start of its first sentence."""
+    if title := given_title(document):
         return title
-    if document.turns:
-        opening = next((turn.text for turn in document.turns if has_words(turn.text)), "")
-    else:
-        blocks = [block for block in split_blocks(document.text) if has_words(block.text)]
-        heading = next((block.title for block in blocks if block.title), "")
-        if heading:
-            return heading
-        opening = next((block.text for block in blocks if block.kind != "frontmatter"), document.text)
-    opening = opening.lstrip()[:2000]
+    texts = [turn.text for turn in document.turns]
+    texts = texts or [block.text for block in split_blocks(document.text) if block.kind != "frontmatter"]
+    opening = next(filter(has_words, texts), document.text).lstrip()[:2000]
     begin, end = next(iter(sentences(opening)), (0, len(opening)))
     words = opening[begin:end].split()
     return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")

@@ -15,7 +15,7 @@ from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
-from memory.ingest.chunk import MAX_TITLE_CHARS, Draft, chunk_document, title_of
+from memory.ingest.chunk import MAX_TITLE_CHARS, Draft, chunk_document, given_title, title_of
 from memory.ingest.masking import Masker
 from memory.nouns import TOLD, Document
 from memory.settings import ChunkSettings
@@ -96,6 +96,7 @@ class Drafting:
         headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
         # A title that is a whole file name without a suffix names a kind of file, like README.
         has_name = document.mtime_ns is None or PurePath(document.uri).name != document.title
+        is_titled = document.reader != TOLD and bool(given_title(document))  # else its title is a part of its text
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
         if self._most is not None and len(cut) > self._most:
@@ -107,10 +108,10 @@ class Drafting:
             )
         for draft in islice(cut, self._most):
             spans = tuple(sentences(draft.text))
-            facts = NOTHING_EXTRACTED
+            facts, title = NOTHING_EXTRACTED, draft.title if is_titled else ""
             if self._rules and self._facts < MAX_FACTS:
                 facts = extract_by_rules(
-                    draft.text, draft.title if has_name else "", draft.at, draft.speaker or document.speaker,
+                    draft.text, title if has_name else "", draft.at, draft.speaker or document.speaker,
                     document.properties, not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
                     told=document.reader == TOLD,
                 )  # fmt: skip
@@ -124,7 +125,7 @@ class Drafting:
                 words.append("things")
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)
-            mentions = tuple(mention_rules.mentions(draft.text, draft.title))
+            mentions = tuple(mention_rules.mentions(draft.text, title))
             lines = line_maps.find(draft)
             yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=facts, line_map=lines)
 

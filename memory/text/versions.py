@@ -2,6 +2,8 @@
 
 import re
 
+from memory.text.words import strip_accents, words
+
 _VERSION = re.compile(r"[\s_.(\[-]+(?:v|ver|version|rev)[.\s]?(?P<number>\d+(?:\.\d+)*)[)\]]?$", re.IGNORECASE)
 
 Version = tuple[int, ...]
@@ -22,3 +24,10 @@ def document_of(uri: str) -> tuple[str, str, Version]:
     stem, dot, suffix = name.rpartition(".")
     base, version = split_version(stem if dot else name)
     return f"{folder}{slash}{base}", dot + suffix if dot else "", version
+
+
+def added_words(uri: str, title: str) -> frozenset[str]:
+    """The words by which the name of a file extends its title, without those with digits: "ola" in "Ola Berg.md" of
+    "Berg". Empty for another name."""
+    name, of_title = (frozenset(words(strip_accents(text))) for text in (document_of(uri)[0].rpartition("/")[2], title))
+    return frozenset(word for word in name - of_title if word.isalpha()) if of_title <= name else frozenset()

@@ -80,6 +80,10 @@ def test_the_newest_date_in_the_text_answers(memory: Memory, keep: Keep, name: s
     assert all(line.startswith("earlier: ") for line in lines[1:] if "14 May" in line)
     assert not any(line.startswith("earlier: ") for line in lines if "30 April" in line), "nobody knows from when it is"
     assert "Casa Nova" in answer(memory, "who is the builder of the kitchen project?")[0]
+    course = answer(memory, "how did the deadline of the kitchen project change?")
+    assert [value for line in course for value in ("30 April", "14 May", "1 June") if value in line] == [
+        "30 April", "14 May", "1 June"
+    ]  # fmt: skip
 
 
 def test_what_held_then_answers_for_then(memory: Memory, keep: Keep) -> None:

@@ -117,6 +117,27 @@ def test_same_statement(a: str, b: str, same: bool) -> None:
     assert same_statement(new, old) is same
 
 
+@pytest.mark.parametrize(
+    ("uri", "value", "same"),
+    [
+        ("/a/well.md", "16 m", True),
+        ("/a/Well2.md", "16 m", True),
+        ("/a/pump.md", "16 m", False),
+        ("/b/well.md", "16 m", False),
+        ("/a/well/well.md", "16 m", False),
+        ("/a/well.md", "about 14.5 or 14 m", False),
+    ],
+)
+def test_fields_of_one_key_are_versions_in_one_note_or_in_versions_of_it(uri: str, value: str, same: bool) -> None:
+    def field(number: int, path: str, value: str, year: int) -> AnswerCandidate:
+        row = line("How deep is the well?", f"Depth: {value}", title="Well", year=year)
+        source = replace(row.episode.source, id=number, uri=path)
+        return replace(row, source=replace(row.source, episode=replace(row.episode, source=source)))
+
+    old, new = field(1, "/a/well.md", "14 m", 2023), field(2, uri, value, 2025)
+    assert same_statement(old, new) is same is same_statement(new, old)
+
+
 def test_two_rows_of_one_day_are_no_change() -> None:
     rows = [line("rate", f"The hourly rate of {name} is {n} euros.", year=2024) for name, n in (("A", 1), ("B", 2))]
     assert not same_statement(*rows)

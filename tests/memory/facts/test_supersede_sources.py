@@ -176,6 +176,23 @@ def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Mem
     assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_open"),
+    [
+        ("water mill.md", "Wind-Mill.md", False),
+        ("mill.md", "wind mill.md", True),
+        ("mill 2025.md", "mill 2026.md", True),
+        ("Boat.md", "Barn.md", True),
+    ],
+)
+def test_files_that_extend_a_title_by_different_words_are_of_different_things(
+    reading: Memory, one: str, other: str, is_open: bool
+) -> None:
+    note(reading, f"/n/{one}", "2026-01-05", "Warden: Ann Sedge")
+    note(reading, f"/n/{other}", "2026-06-05", "Warden: Tom Skua")
+    assert bool(reading.revisions()) is is_open
+
+
 @pytest.mark.parametrize(("exact", "rough"), [("1871-05-03", "1871"), ("4 May 1990", "May 1990")])
 def test_a_value_with_less_detail_contradicts_nothing(reading: Memory, exact: str, rough: str) -> None:
     note(reading, "/n/a.md", "2026-01-05", f"Quay: {exact}")
