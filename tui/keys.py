@@ -5,6 +5,7 @@ The chat opens whatever that file contains: an invalid entry gives a message, an
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from codecs import getincrementaldecoder
@@ -56,6 +57,7 @@ def prepare_input() -> None:
         def decode(data: bytes, final: bool = False) -> str:
             if not data and not final:
                 signal.raise_signal(signal.SIGHUP)
+                os._exit(128 + signal.SIGHUP)  # it is ignored, as under nohup
             return decoder.decode(data, final)
 
         return lambda: SimpleNamespace(decode=decode)

@@ -99,7 +99,7 @@ def until_changed(daemon: RunningDaemon, used: str, seconds: float = 30) -> None
         time.sleep(0.02)
         state = daemon.client.embedder()
     assert state.used.startswith(used) and not state.building
-    assert daemon.client.status().embedder == state.used
+    assert daemon.client.status().stats.embedder == state.used
     assert daemon.client.check().problems == ()
     with Store.open(daemon.paths.memory) as store, store.reading() as conn:
         assert conn.execute("SELECT name, active FROM embedder").fetchall() == [(state.used, 1)]
