@@ -137,11 +137,11 @@ def test_markup_that_is_read_is_seen() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 84383,
-    "modules": 533,
+    "lines": 84422,
+    "modules": 532,
     "classes": 828,
-    "lines of the page": 2910,
-    "variables called one, found, said or told": 357,
+    "lines of the page": 2886,
+    "variables called one, found, said or told": 277,
     "modules of over 400 lines": 10,
     "classes with over 4 bases of ours": 0,
 }
