@@ -137,7 +137,7 @@ def test_markup_that_is_read_is_seen() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 84422,
+    "lines": 84423,
     "modules": 532,
     "classes": 828,
     "lines of the page": 2886,

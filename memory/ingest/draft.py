@@ -96,7 +96,8 @@ class Drafting:
         headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
         # A title that is a whole file name without a suffix names a kind of file, like README.
         has_name = document.mtime_ns is None or PurePath(document.uri).name != document.title
-        is_titled = document.reader != TOLD and bool(given_title(document))  # else its title is a part of its text
+        # Else the title is a part of its text, or the session's in which it was stated.
+        is_titled = bool(given_title(document)) and (document.reader != TOLD or bool(document.properties))
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
         if self._most is not None and len(cut) > self._most:
