@@ -87,12 +87,13 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
     chat = new_chat(memory)
     memory.may_go_on.set()
     channel = Channel()
-    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
-    threading.Thread(target=work).start()
+    asking = threading.Thread(target=questions.begin(memory, writer, channel, "When?", conversation=chat))
+    asking.start()
     async for event in channel.events():
         if isinstance(event, wire.Answered):
             assert messages(memory, chat)[1] == ("memory", "The tide turns.", "complete")
             assert event.conversation == chat
+    asking.join(60)
     assert memory.ended
 
 

@@ -70,20 +70,22 @@ class Visitor:
         """A page of which every error, violation and request elsewhere is noted."""
         page.set_default_timeout(WAIT_MS)
         page.add_init_script(VIOLATIONS)
-        page.on("console", self._note_message)
-        page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", self._note_request)
+        wrong = self.wrong
+
+        def note_message(message: ConsoleMessage) -> None:
+            # what is not there is asked for in tests; the browser's own word of that is no fault
+            if message.type in ("error", "warning") and "the server responded with a status of 404" not in message.text:
+                wrong.append(f"{message.type}: {message.text}")
+
+        def note_request(request: Request) -> None:
+            if not request.url.startswith(("http://127.0.0.1:", "file:///")):
+                wrong.append(f"request: {request.url}")
+
+        page.on("console", note_message)
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", note_request)
         return page
-
-    def _note_message(self, message: ConsoleMessage) -> None:
-        # what is not there is asked for in tests; the browser's own word of that is no fault
-        if message.type in ("error", "warning") and "the server responded with a status of 404" not in message.text:
-            self.wrong.append(f"{message.type}: {message.text}")
-
-    def _note_request(self, request: Request) -> None:
-        if not request.url.startswith(("http://127.0.0.1:", "file:///")):
-            self.wrong.append(f"request: {request.url}")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +105,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 @pytest.fixture
 def page(visitor: Visitor) -> Iterator[Page]:
     """A page at Home; after the test nothing has gone wrong in it."""
-    visitor.wrong.clear()
+    visitor.wrong = []  # a page that was closed before may still be heard of, in the list that it has
     page = visitor.open()
     yield page
     assert page.evaluate("window.violations") == [] and page.evaluate("window.pwned") is None
