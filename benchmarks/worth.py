@@ -56,7 +56,7 @@ def _false(*_: Any) -> bool:
 
 
 Change = tuple[Any, str, Any]  # what has the part, its name there, and what replaces it
-MEASURED: dict[str, Change] = {  # parts by which sentences are measured: these are read anew
+MEASURED: dict[str, Change] = {  # parts of how sentences are measured: with these they are read again
     "features: newness": (features, "RECENCY", 0.0),
     "features: kind of value": (features, "EXPECTED", 0.0),
     "features: headings and the like": (features, "NO_ANSWER", 0.0),

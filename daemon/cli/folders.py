@@ -78,7 +78,7 @@ def watch_send(session: Session) -> None:
     from daemon.client.sending import keep_sending, list_folders
 
     if not session.paths.at:
-        raise click.UsageError("The memory is on this computer: nothing is to be sent.")
+        raise click.UsageError("The memory is on this computer, so there is nothing to send.")
     if not list_folders(session.client):
         raise click.UsageError("No folder of this computer is watched there. Add one: pal watch add ~/notes")
     keep_sending(session.client, output.say, threading.Event())

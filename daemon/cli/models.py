@@ -19,8 +19,8 @@ from daemon.terminal import display_safe, size
 ROLES = ("extract", "answer", "agent")
 NONE = "none"
 WITHOUT = (
-    "No language model can be reached. That is no fault: everything works without one.\n"
-    "With one, answers are written out, and facts are found that no rule finds."
+    "No language model can be reached. Everything works without one.\n"
+    "A model writes whole answers, and finds facts that the rules do not."
 )
 
 

@@ -46,7 +46,7 @@ class RemoteClient(Client):
 
     def reconnect(self) -> None:
         """Forwards the daemon's socket again. Raises what `forward_socket` does."""
-        self._say(f"Connecting to {self.paths.at}.")
+        self._say(f"Connecting to {Server.parse(self.paths.at).host}.")
         forward_socket(self.paths, self._start)
         self._is_proved = True
 

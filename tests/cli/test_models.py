@@ -36,7 +36,7 @@ def test_none_is_told_plainly_with_how_to_add_one(shell: Shell, monkeypatch: pyt
         monkeypatch.setenv("OLLAMA_HOST", gone.host)
     said = shell.pal("models")
     assert (said.code, said.out) == (0, "")
-    assert said.err.startswith("No language model can be reached. That is no fault")
+    assert said.err.startswith("No language model can be reached. Everything works without one.")
     assert "Start it: ollama serve" in said.err
     assert "pal models --elsewhere" in said.err
     assert "ANTHROPIC_API_KEY" in shell.pal("models", "--elsewhere").err
