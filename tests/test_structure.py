@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import memory
 from daemon.cli import COMMANDS
@@ -174,3 +177,13 @@ def count_structure() -> dict[str, int]:
 def test_the_product_only_gets_smaller() -> None:
     counts = count_structure()
     assert {name: count for name, count in counts.items() if count > LIMITS[name]} == {}
+
+
+def test_no_file_of_the_repository_is_over_a_megabyte() -> None:
+    """A downloaded wheel had slipped in."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    assert len(paths) > 500
+    assert [path.name for path in paths if path.is_file() and path.stat().st_size > 1 << 20] == []
