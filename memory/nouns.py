@@ -318,6 +318,32 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class AliasSuspect:
+    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that replaced or repeated
+    those of the other."""
+
+    one: str
+    other: str
+    similarity: float
+    facts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationReport:
+    """The results of consolidation. `joined`: facts merged into another; `stale`: deleted rows of edge memory;
+    `questions` and `episodes` that got a missing vector; `recentred`: the center of questions was recomputed;
+    `suspects`: names that may be one, most similar first. `stopped`: it was interrupted; completed work stays."""
+
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    recentred: bool = False
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What one `remember` did. `added + kept` are the source's episodes now, in order in `episode_ids`."""
 

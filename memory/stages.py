@@ -17,8 +17,6 @@ FURTHER: tuple[Tier, ...] = ("R3", "R4")  # on which a model looks further
 TIME_EPISODE = "$.time.episode"  # of ScopeNote: the passage that dates the event by which a question names its time
 TEXT_ONLY = "$.text_only"  # of RankNote
 UNKNOWN = "$.unknown"  # of RouteNote
-EARLIER = "$.earlier"  # of ReplayNote
-BRIDGED = "$.bridged"  # of GraphNote and AnswerNote
 
 N = TypeVar("N", bound="Note")
 

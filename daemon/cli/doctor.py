@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from textwrap import indent, wrap
@@ -95,57 +95,28 @@ def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:
 def _print_diagnosis(found: wire.Diagnosis) -> None:
     """What there is to do comes first, then the figures."""
     if not found.questions:
-        output.say(f"{NOTHING_ASKED}\n")
-    if found.advice:
-        click.echo("What you can do")
-        for sentence in found.advice:
-            _print_wrapped(sentence)
+        output.say(NOTHING_ASKED)
     for failure in found.failures:
         _print_failure(failure)
     print_suspects(found.alias_suspects)
-    if found.advice or found.failures or found.alias_suspects:
-        click.echo()
     if found.questions:
-        click.echo(f"From the last {count(found.questions, 'question')}, by what their answers cite\n")
-    output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
-    if found.hubs:
-        click.echo("\nHubs, the names that most passages mention")
-        output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
-    if len(found.trend) > 1:
-        click.echo("\nOver time, from the date above on")
-        rows = list(_over_time(found.trend))
-        output.print_table(rows, right=range(1, len(rows[0])))
+        click.echo(f"\nFrom the last {count(found.questions, 'question')}, by what their answers cite\n")
+        output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
 
 
 def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
-    if found.questions:
-        within = [*found.reachability, None, None, None]
-        yield "No answer", _percent(found.no_answer_rate), "questions that were refused"
-        yield "Seed hit rate", _percent(found.seed_hit_rate), "answers that mention a name of the question"
-        for hops in range(3):
-            meaning = f"cited passages within {count(hops + 1, 'hop')} of a name of the question"
-            yield f"Reachability@{hops + 1}", _percent(within[hops]), meaning
-        yield "Hop efficiency", _number(found.cited_per_call), "passages cited for a call of a model"
-        yield "  by tokens", _number(found.cited_per_1k_tokens), "passages cited for 1,000 tokens"
-        yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
-        yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
-        yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
-        for name, (title, worded, meaning) in LEARNT.items():
-            yield title, worded(found.figures.get(name)), meaning
-    yield "Orphans", f"{found.orphans:,}", f"of {count(found.episodes, 'passage')} without any name"
-    yield "Stale memory", f"{found.stale_memory:,}", "rows of edge memory that should be gone; must be 0"
-    yield "Given up", f"{found.dead_jobs:,}", "jobs that failed too often"
-    for name, (title, worded, meaning) in STANDING.items():
-        yield title, worded(found.figures.get(name)), meaning
-
-
-def _over_time(trend: tuple[wire.Period, ...]) -> Iterator[tuple[str, ...]]:
-    """The figures that any period has, a column for each period."""
-    yield "Since", *(period.since.astimezone().strftime("%m-%d") for period in trend)
-    yield "Questions", *(f"{period.questions:,}" for period in trend)
-    for name, (title, worded, _) in (ALWAYS | LEARNT | STANDING).items():
-        if any(name in period.figures for period in trend):
-            yield title, *(worded(period.figures.get(name)) for period in trend)
+    yield "No answer", _percent(found.no_answer_rate), "questions that were refused"
+    yield "Seed hit rate", _percent(found.seed_hit_rate), "answers that mention a name of the question"
+    for hops, share in enumerate(found.reachability, 1):
+        yield (
+            f"Reachability@{hops}",
+            _percent(share),
+            f"cited passages within {count(hops, 'hop')} of a name of the question",
+        )
+    yield "Hop efficiency", _number(found.cited_per_call), "passages cited for a call of a model"
+    yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
+    yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
+    yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
 
 
 def _print_failure(failure: wire.FailureClass) -> None:
@@ -171,38 +142,6 @@ def _percent(value: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
-
-
-def _whole(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
-
-
-Words = dict[str, tuple[str, Callable[[float | None], str], str]]  # figure -> title, how it is written, meaning
-
-
-ALWAYS: Words = {
-    "no_answer_rate": ("No answer", _percent, ""),
-    "cited_per_call": ("Hop efficiency", _number, ""),
-    "cited_per_1k_tokens": ("  by tokens", _number, ""),
-}
-
-
-LEARNT: Words = {
-    "replay_rate": ("Replayed", _percent, "questions answered from what answered one before"),
-    "replay_precision": ("Replay precision", _percent, "replayed links that led to cited passages"),
-    "replay_saving": ("Replay saving", _percent, "tokens less than when it was asked first"),
-    "bridge_yield": ("Bridge yield", _percent, "passages found through another one that a model then cited"),
-    "escalation_rate": ("Looked further", _percent, "questions for which a model had to look further"),
-    "escalation_gain": ("  and found it", _percent, "those of them that it answered then"),
-    "tokens": ("Tokens", _whole, "for a question that asked a model, mean"),
-}
-
-
-STANDING: Words = {
-    "extraction_loss": ("Extraction loss", _percent, "passages at which a model gave up, of those it was to read"),
-    "conflicts": ("Conflicts", _whole, "facts that contradict another one, undecided"),
-    "remembering": ("Remembering", _whole, "links that remember a question"),
-}
 
 
 def examine(session: Session) -> Iterator[HealthCheck]:

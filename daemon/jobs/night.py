@@ -1,6 +1,6 @@
 """The night: once a day the memory is consolidated and learns while it is idle.
 
-    consolidate -> learn from earlier questions -> erase what is not kept -> record figures -> note it
+    consolidate -> learn from earlier questions -> erase what is not kept -> note it
 
 The daemon checks every ten minutes instead of setting an alarm: a machine that slept or was off catches up once at the
 next check. An interrupted night starts again: all its work is in small units that are not repeated. Questions have
@@ -30,7 +30,7 @@ from memory.protocols import Write
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from memory.insight.diagnosis import ConsolidationReport
+    from memory.nouns import ConsolidationReport
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class NightlyJob:
         night = _count_report(report) | tidied | {
             "t": self._read_clock(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
-        self._write(partial(self._memory.maintenance.note_run, "night", night, True))
+        self._write(partial(self._memory.maintenance.note_run, "night", night))
         log.info("the night is done in %s s: %s %s", seconds, _count_report(report), learnt)
         return True
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from memory.events import *
-    from memory.insight.diagnosis import *
     from memory.nouns import *  # type: ignore[assignment]  # its Trace is the one of the wire here
     from memory.stages import *
     from memory.text.placeholders import *
@@ -68,12 +67,11 @@ NOUNS = {
     " name_position split_lines",
     "memory.nouns": "Stats Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
-    " ContextSource Turn agent_of",
+    " ContextSource Turn AliasSuspect ConsolidationReport agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
-    "memory.trace": "Asked Hop Used Why",
+    "memory.trace": "Asked Hop Used Why FailureClass Diagnosis",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
-    "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
 _HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.events import Event
-from memory.insight.diagnosis import AliasSuspect
-from memory.nouns import Fact, Profile, Revision
+from memory.nouns import AliasSuspect, Fact, Profile, Revision
 
 
 @dataclass(frozen=True, slots=True)

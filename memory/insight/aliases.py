@@ -7,7 +7,7 @@ from itertools import combinations
 from rapidfuzz import fuzz
 
 from memory.facts.attributes import attribute_of
-from memory.insight.diagnosis import AliasSuspect
+from memory.nouns import AliasSuspect
 from memory.store import graph as stored
 from memory.store import predicates, relations, revisions
 from memory.store.connect import Connection

@@ -15,9 +15,9 @@ from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
 from memory.errors import ModelError, NotAvailableError, StoreError
 from memory.ingest.ingest import put_vectors
-from memory.insight import diagnose, trend
+from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
-from memory.insight.diagnosis import ConsolidationReport, Diagnosis
+from memory.nouns import ConsolidationReport
 from memory.protocols import Embedder, Write, write_directly
 from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
@@ -29,6 +29,7 @@ from memory.store.connect import Connection
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
+from memory.trace import Diagnosis
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
@@ -326,18 +327,12 @@ class Maintenance:
         targets: each is the whole memory. No copy may be in progress."""
         return self._store.read(backups.discard_unfinished, self._store.path, folder)
 
-    def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
+    def diagnose(self, limit: int = diagnosis.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions, and remedies for failures."""
         with self._state.reading() as (conn, serving):
-            return diagnose.diagnose_newest(conn, serving.snapshot.graph, limit)
+            return diagnosis.diagnose_newest(conn, serving.snapshot.graph, limit)
 
-    def note_run(self, job: str, figures: dict[str, Any], standing: bool = False) -> None:
-        """Stores the figures of a periodic job in place of the previous ones; with `standing` also the current state.
-        `t`, ms UTC, is one of the figures."""
-        with self._store.writing() as conn:
-            if standing:
-                trend.record(conn, figures["t"])
-            metrics.note_run(conn, job, figures)
+    note_run = write_by(metrics.note_run)
 
     def known_copies(self, folder: Path) -> list[Path]:
         """All copies of this memory, in `folder` or elsewhere."""

@@ -76,7 +76,7 @@ KINDS = (
     Kind("thesis", node="T"),
     *map(Kind, ("predicate", "edge", "provenance", "revision", "journal", "extraction")),
     Kind("embedder", "name", "center IS NOT NULL OR lam_mem IS NOT NULL"),  # what it learnt from all questions
-    *map(Kind, ("trace", "trace_step", "trace_edge", "trace_visit", "train_label", "ml_model", "diag")),
+    *map(Kind, ("trace", "trace_step", "trace_edge", "trace_visit", "train_label", "ml_model")),
     *map(Kind, ("llm_probe", "llm_use", "conversation", "message")),
     Kind(
         "job",

@@ -179,6 +179,11 @@ def seal_each_row(conn: Connection) -> None:
     conn.execute("DELETE FROM meta WHERE key = 'fact_vectors'")
 
 
+def drop_recorded_figures(conn: Connection) -> None:
+    """Drops the nightly figures: a diagnosis is computed from the traces when it is asked for."""
+    conn.execute("DROP TABLE IF EXISTS diag")
+
+
 def _to_wall_time(item: Any) -> Any:
     """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
     if isinstance(item, dict):
@@ -199,6 +204,7 @@ STEPS: tuple[Step, ...] = (
     keep_wall_times,
     compare_sentences,
     seal_each_row,
+    drop_recorded_figures,
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from memory.insight.diagnosis import Diagnosis
+from memory.trace import Diagnosis
 from tests.daemon.conftest import answer
 
 

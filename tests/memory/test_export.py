@@ -370,7 +370,6 @@ trace_edge: delta? edge_id role trace_id
 trace_visit: depth node_id parent_edge? score? stage status trace_id visit
 train_label: edge_id origin trace_id weight y
 ml_model: active id kind metrics? params t
-diag: detail? metric t value?
 llm_probe: grades name t
 llm_use: calls day failed is_local model ms purpose tok_cached tok_read tok_written
 conversation: id t_created t_updated title

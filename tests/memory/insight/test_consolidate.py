@@ -19,15 +19,15 @@ from memory.edge_memory.edges import ENOUGH
 from memory.edge_memory.reinforce import Credit, reinforce_edges
 from memory.errors import NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
-from memory.insight.diagnosis import ConsolidationReport
-from memory.nouns import Answer, Citation, Fact, Trace
+from memory.nouns import Answer, Citation, ConsolidationReport, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
-from memory.store import edge_memory, fact_vectors, metrics, predicates, queries, relations, traces, vectors
+from memory.store import edge_memory, fact_vectors, predicates, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from tests.examples import examples
 
+STALE = "SELECT count(*) FROM edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL"
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 PLACES = ("Utrecht", "Leipzig", "Riga")
 DAYS = ("2021-01-01", "2022-01-01", "2023-01-01", "2024-01-01")
@@ -219,10 +219,10 @@ def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
     with fresh.store.writing() as conn:
         edge_memory.put(conn, fresh.state.serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
         conn.execute("UPDATE edge SET t_expired = 1 WHERE id = ?", (fact.id,))
-        assert metrics.count_stale_memory(conn) == 1
+        assert conn.execute(STALE).fetchone() == (1,)
     assert fresh.maintenance.consolidate().stale == 1
     with fresh.store.reading() as conn:
-        assert metrics.count_stale_memory(conn) == 0
+        assert conn.execute(STALE).fetchone() == (0,)
 
 
 def test_what_has_no_vector_gets_one(fresh: Memory) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walkable
-from memory.insight.diagnose import HOPS, MOST_EDGES, measure_hops
+from memory.insight.diagnosis import HOPS, MOST_EDGES, measure_hops
 from tests.examples import examples
 from tests.memory.retrieval.walking import everything, rng_graph
 

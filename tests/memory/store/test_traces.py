@@ -125,8 +125,8 @@ def test_what_questions_came_to(store: Store) -> None:
         )  # fmt: skip
         traces.store(conn, Trace("A recall only"), None, 3)
         assert metrics.newest(conn, 9) == [
-            Outcome(first, "Whom?", False, 2.0, 0, 0, (ana,), (one, other), (one,), (other,), t=1),
-            Outcome(older, "Who?", True, 1.0, 2, 34, t=2),
+            Outcome(first, "Whom?", False, 2.0, 0, (ana,), (one, other), (one,), (other,)),
+            Outcome(older, "Who?", True, 1.0, 2),
         ]
         assert [one.id for one in metrics.newest(conn, 1)] == [older]
 
