@@ -11,7 +11,7 @@ from memory.errors import InvalidInputError
 from memory.services.state import State
 from memory.store import export, listing, secrets
 from memory.store.connect import Connection
-from memory.store.records import KINDS, Kind
+from memory.store.export import KINDS, Kind
 from memory.text.placeholders import fill_placeholders, find_placeholders
 
 

@@ -2,20 +2,18 @@
 
 Every line is validated; errors name its number. An incomplete export changes nothing."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
-from msgspec import Raw
+from msgspec import MsgspecError, Raw, ValidationError
+from msgspec.json import Decoder, decode
 
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
 from memory.store import check, graph, restore, schema, seals, text
 from memory.store.connect import Connection, connect, driver, driver_errors
-from memory.store.records import FORMAT, KINDS, End, Header, Kind, Layout, read_layout
+from memory.store.export import FORMAT, KINDS, Column, Header, Kind, list_columns
 from memory.store.store import Store
 
 MAX_LINE_BYTES = 256 << 20  # a passage has some kB; a file without line feeds is no export
@@ -23,6 +21,34 @@ AT_ONCE = 5000  # lines between progress reports
 FOREIGN = "It is no export of Palimpsest. To read it as a note, a table or a chat: pal add FILE."
 
 Progress = Callable[[int, int], None]
+Numbered = Iterator[tuple[int, bytes]]
+
+_read_line = Decoder(dict[str, Raw]).decode
+_TYPES = {"INTEGER": int, "TEXT": str, "REAL": float, "BLOB": bytes, "ANY": int | str}
+_PARSERS = {type: Decoder(of | None).decode for type, of in _TYPES.items()}  # type: ignore[operator]
+
+
+class _Table:
+    """How lines of a kind become rows: the fields of a line are the parameters of its `statements`."""
+
+    def __init__(self, conn: Connection, kind: Kind) -> None:
+        self._columns, order = list_columns(conn, kind)
+        self.number = 0  # lines so far
+        self.statements = []
+        if kind.table in ("meta", "sqlite_sequence"):  # a new file has rows of them
+            self.statements.append(f"DELETE FROM {kind.table} WHERE {order[0]} = :{order[0]}")
+        for table in ("node", kind.table) if kind.node else (kind.table,):
+            values = {column.name: f":{column.field}" for column in self._columns if column.table == table}
+            if kind.node:
+                values |= {"kind": f"'{kind.node}'"} if table == "node" else {"node_id": ":id"}
+            self.statements.append(f"INSERT INTO {table}({', '.join(values)}) VALUES ({', '.join(values.values())})")
+
+    def parse(self, fields: dict[str, Raw]) -> dict[str, Any]:
+        """The values of a line. ValidationError."""
+        values = {column.field: _parse_field(column, fields.pop(column.field, None)) for column in self._columns}
+        if fields:
+            raise ValidationError(f"It has an unknown field {next(iter(fields))!r}")
+        return values
 
 
 def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None) -> Header:
@@ -54,14 +80,14 @@ def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = l
         restore.discard(ready)
 
 
-def _read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of an open file with their line feeds. InvalidInputError for a line that is too long."""
+def _read_lines(file: BinaryIO) -> Numbered:
+    """(number, line with its line feed) of an open file. InvalidInputError for a line that is too long."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(line) > MAX_LINE_BYTES:
             raise _make_error(number, "It is too long for a line of an export.")
-        yield line
+        yield number, line
 
 
 def _open_unguarded(path: Path) -> Connection:
@@ -72,43 +98,39 @@ def _open_unguarded(path: Path) -> Connection:
     return conn
 
 
-def _write(conn: Connection, lines: Iterable[bytes], progress: Progress) -> Header:
-    layouts = [read_layout(conn, kind) for kind in KINDS]
-    records: Any = reduce(or_, (layout.record for layout in layouts), End | Header)
-    decode = msgspec.json.Decoder(records).decode
-    statements = {layout.record: _make_statements(kind, layout) for kind, layout in zip(KINDS, layouts, strict=True)}
-    numbered = enumerate(lines, 1)
-    header, counts, number = _read_header(numbered), dict.fromkeys((kind.name for kind in KINDS), 0), 1
+def _write(conn: Connection, lines: Numbered, progress: Progress) -> Header:
+    tables = {kind.name: _Table(conn, kind) for kind in KINDS}
+    header, number = _read_header(lines), 1
     total = sum(header.counts.values())
-    for number, line in numbered:
+    for number, line in lines:
         try:
-            record = decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            fields = _read_line(line)
+            kind = decode(fields.pop("type", b"null"), type=str)
+            if kind == "end":
+                return _finish(header, decode(line)["lines"], tables, number, next(lines, None))
+            if kind not in tables:
+                raise ValidationError(f"Invalid value {kind!r}")
+            values = tables[kind].parse(fields)
+        except (MsgspecError, UnicodeDecodeError, KeyError) as error:
             if not line.endswith(b"\n"):
                 break
             raise _make_error(number, f"It is damaged: {error}.") from error
-        if isinstance(record, End):
-            return _finish(header, record, counts, number, next(numbered, None))
         try:
-            values = {
-                name: _unsplice(value) if isinstance(value, Raw) else value
-                for name, value in msgspec.structs.asdict(record).items()
-            }
-            for statement in statements[type(record)]:
+            for statement in tables[kind].statements:
                 conn.execute(statement, values)
-        except (driver().IntegrityError, OverflowError, UnicodeError, KeyError) as error:
-            raise _make_error(number, f"It contradicts earlier lines: {error or 'another header'}.") from error
-        counts[str(record.__struct_config__.tag)] += 1
+        except (driver().IntegrityError, OverflowError, UnicodeError) as error:
+            raise _make_error(number, f"It contradicts earlier lines: {error}.") from error
+        tables[kind].number += 1
         if number % AT_ONCE == 0:
             progress(number, total)
     raise InvalidInputError(f"The export was cut off at line {number:,}. Nothing was kept.")
 
 
-def _read_header(numbered: Iterator[tuple[int, bytes]]) -> Header:
-    first = next(numbered, (1, b""))[1]
+def _read_header(lines: Numbered) -> Header:
+    first = next(lines, (1, b""))[1]
     try:
-        head = msgspec.json.decode(first, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        head = decode(first, type=dict[str, Any])
+    except (MsgspecError, UnicodeDecodeError):
         head = {}
     if head.get("type") != "palimpsest":
         raise _make_error(1, FOREIGN)
@@ -118,44 +140,38 @@ def _read_header(numbered: Iterator[tuple[int, bytes]]) -> Header:
             " Update Palimpsest. Nothing was changed."
         )
     try:
-        return msgspec.json.decode(first, type=Header)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return decode(first, type=Header)
+    except (MsgspecError, UnicodeDecodeError) as error:
         raise _make_error(1, f"It is damaged: {error}.") from error
 
 
-def _finish(header: Header, end: End, counts: dict[str, int], number: int, extra: tuple[int, bytes] | None) -> Header:
+def _finish(
+    header: Header, n_lines: int, tables: dict[str, _Table], number: int, extra: tuple[int, bytes] | None
+) -> Header:
     """The header, if the counts that it declares are correct."""
     if extra is not None:
         raise _make_error(extra[0], "There are more lines after the end.")
     for name, total in header.counts.items():
-        if counts.get(name) != total:
-            raise _make_error(
-                number,
-                f"{counts.get(name, 0):,} lines of the kind {name} come before it instead of {total:,}.",
-            )
-    if end.lines != number - 1:
-        raise _make_error(number, f"{number - 1:,} lines come before it instead of {end.lines:,}.")
+        read = tables[name].number if name in tables else 0
+        if read != total:
+            raise _make_error(number, f"{read:,} lines of the kind {name} come before it instead of {total:,}.")
+    if n_lines != number - 1:
+        raise _make_error(number, f"{number - 1:,} lines come before it instead of {n_lines:,}.")
     return header
 
 
-def _unsplice(raw: Raw) -> str | None:
-    """JSON in the form of the table."""
-    json_text = bytes(raw).decode()
-    return msgspec.json.decode(raw, type=str | None) if json_text == "null" or json_text.startswith('"') else json_text
-
-
-def _make_statements(kind: Kind, layout: Layout) -> list[str]:
-    """The statements that insert a line; their parameters are its fields."""
-    statements = []
-    if kind.table in ("meta", "sqlite_sequence"):  # a new file has rows of them
-        key = layout.order[0]
-        statements.append(f"DELETE FROM {kind.table} WHERE {key} = :{key}")
-    for table in ("node", kind.table) if kind.node else (kind.table,):
-        values = {field.column: f":{field.name}" for field in layout.fields if field.table == table}
-        if kind.node:
-            values |= {"kind": f"'{kind.node}'"} if table == "node" else {"node_id": ":id"}
-        statements.append(f"INSERT INTO {table}({', '.join(values)}) VALUES ({', '.join(values.values())})")
-    return statements
+def _parse_field(column: Column, raw: Raw | None) -> Any:
+    """The value of a field for the table. ValidationError."""
+    if raw is None:
+        value = column.default
+    elif column.type == "JSON":
+        written = bytes(raw).decode()
+        value = decode(raw, type=str | None) if written == "null" or written.startswith('"') else written
+    else:
+        value = _PARSERS[column.type](raw)
+    if value is None and column.required:
+        raise ValidationError(f"The field {column.field!r} is missing")
+    return value
 
 
 def _verify_references(conn: Connection) -> None:
