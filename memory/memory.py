@@ -53,17 +53,17 @@ if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
     from memory.services.browsing import Browsing
     from memory.services.exporting import Exporting
+    from memory.services.forgetting import Forgetting
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
     from memory.services.maintenance import Maintenance
-    from memory.services.retention import Retention
 
 
 class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
-    `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is
-    kept, and how long), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
+    `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `forgetting` (for
+    good, and what is kept), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
     `models`, `secrets` (masked values)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
@@ -109,10 +109,10 @@ class Memory:
         return Exporting(self.state)
 
     @cached_property
-    def retention(self) -> Retention:
-        from memory.services.retention import Retention
+    def forgetting(self) -> Forgetting:
+        from memory.services.forgetting import Forgetting
 
-        return Retention(self.store, self.ingest)
+        return Forgetting(self.state)
 
     @property
     def settings(self) -> MemorySettings:
@@ -243,8 +243,8 @@ class Memory:
         if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
         if source is not None:
-            return self.ingest.forget_sources([source])
-        return self.ingest.forget(object, fact, episode)
+            return self.forgetting.forget_sources([source])
+        return self.forgetting.forget(object, fact, episode)
 
     # Questions ------------------------------------------------------------------------------------
 

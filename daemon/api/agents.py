@@ -87,7 +87,7 @@ def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> 
     if not uris:
         return wire.AgentUndone(Forgotten(), 0, verdicts)
     copies = date_copies(memory.maintenance.copies_with(backups, uris))
-    gone = memory.ingest.forget_sources(uris)
+    gone = memory.forgetting.forget_sources(uris)
     return wire.AgentUndone(replace(gone, copies=copies), len(uris), verdicts)
 
 

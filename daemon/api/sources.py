@@ -69,7 +69,7 @@ def list_skipped(memory: Memory, match: str, limit: int) -> wire.SkippedReply:
 
 
 def list_retired(memory: Memory, limit: int) -> wire.RetiredReply:
-    listed, total = memory.retention.list_retired(max(0, min(limit, MOST_ROWS)))
+    listed, total = memory.forgetting.list_retired(max(0, min(limit, MOST_ROWS)))
     return wire.RetiredReply(tuple(listed), total)
 
 
@@ -139,16 +139,16 @@ def _forget_one(
     copies = memory.maintenance.copies_with(backups, uris)
     equal = tuple(memory.sources.list_equal(uris))
     try:
-        gone = memory.ingest.forget_sources(uris, find_files(uris))
+        gone = memory.forgetting.forget_sources(uris, find_files(uris))
         return replace(gone, copies=date_copies(copies), also_in=equal)
     except NotFoundError:
         if memory.sources.count_all(source.rstrip("/") + "/"):
             raise InvalidInputError(
                 f"{source} is a folder. To forget all that was read from it: pal watch rm --forget {source}"
             ) from None
-        if memory.ingest.unwiped_since() is None:
+        if memory.forgetting.unwiped_since() is None:
             raise
-        return Forgotten(pending=memory.ingest.wipe(0.0))  # the text may have been forgotten a moment ago
+        return Forgotten(pending=memory.forgetting.wipe(0.0))  # the text may have been forgotten a moment ago
 
 
 def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:

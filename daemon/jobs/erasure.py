@@ -68,7 +68,7 @@ class Erasure:
         """Continues the jobs of an earlier daemon, and its failed overwriting."""
         for job in self._memory.jobs.list_unfinished([KIND]):
             self._begin(job.id, NewJob(job.kind, job.dedupe_key, job.payload))
-        if self._memory.ingest.unwiped_since():
+        if self._memory.forgetting.unwiped_since():
             self._plan(0)
 
     def forget(self, spec: NewJob) -> Future[Forgotten]:
@@ -93,11 +93,11 @@ class Erasure:
         """What is still to be erased; None if nothing is."""
         jobs = self._memory.jobs.list_unfinished([KIND])
         folders = [job.payload["folder"] for job in jobs if "folder" in job.payload]
-        since = self._memory.ingest.unwiped_since()
+        since = self._memory.forgetting.unwiped_since()
         if not jobs and since is None:
             return None
         remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
-        return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.ingest.unwiped_because)
+        return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
 
     def _begin(self, job: int, spec: NewJob) -> None:
         future: Future[Forgotten] = Future()
@@ -114,14 +114,14 @@ class Erasure:
         if "folder" in what:
             yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, parts)
         else:
-            forget = partial(self._memory.retention.forget_some, what["retired"])
+            forget = partial(self._memory.forgetting.forget_retired, what["retired"])
             while (batch := self._write(forget)) != Forgotten():
                 parts.append(batch)
                 yield
-        pending = self._write(self._memory.ingest.wipe)
+        pending = self._write(self._memory.forgetting.wipe)
         parts.append(self.watch(Forgotten(pending=pending)))
         if not pending:
-            self._memory.retention.compact(self._write)
+            self._memory.forgetting.compact(self._write)
         self._write(partial(self._finish, job))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
@@ -129,7 +129,7 @@ class Erasure:
         task.total = self._memory.sources.count_all(below)
         while uris := self._memory.sources.list_uris(below, AT_ONCE):
             files = find_files(uris) if skip else ()
-            forget = partial(self._memory.ingest.forget_sources, uris, files, wipe=False)
+            forget = partial(self._memory.forgetting.forget_sources, uris, files, wipe=False)
             parts.append(self._write(forget))
             task.done += len(uris)
             yield
@@ -170,7 +170,7 @@ class Erasure:
     def _wipe(self) -> None:
         self._waiting.release()
         try:
-            pending = self._write(partial(self._memory.ingest.wipe, 0.0))
+            pending = self._write(partial(self._memory.forgetting.wipe, 0.0))
         except CancelledError:  # the daemon is stopping
             return
         except PalimpsestError as error:

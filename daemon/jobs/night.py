@@ -2,6 +2,9 @@
 
     consolidate -> learn from earlier questions -> erase what is not kept -> note it
 
+Retired text expires by the clock and cannot be restored. So after a long pause, or a jump of the clock, it waits for
+the next night: a wrong clock has mostly been corrected by then.
+
 The daemon checks every ten minutes instead of setting an alarm: a machine that slept or was off catches up once at the
 next check. An interrupted night starts again: all its work is in small units that are not repeated. Questions have
 priority over each of them.
@@ -16,12 +19,12 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
-from daemon.config.settings import NightSettings
+from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.budget import on_battery
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
@@ -34,13 +37,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LONG = timedelta(days=14)  # between two nights
 PAUSE_SECONDS = 0.2  # between two checks for running questions
 
 Learn = Callable[[Write, Callable[[], bool]], str]
 """Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
-
-Tidy = Callable[[Write, int], dict[str, int]]
-"""Erases what is not kept: how it writes, when it was done last (ms UTC, 0: never) -> what came of it in numbers."""
 
 
 class NightlyJob:
@@ -52,8 +53,8 @@ class NightlyJob:
         writer: Writer,
         settings: NightSettings,
         learn: Learn = lambda write, cancelled: "",
-        tidy: Tidy = lambda write, last: {},
         *,
+        retention: RetentionSettings | None = None,
         asking: Callable[[], bool] = lambda: False,
         battery: Callable[[], bool | None] = on_battery,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
@@ -63,7 +64,7 @@ class NightlyJob:
         self._writer = writer
         self._settings = settings
         self._learn = learn
-        self._tidy = tidy
+        self._retention = retention or RetentionSettings()
         self._battery = battery
         self._clock = clock
         self.asking = asking
@@ -109,7 +110,7 @@ class NightlyJob:
         """Consolidates now, on a person's request."""
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
-            self._memory.ingest.clear_unused(self._writer.write)
+            self._memory.forgetting.clear_unused(self._writer.write)
         log.info("put in order: %s", _count_report(report))
         return report
 
@@ -149,14 +150,40 @@ class NightlyJob:
         if self._closing.is_set():
             return False
         last = self._memory.maintenance.last_run("night")
-        tidied = self._tidy(self._write, last["t"] if last else 0)
+        erased = self._erase(last["t"] if last else 0)
         seconds = round(time.monotonic() - began, 1)
-        night = _count_report(report) | tidied | {
+        night = _count_report(report) | erased | {
             "t": self._read_clock(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
         self._write(partial(self._memory.maintenance.note_run, "night", night))
         log.info("the night is done in %s s: %s %s", seconds, _count_report(report), learnt)
         return True
+
+    def _erase(self, last: int) -> dict[str, int]:
+        """Erases what the settings `retention.*` do not keep; returns counts. `last`: the previous night, ms UTC, 0 if
+        none."""
+        forgetting, write, keep, thinned = self._memory.forgetting, self._write, self._retention.questions, 0
+        if keep:  # those since the last night are still to be counted
+            thinned = forgetting.thin_out_questions(keep, last, write)
+        counts = {"thinned": thinned, "erased": self._expire(last), "freed": forgetting.compact(write)}
+        forgetting.clear_unused(write)
+        return counts
+
+    def _expire(self, last: int) -> int:
+        """Erases expired retired text; returns the number of passages."""
+        from memory.services.forgetting import Expiry
+
+        now, settings = self._clock(), self._retention
+        if not last or not timedelta() <= now - datetime.fromtimestamp(last / 1000).astimezone() <= LONG:
+            return 0
+
+        def before(**age: float) -> int | None:
+            """The time before which retired text expires, ms UTC."""
+            return int((now - timedelta(**age)).timestamp() * 1000) if any(age.values()) else None
+
+        deleted, edited = before(days=settings.deleted_days), before(days=settings.edited_days)
+        drafts, shortest = before(hours=settings.draft_hours), int(settings.draft_hours * 3_600_000)
+        return self._memory.forgetting.expire(Expiry(deleted, edited, drafts, shortest), self._write).episodes
 
     def _read_clock(self) -> int:
         """The store's time: ms UTC."""

@@ -161,7 +161,6 @@ class Daemon:
         from daemon.jobs.erasure import Erasure
         from daemon.jobs.models import Models
         from daemon.jobs.night import NightlyJob
-        from daemon.jobs.retention import RetentionJob
         from daemon.jobs.tasks import Tasks
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
@@ -219,9 +218,12 @@ class Daemon:
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.reconsider
         self.learning = Learning(self.memory, self.writer, self.settings.learning, self.activity.publish)
-        expiry = RetentionJob(self.memory, self.settings.retention)
         self.nightly = NightlyJob(
-            self.memory, self.writer, self.settings.night, self.learning.at_night, expiry.at_night
+            self.memory,
+            self.writer,
+            self.settings.night,
+            self.learning.at_night,
+            retention=self.settings.retention,
         )
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
         self.disk = Disk(

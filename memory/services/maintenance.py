@@ -26,6 +26,7 @@ from memory.services.state import State, embed
 from memory.store import backup as backups
 from memory.store import edge_memory, fact_vectors, metrics, queries, relations, schema, seals, text, vectors
 from memory.store.connect import Connection
+from memory.store.rows import set_meta
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
@@ -170,7 +171,7 @@ class Maintenance:
             embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
             write(partial(self._store.write, put_vectors, embedder_id, *embedded))
         write(partial(self._state.load_vectors, embedder, embedder_id))
-        write(partial(self._store.write, fact_vectors.discard))
+        write(partial(self._store.write, set_meta, fact_vectors.EMBEDDER, None))
         write(self._state.complete_fact_vectors)
         write(partial(self._store.write, seals.renew, ("vec", "sentence_vec")))
         progress(len(waiting), len(waiting))

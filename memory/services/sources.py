@@ -7,7 +7,7 @@ from typing import Any
 from memory.errors import NotFoundError
 from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.services.jobs import NewJob
-from memory.store import episodes, forgotten, jobs, recent, sources
+from memory.store import episodes, forget, jobs, recent, sources
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms, to_ms
@@ -37,8 +37,8 @@ class Sources:
     count_tags = read_by(sources.count_tags)
     change_tags = write_by(sources.change_tags)
     set_reader_versions = write_by(sources.read_anew)
-    is_forgotten = read_by(forgotten.is_marked)
-    read_again = write_by(forgotten.unmark)
+    is_forgotten = read_by(forget.is_marked)
+    read_again = write_by(forget.unmark)
 
     def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
         """The live sources read between two times, newest first, and how many there are."""

@@ -14,7 +14,7 @@ from typing import Any
 from memory.errors import StoreDamagedError, StoreError, StoreFullError
 from memory.store.connect import Connection, connect, create_private, driver_errors
 from memory.store.ownership import rename_copy
-from memory.store.rows import FIRST_EDGE, LISTED, to_json
+from memory.store.rows import FIRST_EDGE, LISTED, get_meta, set_meta, to_json
 
 COPIES = "copies"  # in the table meta: paths of backups outside the folder
 
@@ -33,7 +33,7 @@ def verified_copy(conn: Connection, path: Path, to: Path, snapshot: Connection |
         with driver_errors(path):
             conn.execute("VACUUM INTO ?", (str(temporary),))
         with driver_errors(temporary), closing(connect(temporary)) as copy:
-            if snapshot and _read_generation(copy) != _read_generation(snapshot):
+            if snapshot and get_meta(copy, "generation") != get_meta(snapshot, "generation"):
                 return False
             _compare(snapshot or conn, copy, path)
             rename_copy(copy)  # the log of the file it was copied from
@@ -54,10 +54,6 @@ def check_room(path: Path, to: Path, share: float) -> None:
             f"A copy of {path} takes {needed >> 20:,} MB, and {free >> 20:,} MB are free at {folder}. Make room, or "
             "put it on another disk: pal backup TO"
         )
-
-
-def _read_generation(conn: Connection) -> int:
-    return int(conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
 
 
 def _compare(conn: Connection, copy: Connection, path: Path) -> None:
@@ -105,9 +101,7 @@ def find_rows(
 
 def note_copy(conn: Connection, path: Path) -> None:
     """Remembers the path of a backup."""
-    conn.execute(
-        "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (COPIES, to_json([*_list_noted(conn), str(path)]))
-    )
+    set_meta(conn, COPIES, to_json([*_list_noted(conn), str(path)]))
 
 
 def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
@@ -149,5 +143,4 @@ def _has_row(path: Path, query: str, values: tuple[Any, ...]) -> bool:
 
 
 def _list_noted(conn: Connection) -> list[str]:
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (COPIES,)).fetchone()
-    return list(dict.fromkeys(json.loads(row[0]))) if row else []
+    return list(dict.fromkeys(json.loads(get_meta(conn, COPIES) or "[]")))

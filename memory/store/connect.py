@@ -27,6 +27,9 @@ OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete removes forgotten words from 
 
 _encode = msgspec.msgpack.Encoder().encode
 
+INCREMENTAL = 2  # of PRAGMA auto_vacuum
+WORTH_BYTES = 1 << 20  # of free space
+WORTH_SHARE = 0.1  # of the file; less is reused soon
 MAX_PREPARED = 512  # cached statements per connection; the driver's default of 128 is too small for one passage
 
 PRAGMAS = (
@@ -162,3 +165,30 @@ def _read_inode(path: Path) -> Inode | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+# Free space ----------------------------------------------------------------------------------------------------
+# SQLite keeps the pages of deleted data and reuses them. Its incremental vacuum cuts surplus pages off, some per
+# transaction: it moves pages from the end of the file into free ones. VACUUM would need the size of the file in memory.
+
+
+def count_surplus(conn: Connection) -> int:
+    """Bytes of the file that can be returned to the disk; 0 if they do not justify the writing."""
+    free = _count_free(conn)
+    size = _read_pragma(conn, "page_count") * _read_pragma(conn, "page_size")
+    return free if free >= max(WORTH_BYTES, WORTH_SHARE * size) else 0
+
+
+def cut_off(conn: Connection, pages: int) -> int:
+    """Returns `pages` pages; the bytes left to return. The file gets shorter with the next checkpoint."""
+    conn.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # each fetched row is a page
+    return _count_free(conn)
+
+
+def _count_free(conn: Connection) -> int:
+    is_incremental = _read_pragma(conn, "auto_vacuum") == INCREMENTAL
+    return is_incremental * _read_pragma(conn, "freelist_count") * _read_pragma(conn, "page_size")
+
+
+def _read_pragma(conn: Connection, name: str) -> int:
+    return int(conn.execute(f"PRAGMA {name}").fetchone()[0])

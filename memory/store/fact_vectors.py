@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from memory.protocols import Embedder, Vectors
 from memory.store import facts
 from memory.store.connect import Connection
-from memory.store.rows import is_asserted, is_live, select_ids
+from memory.store.rows import get_meta, is_asserted, is_live, select_ids, set_meta
 from memory.store.vectors import to_bytes
 
 Bytes = NDArray[np.int8]
 
+EMBEDDER = "fact_vectors"  # in the table meta: whose vectors these are; deleting it makes `open_index` recreate them
 RESCORED = 40  # nearest by signs that are ranked by values
 CLAIMS = ("asserted", "past", "negated", "plan")  # modalities of facts that are claims
 _LISTED = ", ".join(f"'{claim}'" for claim in CLAIMS)
@@ -33,30 +34,20 @@ UNION ALL SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is
 def open_index(conn: Connection, embedder: Embedder) -> bool:
     """Creates an empty index unless there is one of this embedder; returns whether it did."""
     name = f"{embedder.name} {embedder.dimension}"
-    if made := _find_embedder(conn) != name:
+    if made := bool(get_meta(conn, EMBEDDER) != name):
         bits = -(-embedder.dimension // 8) * 8
         conn.execute("DROP TABLE IF EXISTS vec_fact")
         conn.execute(
             f"CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[{bits}],"
             f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB, +crc INTEGER)"
         )
-        conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (name,))
+        set_meta(conn, EMBEDDER, name)
     return made
-
-
-def discard(conn: Connection) -> None:
-    """Makes the next `open_index` recreate the index."""
-    conn.execute("DELETE FROM meta WHERE key = 'fact_vectors'")
 
 
 def is_open(conn: Connection) -> bool:
     """Whether the index exists."""
-    return _find_embedder(conn) is not None
-
-
-def _find_embedder(conn: Connection) -> str | None:
-    row = conn.execute("SELECT value FROM meta WHERE key = 'fact_vectors'").fetchone()
-    return None if row is None else str(row[0])
+    return get_meta(conn, EMBEDDER) is not None
 
 
 def complete(conn: Connection, embedder: Embedder, most: int) -> bool:

@@ -4,44 +4,33 @@ Call inside `store.writing()`, then `store.checkpoint()`, which removes the word
 messages stay, as do passages of other sources that mention a forgotten object. Facts that a forgotten fact replaced
 become valid again, until the next replacement."""
 
+import hmac
+from collections.abc import Iterable
 from dataclasses import replace
+from secrets import token_hex
+from typing import NamedTuple
 
 from memory.errors import NotFoundError
-from memory.nouns import Forgotten
+from memory.nouns import Forgotten, RetiredText
 from memory.stages import TIME_EPISODE, ScopeNote
-from memory.store import edge_memory, fact_vectors, forgotten, graph, revisions, secrets, text, vectors
+from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, text, vectors
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
+from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, select_ids, set_meta, to_json
+from memory.time.timestamps import from_ms
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # replaces an answer in a chat that quoted forgotten data
+KEY = "forgotten_key"  # in the table meta: of the hashes of forgotten contents
 UNWIPED = "unwiped"  # in the table meta: ms UTC since which the log may contain forgotten data
 UNCLEARED = "uncleared"  # in the table meta: ms UTC since which unused parts of pages may contain forgotten data
 
 
 def note_unwiped(conn: Connection, now: int, by_person: bool) -> None:
-    """Records that the log contains data forgotten in this unit, until `note_wiped`; and that unused parts of pages may
-    contain what a person forgot, until `note_cleared`."""
+    """Records that the log contains data forgotten in this unit, and that unused parts of pages may contain what a
+    person forgot."""
     for key in (UNWIPED, UNCLEARED) if by_person else (UNWIPED,):
-        conn.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (key, now))
-
-
-def is_uncleared(conn: Connection) -> bool:
-    return conn.execute("SELECT 1 FROM meta WHERE key = ?", (UNCLEARED,)).fetchone() is not None
-
-
-def note_cleared(conn: Connection) -> None:
-    conn.execute("DELETE FROM meta WHERE key = ?", (UNCLEARED,))
-
-
-def note_wiped(conn: Connection) -> None:
-    conn.execute("DELETE FROM meta WHERE key = ?", (UNWIPED,))
-
-
-def unwiped_since(conn: Connection) -> int | None:
-    """Since when (ms UTC) the log may contain forgotten data, or None."""
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (UNWIPED,)).fetchone()
-    return None if row is None else int(row[0])
+        if get_meta(conn, key) is None:
+            set_meta(conn, key, now)
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
@@ -75,7 +64,7 @@ def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
 
 def _mark(conn: Connection, sources: str, now: int) -> None:
     query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
-    forgotten.mark(conn, [digest for (digest,) in conn.execute(query, (sources,)).fetchall()], now)
+    mark(conn, [digest for (digest,) in conn.execute(query, (sources,)).fetchall()], now)
 
 
 def _forget_sources(conn: Connection, sources: str, now: int) -> Forgotten:
@@ -316,3 +305,93 @@ _TOUCHING = " UNION ".join(
 )
 _LIVE_EDGE = " UNION ALL ".join(f"SELECT 1 FROM edge WHERE {end} = n.id AND {LIVE}" for end in ("src", "dst"))
 _ANY_EDGE = f"{_LIVE_EDGE} UNION ALL {_LIVE_EDGE.replace(LIVE, _GONE)}"
+
+
+# Marks of forgotten contents, which are not read again. A hash with a key of this memory remains: enough to recognize
+# the content under any name, useless for a lookup elsewhere. ------------------------------------------------------
+
+
+def mark(conn: Connection, digests: Iterable[str], now: int) -> None:
+    """Excludes files with these contents (SHA-256, hex) from reading."""
+    rows = [(_hash_content(conn, digest), now) for digest in digests]
+    conn.executemany("INSERT OR IGNORE INTO forgotten(mark, t) VALUES (?, ?)", rows)
+
+
+def unmark(conn: Connection, digests: Iterable[str]) -> None:
+    """Allows reading files with these contents."""
+    marks = to_json([_hash_content(conn, digest) for digest in digests])
+    conn.execute(f"DELETE FROM forgotten WHERE mark IN {LISTED}", (marks,))
+
+
+def is_marked(conn: Connection, digest: str) -> bool:
+    """Whether a file with this content must not be read."""
+    if conn.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
+        return False
+    return conn.execute("SELECT 1 FROM forgotten WHERE mark = ?", (_hash_content(conn, digest),)).fetchone() is not None
+
+
+def _hash_content(conn: Connection, digest: str) -> str:
+    key = get_meta(conn, KEY)
+    if key is None:
+        key = token_hex(32)
+        set_meta(conn, KEY, key)
+    return hmac.digest(bytes.fromhex(key), digest.encode(), "sha256").hex()
+
+
+# Retired text, which only questions about an earlier time find: of deleted sources, and of earlier versions ---------
+
+
+class Expiry(NamedTuple):
+    """The retired text to delete: sources deleted before `deleted`, passages edited away before `edited`, and those
+    edited away before `drafts` that were current for less than `shortest`. None: none of these."""
+
+    deleted: int | None = None
+    edited: int | None = None
+    drafts: int | None = None
+    shortest: int = 0
+
+
+def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
+    """The retired text by source, last retired first."""
+    rows = conn.execute(
+        "SELECT s.uri, s.title, s.t_deleted IS NOT NULL, count(n.id), max(ifnull(s.t_deleted, 0), ifnull("
+        f"max(n.t_expired), 0)) AS t FROM source s {_RETIRED} GROUP BY s.id"
+        " HAVING count(n.id) OR s.t_deleted IS NOT NULL ORDER BY t DESC, s.uri LIMIT ?",
+        (limit,),
+    )
+    return [RetiredText(uri, title, bool(gone), passages, from_ms(t)) for uri, title, gone, passages, t in rows]
+
+
+def count_retired(conn: Connection) -> int:
+    """The number of sources that `list_retired` returns without a limit."""
+    query = f"SELECT count(DISTINCT s.id) FROM source s {_RETIRED} WHERE n.id IS NOT NULL OR s.t_deleted IS NOT NULL"
+    return int(conn.execute(query).fetchone()[0])
+
+
+def find_retired_sources(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
+    """Ids of sources deleted before the limit: all, or those at or below a uri."""
+    if expiry.deleted is None:
+        return []
+    query = f"SELECT id FROM source s WHERE t_deleted < ? AND {_UNDER} ORDER BY id LIMIT ?"
+    return select_ids(conn, query, expiry.deleted, *_find_scope(under), limit)
+
+
+def find_retired_passages(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
+    """Ids of passages no longer in their live source, as above."""
+    stood = "e.until - min(n.t_created, coalesce(e.since, e.event_from))"  # NULL if the beginning is unknown
+    query = (
+        "SELECT n.id FROM node n JOIN episode e ON e.node_id = n.id JOIN source s ON s.id = e.source_id"
+        f" WHERE n.t_expired IS NOT NULL AND s.t_deleted IS NULL AND {_UNDER}"
+        f" AND (n.t_expired < ? OR n.t_expired < ? AND {stood} >= 0 AND {stood} < ?) ORDER BY n.id LIMIT ?"
+    )
+    times = [_NEVER if time is None else time for time in (expiry.edited, expiry.drafts)]
+    return select_ids(conn, query, *_find_scope(under), *times, expiry.shortest, limit)
+
+
+def _find_scope(under: str) -> tuple[str, str, int, str, str]:
+    return under, under, len(under) + 1, under + "/", under + "#"
+
+
+_NEVER = -(1 << 62)
+_RETIRED = "LEFT JOIN episode e ON e.source_id = s.id LEFT JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL"
+_UNDER = "(? = '' OR s.uri = ? OR substr(s.uri, 1, ?) IN (?, ?))"

@@ -25,7 +25,7 @@ Numbered = Iterator[tuple[int, bytes]]
 
 _read_line = Decoder(dict[str, Raw]).decode
 _TYPES = {"INTEGER": int, "TEXT": str, "REAL": float, "BLOB": bytes, "ANY": int | str}
-_PARSERS = {type: Decoder(of | None).decode for type, of in _TYPES.items()}  # type: ignore[operator]
+_PARSERS = {type: Decoder(of | None).decode for type, of in _TYPES.items()}
 
 
 class _Table:

@@ -10,7 +10,7 @@ from memory.nouns import Stats
 from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
 from memory.store.calendars import count_repeated
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, to_json
+from memory.store.rows import LISTED, LIVE, get_meta, group_rows, id_list, is_live, set_meta, to_json
 from memory.store.sources import count_copies
 from memory.store.traces import IS_WHOLE
 
@@ -149,11 +149,10 @@ def hash_outline(conn: Connection) -> str:
 
 def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
     """Replaces the recorded results of a periodic job."""
-    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (RUN + job, to_json(figures)))
+    set_meta(conn, RUN + job, to_json(figures))
 
 
 def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
     """The results of the last run of a periodic job, or None."""
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (RUN + job,)).fetchone()
-    figures: dict[str, Any] | None = json.loads(row[0]) if row else None
+    figures: dict[str, Any] | None = json.loads(get_meta(conn, RUN + job) or "null")
     return figures

@@ -82,6 +82,20 @@ def insert_row(conn: Connection, table: str, **values: Any) -> int:
     return int(conn.execute(query, tuple(values.values())).fetchone()[0])
 
 
+def get_meta(conn: Connection, key: str) -> Any:
+    """A value of the table meta, or None."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return row and row[0]
+
+
+def set_meta(conn: Connection, key: str, value: int | str | None) -> None:
+    """Changes a value of the table meta; None deletes it."""
+    if value is None:
+        conn.execute("DELETE FROM meta WHERE key = ?", (key,))
+    else:
+        conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (key, value))
+
+
 def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, is_live, to_json
+from memory.store.rows import LISTED, get_meta, id_list, is_live, to_json
 from memory.text.placeholders import MaskedSecret
 
 KEY = "mask_key"  # in the table meta
@@ -23,8 +23,7 @@ class SecretPlace(NamedTuple):
 
 def get_key(conn: Connection) -> bytes:
     """The key of this memory's placeholders."""
-    (value,) = conn.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
-    return bytes.fromhex(value)
+    return bytes.fromhex(get_meta(conn, KEY))
 
 
 def keep(conn: Connection, source_id: int, secrets: Sequence[MaskedSecret]) -> None:

@@ -10,7 +10,18 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, ListedSource, Policy, Source
 from memory.store import text
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
+from memory.store.rows import (
+    LISTED,
+    SOURCE_COLUMNS,
+    get_meta,
+    id_list,
+    insert_row,
+    is_live,
+    select_ids,
+    set_meta,
+    source_from_row,
+    to_json,
+)
 from memory.text.mentions import norm
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
@@ -185,17 +196,14 @@ def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> 
 def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
     """Clears the content hashes of sources read by another version of their reader, so that they are read again.
     `readers`: current version by name."""
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (_READERS,)).fetchone()
-    before: dict[str, int] = json.loads(row[0]) if row else {}
+    before: dict[str, int] = json.loads(get_meta(conn, _READERS) or "{}")
     newer = [name for name, version in readers.items() if before.get(name, 1) != version]
     if newer:
         conn.execute(
             f"UPDATE source SET sha256 = NULL, size = NULL WHERE reader IN {LISTED} AND sha256 IS NOT NULL",
             (to_json(newer),),
         )
-        conn.execute(
-            "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (_READERS, to_json({**before, **readers}))
-        )
+        set_meta(conn, _READERS, to_json({**before, **readers}))
 
 
 def set_policy(conn: Connection, uri: str, policy: Policy) -> int:

@@ -22,9 +22,10 @@ from memory.errors import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from memory.store import compact, ownership, schema, seals
+from memory.store import ownership, schema, seals
 from memory.store.backup import check_room, verified_copy
 from memory.store.connect import (
+    INCREMENTAL,
     Connection,
     FilePlace,
     connect,
@@ -33,6 +34,7 @@ from memory.store.connect import (
     driver_errors,
     translate_error,
 )
+from memory.store.rows import get_meta
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -261,7 +263,7 @@ class Store:
     def generation(self) -> int:
         """Grows by one with each unit that changed something; within `reading()` that of the snapshot."""
         with self.reading() as conn:
-            value: int = conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+            value: int = get_meta(conn, "generation")
             return value
 
     @property
@@ -388,7 +390,7 @@ def _open_newest(file: Path) -> Connection:
         try:
             if version == 0:
                 writer.execute("PRAGMA page_size = 8192")
-                writer.execute(f"PRAGMA auto_vacuum = {compact.INCREMENTAL}")
+                writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
             writer.execute("PRAGMA journal_mode = WAL")
             schema.upgrade(writer, file, version, schema.STEPS)
             seals.watch(writer)

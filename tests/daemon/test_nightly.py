@@ -18,7 +18,6 @@ from daemon.api.services import QuestionPool
 from daemon.client.client import Client
 from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.night import NightlyJob
-from daemon.jobs.retention import RetentionJob
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
 from daemon.testing import RunningDaemon, run_daemon
@@ -114,16 +113,15 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
     for who in ("Ana", "Bo"):
         list(desk.memory.ask(f"Whose letter is {who}'s?"))
     begun = datetime.now().astimezone().replace(hour=12)
-    retention = RetentionJob(desk.memory, RetentionSettings(draft_hours=0, questions=1), clock=lambda: desk.now)
     nightly = NightlyJob(
-        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "", retention.at_night,
-        battery=lambda: False, clock=lambda: desk.now,
+        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "",
+        retention=RetentionSettings(draft_hours=0, questions=1), battery=lambda: False, clock=lambda: desk.now,
     )  # fmt: skip
     assert look(1) == 0 and (first := desk.memory.maintenance.last_run("night")) and first["thinned"] == 0
     assert look(40) == 0, "the clock seemed to have jumped"
     assert (second := desk.memory.maintenance.last_run("night")) and second["thinned"] == 1
     assert [look(days) for days in (41, 42)] == [1, 0]
-    assert [one.uri for one in desk.memory.retention.list_retired(9)[0]] == ["/n/edited.md"], "history is kept"
+    assert [one.uri for one in desk.memory.forgetting.list_retired(9)[0]] == ["/n/edited.md"], "history is kept"
 
 
 def test_on_its_battery_a_machine_waits(desk: Desk) -> None:

@@ -112,15 +112,15 @@ def test_what_is_erased_is_not_called_undone_where_the_disk_refuses_to_overwrite
     for n in range(40):
         memory.remember(f"The vaultword{n} is Ana's. " * 60, source=f"note:{n}")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    memory.ingest.forget_sources(["note:7"], wipe=False)
+    memory.forgetting.forget_sources(["note:7"], wipe=False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, before[1]))  # no file may grow: the log cannot be emptied
     try:
-        assert "disk" in memory.ingest.wipe(0.0)
+        assert "disk" in memory.forgetting.wipe(0.0)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert memory.ingest.unwiped_since() and residue(memory, "vaultword7 ") == ["vaultword7 "]
+    assert memory.forgetting.unwiped_since() and residue(memory, "vaultword7 ") == ["vaultword7 "]
     assert memory.sources.get("note:7") is None, "it is gone all the same"
-    assert memory.ingest.wipe() == "" and memory.ingest.unwiped_since() is None
+    assert memory.forgetting.wipe() == "" and memory.forgetting.unwiped_since() is None
     assert residue(memory, "vaultword7 ") == []
 
 
@@ -265,8 +265,7 @@ def test_unused_parts_of_split_pages_are_cleared(memory: Memory) -> None:
         memory.remember_many(notes[start : start + 5])
     rng.shuffle(words)
     gone, kept = words[:150], words[150:]
-    memory.ingest.forget_sources(gone)
-    assert memory.ingest.is_uncleared()
-    assert memory.ingest.clear_unused() and not memory.ingest.is_uncleared()
+    memory.forgetting.forget_sources(gone)
+    assert memory.forgetting.clear_unused() and not memory.forgetting.clear_unused()
     assert residue(memory, *gone) == [] and len(residue(memory, *kept)) == 150
-    assert memory.check().ok and not memory.ingest.clear_unused()
+    assert memory.check().ok and not memory.forgetting.clear_unused()

@@ -234,11 +234,11 @@ def test_many_are_forgotten_at_once_or_none(fresh: Memory) -> None:
     for name in "abc":
         fresh.remember(f"The secret of {name} is kept.", source=f"/{name}.md")
     with pytest.raises(NotFoundError):
-        fresh.ingest.forget_sources(["/a.md", "/nowhere.md"])
+        fresh.forgetting.forget_sources(["/a.md", "/nowhere.md"])
     assert fresh.stats().sources == 3
-    assert fresh.ingest.forget_sources(["/a.md", "/b.md"]).sources == 2
+    assert fresh.forgetting.forget_sources(["/a.md", "/b.md"]).sources == 2
     assert [hit.episode.source.uri for hit in fresh.recall("secret").hits] == ["/c.md"]
-    assert fresh.ingest.forget_sources([]).sources == 0
+    assert fresh.forgetting.forget_sources([]).sources == 0
 
 
 def test_facts_about_a_name(fresh: Memory) -> None:

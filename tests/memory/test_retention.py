@@ -11,7 +11,7 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Answer, Citation, Document, Forgotten, Step, Trace, Visit
-from memory.services.retention import ANY_TIME, Expiry
+from memory.services.forgetting import ANY_TIME, Expiry
 from memory.store import traces
 from tests.memory.store.building import HashEmbedder
 from tests.memory.test_forgetting import residue
@@ -43,20 +43,20 @@ def notes(memory: Memory) -> None:
 
 def test_what_is_retired_is_listed_and_erased(memory: Memory) -> None:
     notes(memory)
-    listed, total = memory.retention.list_retired(10)
+    listed, total = memory.forgetting.list_retired(10)
     assert total == 3 and {(one.uri, one.deleted, one.passages) for one in listed} == {
         ("/n/old.md", True, 1), ("/n/bank.md", False, 1), ("/elsewhere/c.md", False, 1)
     }  # fmt: skip
-    assert len(memory.retention.list_retired(1)[0]) == 1
+    assert len(memory.forgetting.list_retired(1)[0]) == 1
     assert residue(memory, "vaultname4711", "secretletter0815") == ["vaultname4711", "secretletter0815"]
-    gone = memory.retention.forget_some("/n") + memory.retention.forget_some("/n")
-    assert (gone.sources, gone.episodes) == (1, 2) and memory.retention.forget_some("/n") == Forgotten()
-    memory.ingest.wipe()
+    gone = memory.forgetting.forget_retired("/n") + memory.forgetting.forget_retired("/n")
+    assert (gone.sources, gone.episodes) == (1, 2) and memory.forgetting.forget_retired("/n") == Forgotten()
+    memory.forgetting.wipe()
     assert residue(memory, "vaultname4711", "secretletter0815") == []
-    assert [one.uri for one in memory.retention.list_retired(10)[0]] == ["/elsewhere/c.md"]
+    assert [one.uri for one in memory.forgetting.list_retired(10)[0]] == ["/elsewhere/c.md"]
     assert "safe" in memory.recall("PIN of the account").hits[0].episode.text
     assert memory.check().problems == ()
-    assert memory.retention.forget_some().episodes == 1 and memory.retention.count() == 0
+    assert memory.forgetting.forget_retired().episodes == 1 and memory.forgetting.count_retired() == 0
 
 
 def test_a_file_whose_time_has_come_is_read_when_it_comes_back_and_a_forgotten_one_is_not(memory: Memory) -> None:
@@ -65,22 +65,24 @@ def test_a_file_whose_time_has_come_is_read_when_it_comes_back_and_a_forgotten_o
         sha256 = memory.sources.get(f"/n/{name}.md").sha256  # type: ignore[union-attr]
         memory.ingest.retire(f"/n/{name}.md")
         if name == "expired":
-            assert memory.retention.expire(Expiry(deleted=ANY_TIME)).sources == 1
+            assert memory.forgetting.expire(Expiry(deleted=ANY_TIME)).sources == 1
         else:
-            memory.retention.forget_some()
+            memory.forgetting.forget_retired()
         assert memory.sources.is_forgotten(sha256) == (name == "forgotten")
 
 
 def test_each_kind_goes_in_its_own_time(memory: Memory) -> None:
     notes(memory)
     long_ago = int(BEGAN.timestamp() * 1000)
-    assert memory.retention.expire(Expiry(long_ago, long_ago, long_ago, HOUR)) == Forgotten(), "it was retired just now"
-    assert memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)) == Forgotten(), "it stood for a day"
-    gone = memory.retention.expire(Expiry(deleted=ANY_TIME))
+    assert memory.forgetting.expire(Expiry(long_ago, long_ago, long_ago, HOUR)) == Forgotten(), (
+        "it was retired just now"
+    )
+    assert memory.forgetting.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)) == Forgotten(), "it stood for a day"
+    gone = memory.forgetting.expire(Expiry(deleted=ANY_TIME))
     assert (gone.sources, gone.pending) == (1, "") and residue(memory, "secretletter0815", "vaultname4711") == [
         "vaultname4711"
     ]
-    assert memory.retention.expire(Expiry(edited=ANY_TIME)).episodes == 2
+    assert memory.forgetting.expire(Expiry(edited=ANY_TIME)).episodes == 2
     assert residue(memory, "vaultname4711") == []
 
 
@@ -89,7 +91,7 @@ def test_of_a_note_that_is_being_written_only_what_stood_is_kept(memory: Memory)
     write(memory, "/n/flat.md", "Rent: 800 euros.")
     for minutes, rent in ((60 * 24, 900), (60 * 24 + 5, 950), (60 * 24 + 9, 980), (60 * 48, 990)):
         write(memory, "/n/flat.md", f"Rent: {rent} euros.", minutes)
-    assert memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)).episodes == 2
+    assert memory.forgetting.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)).episodes == 2
     assert residue(memory, "900 euros", "950 euros", "980 euros", "800 euros") == ["980 euros", "800 euros"]
     follows = {(one.old.quote, one.new.quote) for one in memory.revisions("all")}
     assert follows == {("Rent: 800 euros.", "Rent: 980 euros."), ("Rent: 980 euros.", "Rent: 990 euros.")}
@@ -117,8 +119,8 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
     judged, plain, newest = asked
     memory.feedback(judged, "good")
     before = lessons(memory)
-    assert memory.retention.thin_out_questions(1, before=0) == 0, "they were asked later"
-    assert before and memory.retention.thin_out_questions(1) == 2 and memory.retention.thin_out_questions(1) == 0
+    assert memory.forgetting.thin_out_questions(1, before=0) == 0, "they were asked later"
+    assert before and memory.forgetting.thin_out_questions(1) == 2 and memory.forgetting.thin_out_questions(1) == 0
     whole, thin = memory.questions.trace(newest), memory.questions.trace(plain)
     assert whole.trace.steps and whole.trace.visits and whole.answer and whole.answer.citations[0].passage
     assert (thin.asked.question, thin.asked.no_answer) == ("Where does Bo live?", False)
@@ -145,13 +147,13 @@ def test_ten_thousand_questions_are_twenty_megabytes(memory: Memory) -> None:
     cited = tuple(
         Citation(n, id, "/n/a.md", "Ana", "Ana lives in Lisbon." * 3, 1, 2, passage="p" * 600) for n in range(8)
     )
-    memory.ingest.wipe()
+    memory.forgetting.wipe()
     before = memory.store.path.stat().st_size
     with memory.store.writing() as conn:
         for n in range(1000):
             traces.store(conn, Trace(f"Where does Ana live, {n}?", steps, visits), Answer("a" * 500, cited), 1000)
-    assert memory.retention.thin_out_questions(50) == 950
-    assert memory.retention.compact() > 0
+    assert memory.forgetting.thin_out_questions(50) == 950
+    assert memory.forgetting.compact() > 0
     assert memory.store.path.stat().st_size - before < 2_000_000 - 1000 * 650, (
         "and 650 bytes for what is learnt from it"
     )
@@ -165,11 +167,11 @@ def test_the_file_gets_shorter_again(memory: Memory) -> None:
         paragraphs = [f"Paragraph {i} of version {k} says w{i}." for i in range(100)]
         write(memory, "/n/a.md", "\n\n".join(paragraphs), k)
     memory.remember("Bo lives in Porto.", source="/n/b.md")
-    memory.ingest.wipe()
+    memory.forgetting.wipe()
     grown = memory.store.path.stat().st_size
-    assert memory.retention.compact() == 0, "there is nothing to give back"
-    memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR))
-    freed = memory.retention.compact()
+    assert memory.forgetting.compact() == 0, "there is nothing to give back"
+    memory.forgetting.expire(Expiry(drafts=ANY_TIME, shortest=HOUR))
+    freed = memory.forgetting.compact()
     assert freed > grown / 2 and memory.store.path.stat().st_size == grown - freed
     assert memory.recall("Where does Bo live?").hits[0].episode.source.uri == "/n/b.md"
-    assert memory.check().problems == () and memory.retention.compact() == 0
+    assert memory.check().problems == () and memory.forgetting.compact() == 0

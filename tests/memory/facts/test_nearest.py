@@ -95,9 +95,9 @@ def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:
     again = written(fresh, text, "2024-01-01", source="a.md")
     fresh.knowledge.assert_facts({again: read}, "m")
     assert len(vectors_of(fresh)) == 2
-    fresh.ingest.forget(fact=next(iter(learnt.facts)))
+    fresh.forgetting.forget(fact=next(iter(learnt.facts)))
     assert len(vectors_of(fresh)) == 1
-    fresh.ingest.forget(episode=again)
+    fresh.forgetting.forget(episode=again)
     assert vectors_of(fresh) == set() and fresh.check().ok
 
 

@@ -245,7 +245,7 @@ def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> Non
     asked(fresh, "What does Zacharias Quillfeather owe me?", "What is Zacharias Quillfeather afraid of at night?")
     before = fresh.maintenance.diagnose()
     assert before.questions == 2 and before.alias_suspects
-    fresh.ingest.forget_sources(["/canoe.md", "/canoe.md#2"])
+    fresh.forgetting.forget_sources(["/canoe.md", "/canoe.md#2"])
     after = fresh.maintenance.diagnose()
     assert (after.questions, after.alias_suspects, after.failures) == (0, (), ())
     assert "Quillfeather" not in repr(after)

@@ -6,7 +6,7 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Forgotten, Scope, Step, Trace, Visit
-from memory.store import check, conversations, episodes, forget, forgotten, graph, jobs, sources, text, traces
+from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
 from tests.memory.store.building import HashEmbedder, about, remember
@@ -94,13 +94,13 @@ def test_of_a_forgotten_file_only_a_keyed_hash_stays(store: Store) -> None:
     with store.writing() as conn:
         remember(conn, "a.md", SECRET)
         conn.execute("UPDATE source SET sha256 = ?", (digest,))
-        assert not forgotten.is_marked(conn, digest)
+        assert not forget.is_marked(conn, digest)
         forget.source(conn, "a.md", 3000)
-        assert forgotten.is_marked(conn, digest) and not forgotten.is_marked(conn, digest[::-1])
+        assert forget.is_marked(conn, digest) and not forget.is_marked(conn, digest[::-1])
     store.checkpoint()
     assert residue(store, digest) == []
-    store.write(forgotten.unmark, [digest])
-    assert not store.read(forgotten.is_marked, digest)
+    store.write(forget.unmark, [digest])
+    assert not store.read(forget.is_marked, digest)
 
 
 def test_a_forgotten_episode_leaves_its_source_and_what_others_mention(store: Store) -> None:

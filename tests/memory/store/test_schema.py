@@ -6,7 +6,7 @@ import pytest
 
 from memory.errors import StoreDamagedError, StoreError
 from memory.nouns import FORGOTTEN
-from memory.store import check, forgotten, ownership, schema, sources
+from memory.store import check, forget, ownership, schema, sources
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember_in_older, use_steps
@@ -86,7 +86,7 @@ def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
     with Store.open(tmp_path / "memory.db") as store, store.reading() as conn:
         reasons = {skip.uri: skip.reason for skip in sources.list_skipped(conn)}
         assert reasons == {"/diary.md": FORGOTTEN, "/photo.jpg": "there is no reader for it"}
-        assert not forgotten.is_marked(conn, "00" * 32)
+        assert not forget.is_marked(conn, "00" * 32)
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
