@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 
 from daemon import wire
-from daemon.api.routing import MOST_ROWS
 from daemon.api.services import Cache, Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import PlannedEntry
-from memory.time.timestamps import from_ms
 
 SHOWN = 5  # of each kind
 MAX_PLANNED = 30
@@ -22,21 +20,6 @@ SUGGESTED = 3
 def home(services: Services, since: datetime | None, day: str) -> wire.Home:
     planned = list_plans(services.memory, services.cache, _parse_day(day) if day else date.today())
     return digest(services.memory, planned, since, day)
-
-
-def diff(memory: Memory, since: datetime, until: datetime | None, limit: int) -> wire.DiffReply:
-    until = until or datetime.now().astimezone()
-    changes = memory.browsing.diff(since, until, max(0, min(limit, MOST_ROWS)))
-    return wire.DiffReply(
-        since,
-        until,
-        tuple(changes.begun),
-        tuple(changes.replaced),
-        tuple(changes.ended),
-        tuple(changes.untold),
-        tuple(wire.ChangedSource(*row[:-1], from_ms(row.t)) for row in changes.sources),
-        changes.totals,
-    )
 
 
 def suggestions(services: Services) -> wire.SuggestionsReply:

@@ -97,10 +97,6 @@ class KnowledgeCalls(Calls):
         """Show what is new since a time, what waits for review and what is planned; or how that was or will be on a
         `day` like "2026-03-09"."""
 
-    @call("GET", "/diff")
-    def diff(self, since: datetime, until: datetime | None = None, limit: int = 50) -> wire.DiffReply:
-        """Show what changed in the memory from one time to another, by default now."""
-
     @call("GET", "/profile", thread="read")
     def profile(self) -> wire.ProfileReply:
         """Show what is known of the memory's owner."""

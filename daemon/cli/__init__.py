@@ -31,7 +31,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "history": ("facts", "Show how the facts about NAME changed."),
         "graph": ("facts", "Draw the neighbourhood of NAME: a person, a place, a thing."),
         "today": ("changes", "Show what changed, what is due and what needs a decision."),
-        "diff": ("changes", "Show what changed in the memory from one DATE to another, by default now."),
         "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
         "strategies": ("ask", "List the search strategies."),
     },

@@ -1,11 +1,10 @@
-"""pal today, diff, review, undo, same, apart: what changed, and what a person decides about it."""
+"""pal today, review, undo, same, apart: what changed, and what a person decides about it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import click
 
@@ -17,7 +16,6 @@ from daemon.cli.session import Session, pass_session
 from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
 from daemon.terminal import count, describe_outcome, modality, statement
 
-SIGNS = {"added": "+", "edited": "~", "deleted": "-"}
 # relation -> its words, and the names of the two facts
 WORDS = {
     "supersedes": ("replaced", "was", "now"),
@@ -63,7 +61,7 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
             output.print_json(reply)
         nothing = "No fact changed, nothing is due and nothing waits for you."
         if day is None and reply.read_total:
-            nothing += f" {count(reply.read_total, 'note')} read since: pal diff {since:%Y-%m-%d}"
+            nothing += f" {count(reply.read_total, 'note')} read since: pal status --sources"
         raise NothingFound(explain_nothing(session, nothing))
     if session.shows_json(reply):
         return
@@ -76,71 +74,19 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     if reply.changed_total:
         _print_heading(f"Changed: {count(reply.changed_total, 'fact')}")
         _print_revisions(reply.changed)
-        _print_more(len(reply.changed), reply.changed_total, f"pal diff {since:%Y-%m-%d}")
+        if more := reply.changed_total - len(reply.changed):
+            output.say(f"  and {more:,} more: pal review --state all")
     if reply.read_total:
         is_folded = reply.read_total > len(reply.read)  # as on the first day, when everything is new
-        _print_heading(f"Read: {count(reply.read_total, 'note')}" + f": pal diff {since:%Y-%m-%d}" * is_folded)
+        _print_heading(f"Read: {count(reply.read_total, 'note')}" + ": pal status --sources" * is_folded)
         for source in () if is_folded else reply.read:
             output.print_text(f"  {output.name(source.uri, source.title)}")
     if waiting:
         _print_heading(f"Waiting: {count(waiting, 'changed fact')} to look at: pal review")
 
 
-@click.command()
-@click.argument("since", metavar="DATE", type=as_date("start"))
-@click.argument("until", metavar="[DATE]", required=False, type=as_date("end"))
-@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of each.")
-@json_option
-@pass_session
-def diff(session: Session, since: datetime, until: datetime | None, limit: int) -> None:
-    """Show what changed in the memory from one DATE to another, by default now.
-
-    \b
-    pal diff yesterday                  since yesterday morning
-    pal diff "last week" "last week"    in that week
-    pal diff 2026-03 2026-04            from the beginning of March to the end of April
-
-    Compares what the memory knew at these times; for what was true at a time: pal facts --as-of. Forgotten text is left
-    out. Exits with 4 if nothing changed.
-    """
-    if until is not None and until < since:
-        raise click.BadParameter(
-            "The second one lies before the first. Give the earlier date first.", param_hint="DATE"
-        )
-    if until is None and since > datetime.now().astimezone():
-        raise click.BadParameter(
-            "That date is in the future. What is due then: pal today --date DATE", param_hint="DATE"
-        )
-    reply = session.client.diff(since, until, limit)
-    session.show(reply, _print_diff)
-    if not any(reply.totals):
-        raise NothingFound(explain_nothing(session, "Nothing changed in that time."))
-
-
-def _print_diff(of: wire.DiffReply) -> None:
-    begun, replaced, ended, untold, sources = of.totals
-    parts: tuple[tuple[str, int, Sequence[Any], Callable[[Any], None]], ...] = (
-        (f"Replaced: {count(replaced, 'fact')}", replaced, of.replaced, _print_revisions),
-        (f"New: {count(begun, 'fact')}", begun, of.begun, _print_facts),
-        (f"Ended: {count(ended, 'fact')}", ended, of.ended, _print_revisions),
-        (f"No longer in any note: {count(untold, 'fact')}", untold, of.untold, _print_facts),
-        (f"Notes: {count(sources, 'note')}", sources, of.sources, _print_sources),
-    )
-    for heading, total, rows, print_rows in parts:
-        if total:
-            _print_heading(heading)
-            print_rows(rows)
-    if any(len(rows) < total for _, total, rows, _ in parts):
-        output.say("There is more of it; -n shows more.")
-
-
 def _print_heading(text: str) -> None:
     output.print_bold(text)
-
-
-def _print_more(shown: int, total: int, command: str) -> None:
-    if shown < total:
-        output.say(f"  and {total - shown:,} more: {command}")
 
 
 def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bool = False) -> None:
@@ -152,13 +98,6 @@ def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bo
         where = output.style_text(output.place(entry.uri, entry.line, entry.title), dim=True)
         output.print_text(f"  {when}{'  ' if when else ''}{' '.join(entry.text.split())}", nl=False)
         click.echo(f"  {where}")
-
-
-def _print_facts(facts: Iterable[wire.Fact]) -> None:
-    for fact in facts:
-        since = f"  since {fact.since}" if fact.since else ""
-        output.print_text(f"  {statement(fact)}{since}")
-        output.print_dim(f"     {describe_place(fact)}")
 
 
 def _print_revisions(revisions: Iterable[wire.Revision]) -> None:
@@ -175,16 +114,6 @@ def _describe_change(of: wire.Revision) -> str:
     if old.predicate is None or new.predicate is None:
         return f"“{statement(old)}”\n  → “{statement(new)}”"
     return f"{old.objects[0]} {old.predicate}: {old.objects[-1]} → {new.objects[-1]}{modality(new)}"
-
-
-def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
-    for source in sources:
-        came = f"{count(source.came, 'passage')} new" if source.came and source.change == "edited" else ""
-        went = f"{source.went:,} gone" if source.went and source.change == "edited" else ""
-        size = count(source.came - source.went, "passage") if source.change == "added" else ""
-        details = ", ".join(filter(None, (size, came, went)))
-        name = output.name(source.uri, source.title)
-        output.print_text(f"  {SIGNS.get(source.change, ' ')} {name}  {details}".rstrip())
 
 
 @click.command()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections import defaultdict
-from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,15 +12,14 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
-from daemon.cli.options import ListGroup, as_date, as_of_option, json_option, refuse_watched
+from daemon.cli.options import ListGroup, as_date, as_of_option, json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
-from daemon.terminal import count, display_safe, file_link, modality, size, statement
+from daemon.terminal import count, display_safe, modality, statement
 from memory.text.predicates import subject_and_predicate
 
 if TYPE_CHECKING:
     from daemon.drawing.layout import Graph
-    from daemon.drawing.page import Saying
 
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
@@ -31,7 +27,6 @@ NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was 
 FAINT = 0.4  # the weight of a node that is only mentioned with another
 WIDEST = 160  # cells
 STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
-STDOUT = "-"
 
 
 @click.command()
@@ -177,63 +172,18 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
 @click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="Steps to show.")
 @as_of_option
 @click.option("-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="The number of objects.")
-@click.option(
-    "--html",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write an interactive page to FILE; - prints it.",
-)
-@click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 @pass_session
-def graph(
-    session: Session,
-    name: str,
-    depth: int,
-    as_of: datetime | None,
-    limit: int,
-    html: Path | None,
-    force: bool,
-) -> None:
+def graph(session: Session, name: str, depth: int, as_of: datetime | None, limit: int) -> None:
     """Draw the neighbourhood of NAME: a person, a place, a thing.
 
     Shows the objects that facts connect it with, and, faint, those mentioned with it. Facts are the current ones, or
-    those of --as-of.
+    those of --as-of. `pal web` draws the whole graph.
     """
-    printed = str(html) == STDOUT
-    if printed and session.as_json:
-        raise click.UsageError("Only one thing can go to standard output.")
-    place = None if html is None or printed else _check(session, html, force)
     neighbourhood = session.client.neighbourhood(name, depth, limit, as_of)
-    if place is not None:
-        _write(place, _draw_page(neighbourhood, depth))
-    if session.as_json:
-        output.print_json(neighbourhood)
-    elif printed:
-        click.echo(_draw_page(neighbourhood, depth), nl=False)
-    elif place is not None:
-        output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
-    else:
-        _draw(neighbourhood)
+    session.show(neighbourhood, _draw)
     if neighbourhood.left_out and not session.as_json:
         output.say(f"and about {count(neighbourhood.left_out, 'other')}; -n draws more.")
-
-
-def _check(session: Session, path: Path, force: bool) -> Path:
-    place = path.expanduser().absolute()
-    if not place.parent.is_dir():
-        raise click.BadParameter(f"There is no folder {str(place.parent)!r}.", param_hint="--html")
-    if place.exists() and not force:
-        raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint="--html")
-    refuse_watched(session, place)
-    return place
-
-
-def _write(place: Path, page: bytes) -> None:
-    from daemon.exporting.files import NewFile
-
-    with NewFile(place) as file:
-        file.write(page)
 
 
 def _draw(found: wire.Neighbourhood) -> None:
@@ -245,12 +195,11 @@ def _draw(found: wire.Neighbourhood) -> None:
         )
         return
     width = min(WIDEST, shutil.get_terminal_size((100, 24)).columns)
-    for line in draw_lines(make_graph(found), width):
+    for line in draw_lines(_make_graph(found), width):
         click.echo("".join(output.style_text(piece.text, **STYLES[piece.role]) for piece in line).rstrip())
 
 
-def make_graph(found: wire.Neighbourhood) -> Graph:
-    """A neighbourhood for drawing."""
+def _make_graph(found: wire.Neighbourhood) -> Graph:
     from daemon.drawing.layout import Edge, Graph, Node
 
     joined = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
@@ -266,37 +215,3 @@ def make_graph(found: wire.Neighbourhood) -> Graph:
 def _flat(text: str) -> str:
     """Foreign text on one line."""
     return " ".join(display_safe(text, line=True).split())
-
-
-def _draw_page(found: wire.Neighbourhood, depth: int) -> bytes:
-    from daemon.drawing.page import draw_page
-
-    page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
-    return page.encode("utf-8", "replace")
-
-
-def _describe(found: wire.Neighbourhood, depth: int) -> str:
-    """`40 things, 2 steps out, as of 2026-03-09`."""
-    parts = [count(len(found.nodes), "thing"), f"{count(depth, 'step')} out"]
-    return ", ".join(parts + ([f"as of {found.as_of.date()}"] if found.as_of else []))
-
-
-def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
-    """The statements about each node: facts with their lines first, then the names mentioned with it."""
-    from daemon.drawing.page import Saying
-
-    sayings: dict[int, list[Saying]] = defaultdict(list)
-    for edge in found.edges:
-        for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
-            if (fact := edge.fact) is not None:
-                forward = here == edge.source
-                words = f"{fact.predicate}{modality(fact)}" if forward else f"{fact.predicate}{modality(fact)} of"
-                place = output.place(fact.uri, fact.line, fact.title)
-                quote = " ".join(fact.quote.split())
-                sayings[here].append(
-                    Saying(words, span(fact).strip(), quote, place, file_link(fact.uri) or "", str(there))
-                )
-            else:
-                sayings[here].append(Saying(f"in {count(edge.passages, 'passage')} with", "", "", "", "", str(there)))
-    for id, rows in sayings.items():
-        yield str(id), rows

@@ -1,2 +1,1 @@
-"""Drawings of small graphs: positions (`layout`), lines in a terminal (`canvas`, `text`), and a page (`page`) with its
-figure (`figure`). No widgets and no I/O."""
+"""Drawings of small graphs in a terminal: positions (`layout`), lines (`canvas`) and text. No widgets and no I/O."""

@@ -57,8 +57,7 @@ MODULES = {
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding Addition Plugin PluginsReply"
     " PageLink PageClosed",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"
-    " Corrected GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood Home SuggestionsReply ChangedSource"
-    " DiffReply",
+    " Corrected GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood Home SuggestionsReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.

@@ -200,34 +200,6 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedSource:
-    """A note that was added | edited | deleted, the last time `at`: `came` passages were added, `went` were removed."""
-
-    uri: str
-    title: str
-    change: str
-    came: int
-    went: int
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class DiffReply:
-    """What changed after a time and up to another: facts that are known since then, `begun`; facts that were replaced;
-    facts that `ended`; facts that no note states any more, `untold`; and notes. The newest first; `totals`: how many
-    there are, in this order."""
-
-    since: datetime
-    until: datetime
-    begun: tuple[Fact, ...]
-    replaced: tuple[Revision, ...]
-    ended: tuple[Revision, ...]
-    untold: tuple[Fact, ...]
-    sources: tuple[ChangedSource, ...]
-    totals: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SuggestionsReply:
     """Questions that have an answer in this memory; the notes that were read last, the newest first, and the names that
     most of them mention."""

@@ -6,20 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.errors import InvalidInputError, NotFoundError
+from memory.errors import NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
-from memory.services.knowledge import Knowledge, read_revisions
+from memory.services.knowledge import Knowledge
 from memory.services.state import State
-from memory.store import browse, browse_graph, diff, facts, neighbourhood, recent, relations, sources
+from memory.store import browse, browse_graph, facts, neighbourhood, recent, relations, sources
 from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
 from memory.store.browse_graph import Edge, Vertex
 from memory.store.connect import Connection
-from memory.store.diff import SourceRow
 from memory.store.neighbourhood import Joined
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import strip_accents
-from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
+from memory.time.timestamps import now_ms, to_wall, wall_of
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
@@ -59,18 +58,6 @@ class Neighbourhood(NamedTuple):
     steps: dict[int, int]
     joined: list[Joined]
     left_out: int
-
-
-class Changes(NamedTuple):
-    """What changed in the memory between two times, newest first, each list up to the limit. `untold`: facts without a
-    note any more; `totals`: the counts of begun, replaced, ended, untold and sources."""
-
-    begun: list[Fact]
-    replaced: list[Revision]
-    ended: list[Revision]
-    untold: list[Fact]
-    sources: list[SourceRow]
-    totals: tuple[int, int, int, int, int]
 
 
 class RecentActivity(NamedTuple):
@@ -159,27 +146,6 @@ class Browsing:
             steps, joined, left_out = neighbourhood.explore(conn, center, now, at, depth, limit)
             vertices = {vertex.id: vertex for vertex in browse_graph.read_vertices(conn, list(steps), [])}
             return Neighbourhood(browse.names_of(conn, center), vertices, steps, joined, left_out)
-
-    def diff(self, since: datetime, until: datetime, limit: int) -> Changes:
-        """What changed after `since` and up to `until`. InvalidInputError if `until` is earlier."""
-        span = to_ms(since), to_ms(until)
-        if span[0] > span[1]:
-            raise InvalidInputError(
-                "The period ends before it begins. Give the earlier date first, and no future date."
-            )
-        with self._store.reading() as conn:
-            begun, untold = diff.list_begun(conn, *span), diff.list_untold(conn, *span)
-            replaced = diff.list_revisions_between(conn, "supersedes", *span)
-            ended = diff.list_revisions_between(conn, "negates", *span)
-            changed = diff.list_changed_sources(conn, *span)
-            return Changes(
-                facts.by_id(conn, begun[:limit]),
-                read_revisions(conn, replaced[:limit]),
-                read_revisions(conn, ended[:limit]),
-                facts.by_id(conn, untold[:limit]),
-                changed[:limit],
-                (len(begun), len(replaced), len(ended), len(untold), len(changed)),
-            )
 
     def _list_frequent(self, limit: int) -> list[int]:
         """Ids of the objects mentioned in the most passages, most frequent first."""

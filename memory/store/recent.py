@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from memory.nouns import ListedSource
 from memory.store.connect import Connection
-from memory.store.diff import find_first_after
 from memory.store.revisions import Row, list_by_clauses
 from memory.store.rows import id_list, is_live, select_ids
 from memory.store.sources import by_ids
@@ -23,9 +22,20 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
         "  WHERE node_id >= ?1 AND (?2 IS NULL OR node_id < ?2) GROUP BY source_id)"
         " SELECT s.id, count(*) OVER () FROM found JOIN source s ON s.id = found.id AND s.t_deleted IS NULL"
         " ORDER BY newest DESC LIMIT ?3",
-        (find_first_after(conn, "node", since), until and find_first_after(conn, "node", until), limit),
+        (find_first_after(conn, since), until and find_first_after(conn, until), limit),
     ).fetchall()
     return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
+
+
+def find_first_after(conn: Connection, since: int) -> int:
+    """The least id of a node created after a time, or the next id; ids grow with time."""
+    low, high = 1, conn.execute("SELECT ifnull(max(id), 0) + 1 FROM node").fetchone()[0]
+    while low < high:
+        middle = (low + high) // 2
+        query = "SELECT id, t_created FROM node WHERE id >= ? ORDER BY id LIMIT 1"
+        id, made = conn.execute(query, (middle,)).fetchone()
+        low, high = (low, middle) if made > since else (id + 1, high)
+    return int(low)
 
 
 def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:

@@ -20,7 +20,7 @@ def test_an_empty_memory_says_how_to_fill_it(shell: Shell) -> None:
     recalled = shell.pal("recall", "where?")
     assert (recalled.code, recalled.out, recalled.err) == (4, "", f"Nothing has been read yet. {how}")
     assert recalled.err in shell.pal("status").err
-    for empty in (("today",), ("diff", "yesterday"), ("context", "the move")):
+    for empty in (("today",), ("context", "the move")):
         told = shell.pal(*empty)
         assert (told.code, told.err) == (4, recalled.err), empty
     named = shell.pal("graph", "Bosun")

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
-
-
-@pytest.fixture
-def here(vault: Shell, tmp_path: Path) -> Shell:
-    """The example notes, and an empty folder to stand in."""
-    return Shell(tmp_path, vault.home)
 
 
 def test_what_stands_around_something_is_drawn(vault: Shell) -> None:
@@ -46,29 +38,9 @@ def test_facts_are_told_with_their_source(vault: Shell) -> None:
     assert beside and all(one["passages"] > 0 for one in beside)
 
 
-def test_it_is_written_as_a_page(here: Shell) -> None:
-    said = here.pal("graph", "Ozzie Penhale", "--html", "o.html")
-    assert said.code == 0 and said.out.startswith("Written: ./o.html, ")
-    page = (here.folder / "o.html").read_text("utf-8")
-    assert "<h2>Ozzie Penhale</h2>" in page and "birthday <a" in page and "in 2 passages with <a" in page
-    again = here.pal("graph", "Ozzie Penhale", "--html", "o.html")
-    assert again.code == 2 and "add --force" in again.err
-    assert here.pal("graph", "Ozzie Penhale", "--html", "o.html", "--force").code == 0
-    assert (here.folder / "o.html").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_page_goes_on_through_a_pipe(here: Shell) -> None:
-    said = here.pal("graph", "Ozzie Penhale", "--html", "-")
-    assert said.code == 0 and said.out.startswith("<!doctype html>") and said.out.endswith("</html>\n")
-    assert here.pal("graph", "Ozzie Penhale", "--html", "-", "--json").code == 2
-    assert not [*here.folder.iterdir()]
-
-
-def test_of_what_is_not_known_nothing_is_drawn_or_written(here: Shell) -> None:
-    said = here.pal("graph", "Nobody", "--html", "n.html")
+def test_of_what_is_not_known_nothing_is_drawn(vault: Shell) -> None:
+    said = vault.pal("graph", "Nobody")
     assert (said.code, said.out) == (4, "") and "Nothing is known about 'Nobody'." in said.err
-    assert not [*here.folder.iterdir()]
-    assert here.pal("graph", "Beatrice", "--html", "gone/b.html").code == 2
 
 
 @pytest.mark.parametrize("args", [("--depth", "0"), ("--depth", "7"), ("-n", "1"), ("--as-of", "soonish"), ()])

@@ -1,4 +1,4 @@
-"""today, diff: what is new in the memory, and what of the day."""
+"""today: what is new in the memory, and what of the day."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
 
 RENT = "# Rent\n\n- Rent: 900\n- Deposit: 1800\n"
@@ -21,9 +20,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     shell = Shell(folder, folder / "home")
     empty = shell.pal("today")
     assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet. Read a folder" in empty.err
-    for args in (("diff", "yesterday"), ("context", "the tower")):
-        empty = shell.pal(*args)
-        assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet. Read a folder" in empty.err
     notes = folder / "notes"
     notes.mkdir()
     (notes / "rent.md").write_text(RENT)
@@ -33,7 +29,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     assert (
         (new.code, new.out) == (4, "")
         and "No fact changed, " in new.err
-        and "2 notes read since: pal diff 2" in new.err
+        and "2 notes read since: pal status --sources" in new.err
     )
     (notes / "rent.md").write_text(RENT.replace("900", "950"))
     (notes / "old.md").unlink()
@@ -72,31 +68,6 @@ def test_another_day_has_its_own(shell: Shell) -> None:
     assert shell.pal("today", "--date", "soonish").code == 2
 
 
-def test_a_diff_tells_facts_and_notes(shell: Shell) -> None:
-    said = shell.pal("diff", "yesterday")
-    assert said.code == 0
-    headings = [line for line in said.out.splitlines() if not line.startswith(" ")]
-    assert headings[0] == "Replaced: 1 fact" and headings[-1] == "Notes: 2 notes"
-    assert "  Rent rent: 900 → 950\n     notes/rent.md:3; replaced by a rule: You edited the note." in said.out
-    assert "  + notes/tasks.md  1 passage\n  + notes/rent.md  1 passage\n" in said.out
-    assert "old.md" not in said.out, "it came and went"
-    reply = shell.pal("diff", "yesterday", "today", "--json", "-n", "1").json
-    assert reply["totals"][1] == len(reply["replaced"]) == len(reply["sources"]) == 1
-    assert reply["totals"][4] == 2
-    assert "There is more of it; -n shows more." in shell.pal("diff", "yesterday", "-n", "1").err
-
-
-def test_nothing_changed_before_it_began(shell: Shell) -> None:
-    said = shell.pal("diff", "2020", "2021")
-    assert (said.code, said.out, said.err) == (4, "", "Nothing changed in that time.\n")
-    assert shell.pal("diff", "2020", "2021", "--json").json["totals"] == [0, 0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("args", [("2021", "2020"), ("soonish",), (), ("2020", "2021", "2022")])
-def test_a_time_that_cannot_be_meant(pal: Pal, tmp_path: Path, args: tuple[str, ...]) -> None:
-    assert pal("diff", *args).exit_code == 2
-
-
 def test_the_notes_of_the_first_day_are_a_number_and_the_next_eight_days_are_listed(tmp_path: Path) -> None:
     shell = Shell(tmp_path, tmp_path / "home")
     notes = tmp_path / "notes"
@@ -107,6 +78,6 @@ def test_the_notes_of_the_first_day_are_a_number_and_the_next_eight_days_are_lis
     (notes / "tasks.md").write_text("".join(f"- [ ] {what} 📅 {day}\n" for what, day in days.items()))
     shell.pal("add", "notes")
     said = shell.pal("today").out
-    assert f"Read: 10 notes: pal diff {date.today() - timedelta(days=1)}\n" in said and "notes/3.md" not in said
+    assert "Read: 10 notes: pal status --sources\n" in said and "notes/3.md" not in said
     assert "Oil the lens" in said and "Paint the door" not in said
     shell.pal("daemon", "stop")

@@ -147,8 +147,3 @@ def test_a_day_has_its_own(client: Client) -> None:
     assert client.home(LONG_AGO, "2001-01-01").read_total == 0
     with pytest.raises(DaemonError, match="day is no day: 'soonish'"):
         client.home(LONG_AGO, "soonish")
-
-
-def test_a_diff_that_ends_before_it_begins_is_none(client: Client) -> None:
-    with pytest.raises(DaemonError, match="The period ends before it begins"):
-        client.diff(datetime.now(UTC), LONG_AGO)

@@ -413,34 +413,6 @@ def test_a_page_that_is_closed_says_so(visitor: Visitor) -> None:
     page.context.close()
 
 
-def test_a_drawing_is_looked_around_in_by_keys(visitor: Visitor, tmp_path: Path) -> None:
-    from daemon.cli.facts import _describe, _sayings, make_graph
-    from daemon.drawing.page import draw_page
-
-    found = visitor.client.neighbourhood("Mara Quill", depth=2)
-    file = tmp_path / "mara.html"
-    file.write_text(draw_page(make_graph(found), found.name, _describe(found, 2), dict(_sayings(found))), "utf-8")
-    watcher = replace(visitor, wrong=[])  # a page that was closed may still be heard of
-    page = watcher.watch(visitor.browser.new_page())
-    page.goto(file.as_uri())
-    chosen = page.locator("aside article:not([hidden]) h2")
-    expect(chosen).to_have_text("Mara Quill")
-    page.keyboard.press("ArrowRight")
-    expect(chosen).not_to_have_text("Mara Quill")
-    page.keyboard.press("Home")
-    expect(chosen).to_have_text("Mara Quill")
-    page.keyboard.press("/")
-    page.keyboard.type("tobias")
-    page.keyboard.press("Enter")
-    expect(chosen).to_have_text("Tobias Renn")
-    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.keyboard.press("t")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
-    assert page.evaluate("window.violations") == [] and page.evaluate("window.pwned") is None
-    page.close()
-    assert watcher.wrong == []
-
-
 def test_many_notes_are_grouped_by_folder_and_the_timeline_opens_at_today(visitor: Visitor, page: Page) -> None:
     for day in range(10, 20):
         note = visitor.notes / "diary" / f"2026-03-{day}.md"
