@@ -30,10 +30,7 @@ def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
 
 def secret_places(memory: Memory) -> wire.SecretPlacesReply:
     """Looks through all that was read."""
-    masked, unmasked = memory.secrets.list_places(), memory.secrets.list_unmasked()
-    return wire.SecretPlacesReply(
-        tuple(wire.SecretPlace(*place) for place in masked), tuple(wire.SecretPlace(*place) for place in unmasked)
-    )
+    return wire.SecretPlacesReply(tuple(memory.secrets.list_places()), tuple(memory.secrets.list_unmasked()))
 
 
 def read_lines(memory: Memory, kinds: Sequence[str] = (), secrets: bool = False) -> Iterator[bytes]:

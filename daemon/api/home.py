@@ -62,5 +62,5 @@ def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:
     """Questions that have an answer, the first of them about what changed last; and what was read lately."""
     changed = [revision.new for revision in memory.revisions("all", SHOWN) if revision.relation == "supersedes"]
     questions = memory.questions.suggest(changed, has_plans, SUGGESTED)
-    lately = memory.browsing.list_recent(SHOWN)
-    return wire.SuggestionsReply(tuple(questions), tuple(lately.notes), tuple(lately.names))
+    notes, names = memory.browsing.list_recent(SHOWN)
+    return wire.SuggestionsReply(tuple(questions), tuple(notes), tuple(names))

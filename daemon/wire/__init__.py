@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memory.stages import *
     from memory.text.placeholders import *
     from memory.trace import *
+    from memory.views import *
 
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
@@ -53,11 +54,10 @@ MODULES = {
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt MessagesReply Trained TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
-    " Tag SecretPlace SecretPlacesReply KeptNote Agent AgentUndone Captured",
+    " Tag SecretPlacesReply KeptNote Agent AgentUndone Captured",
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding Addition Plugin PluginsReply"
     " PageLink PageClosed",
-    "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"
-    " Corrected GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood Home SuggestionsReply",
+    "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
@@ -68,6 +68,8 @@ NOUNS = {
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
     " ContextSource Turn AliasSuspect ConsolidationReport agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
+    "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
+    " SecretPlace",
     "memory.trace": "Asked Hop Used Why FailureClass Diagnosis",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",

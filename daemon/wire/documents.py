@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memory.events import Event
 from memory.nouns import Forgotten, ListedSource, RetiredText
+from memory.views import SecretPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +118,6 @@ class Tag:
 
     name: str
     sources: int
-
-
-@dataclass(frozen=True, slots=True)
-class SecretPlace:
-    """The place of a secret: a source, with its line if it has lines, or a question ("trace 12")."""
-
-    uri: str
-    line: int | None
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from memory.facts.attributes import attribute_of
 from memory.nouns import Fact
-from memory.store import facts, recent, relations
+from memory.store import browse, facts, relations
 from memory.store.connect import Connection
 from memory.time.dates import parse_date
 from memory.time.timestamps import now_ms, wall_of
@@ -25,10 +25,10 @@ Proposal = tuple[str, str]  # a question, and words that the first line of a cle
 
 def propose_questions(conn: Connection, changed: Sequence[Fact], has_plans: bool) -> list[Proposal]:
     """Proposals, best first: kinds in turn, then things. `changed`: facts that replaced others."""
-    newest = recent.list_newest_episodes(conn, MAX_PASSAGES)
+    newest = browse.list_newest_episodes(conn, MAX_PASSAGES)
     read = facts.by_id(conn, list(dict.fromkeys(row[0] for row in relations.of_episodes(conn, newest))))
     is_open = has_plans or any((fact.predicate, fact.objects[-1]) == ("status", "open") for fact in read)
-    things = recent.list_mentioned_things(conn, newest, MAX_NAMES)
+    things = browse.list_mentioned_things(conn, newest, MAX_NAMES)
     now = now_ms()
     known = facts.list_about(conn, [id for id, _ in things], now, wall_of(now), relations=True)
     names = [label for _, label in things if len(label) <= MAX_NAME_CHARS and parse_date(label) is None]

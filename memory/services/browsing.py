@@ -1,6 +1,7 @@
 """Browsing a memory: search by words, the surroundings of an object, the text of a note."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,15 +11,13 @@ from memory.errors import NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
-from memory.store import browse, browse_graph, facts, neighbourhood, recent, relations, sources
-from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
-from memory.store.browse_graph import Edge, Vertex
+from memory.store import browse, episodes, facts, neighbourhood, relations, sources
+from memory.store.browse import ReadSource
 from memory.store.connect import Connection
-from memory.store.neighbourhood import Joined
-from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import strip_accents
 from memory.time.timestamps import now_ms, to_wall, wall_of
+from memory.views import FoundObject, GraphReply, MentionedIn, NearEdge, NearNode, Neighbour, Neighbourhood
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
@@ -30,41 +29,16 @@ TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
 class ObjectView(NamedTuple):
-    """An object: all its relations with their history, and the notes that mention it. `notes` are the newest of
-    them."""
+    """An object, by `name` as asked for: all its relations with their history, and the notes that mention it. `notes`
+    are the newest of them."""
 
+    name: str
     names: tuple[str, ...]
-    told: list[Fact]
+    facts: list[Fact]
     revisions: list[Revision]
-    notes: list[MentionedIn]
+    notes: tuple[MentionedIn, ...]
     notes_total: int
-    neighbours: list[Neighbour]
-
-
-class GraphView(NamedTuple):
-    """A part of the graph. `center` are the vertices around which it was chosen, empty for the whole."""
-
-    center: tuple[int, ...]
-    vertices: list[Vertex]
-    edges: list[Edge]
-
-
-class Neighbourhood(NamedTuple):
-    """The surroundings of an object, which has these `names` and is the first of `steps`: object id -> distance in
-    steps; the edges; and about how many more objects there are."""
-
-    names: list[str]
-    vertices: dict[int, Vertex]
-    steps: dict[int, int]
-    joined: list[Joined]
-    left_out: int
-
-
-class RecentActivity(NamedTuple):
-    """The notes that were read last, newest first, and the names that occur most in them."""
-
-    notes: list[ListedSource]
-    names: list[str]
+    neighbours: tuple[Neighbour, ...]
 
 
 class Browsing:
@@ -74,8 +48,6 @@ class Browsing:
         self._state = state
         self._store = state.store
         self._knowledge = knowledge
-
-    source = read_by(browse.read_source)
 
     def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
         """Objects by words of their names, and how many there are."""
@@ -91,61 +63,57 @@ class Browsing:
         """Sources by words of their titles and passages, and how many there are."""
         return self._store.read(browse.find_sources, _fold(words), limit, offset)
 
-    def list_recent(self, limit: int) -> RecentActivity:
-        """At most `limit` notes that were read last, and as many of the things that they mention most."""
+    def list_recent(self, limit: int) -> tuple[list[ListedSource], list[str]]:
+        """(at most `limit` notes that were read last, newest first; as many names of what they mention most)."""
         with self._store.reading() as conn:
-            newest = recent.list_newest_episodes(conn, MAX_PASSAGES)
-            names = [label for _, label in recent.list_mentioned_things(conn, newest, limit)]
-            return RecentActivity(recent.list_read_last(conn, newest, limit), names)
+            newest = browse.list_newest_episodes(conn, MAX_PASSAGES)
+            names = [label for _, label in browse.list_mentioned_things(conn, newest, limit)]
+            return browse.list_read_last(conn, newest, limit), names
 
     def object(self, name: str) -> ObjectView:
         """What is known of an object, by any of its names. NotFoundError."""
         with self._store.reading() as conn:
-            objects = self._knowledge.objects_named(conn, name)
-            now = now_ms()
-            fact_list = facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS]
-            notes, total = browse.list_mentioning(conn, objects, MAX_NOTES)
+            objects, now = self._knowledge.objects_named(conn, name), now_ms()
+            names = browse.names_of(conn, objects)
+            mentions, total = browse.list_mentioning(conn, objects, MAX_NOTES)
+            around = _explore(conn, objects, name, now, wall_of(now), 1, MAX_NEIGHBOURS)
             return ObjectView(
-                tuple(browse.names_of(conn, objects)),
-                fact_list,
+                around.name,
+                tuple(names),
+                facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS],
                 self._knowledge.revisions("all", MAX_REVISIONS, name),
-                notes,
+                tuple(_quote_mentions(conn, mentions, names)),
                 total,
-                browse.list_neighbours(conn, objects, MAX_NEIGHBOURS),
+                tuple(_list_neighbours(around)),
             )
 
-    def graph(self, about: str, limit: int) -> GraphView:
+    def graph(self, about: str, limit: int) -> GraphReply:
         """At most `limit` vertices: the best connected ones of the whole memory, or those around an object, by any of
         its names, or a source, by its uri. NotFoundError."""
         with self._store.reading() as conn:
             center, objects, notes = self._choose_vertices(conn, about, limit)
-            return GraphView(
-                tuple(center),
-                browse_graph.read_vertices(conn, objects, notes),
-                browse_graph.read_edges(conn, objects, notes),
-            )
+            vertices = neighbourhood.read_vertices(conn, objects, notes)
+            return GraphReply(tuple(center), vertices, neighbourhood.read_edges(conn, objects, notes))
 
     def _choose_vertices(self, conn: Connection, about: str, limit: int) -> tuple[list[int], list[int], list[int]]:
         """The vertices in the middle, all objects, and all sources."""
         if not about:
-            objects = browse_graph.list_things(conn, self._list_frequent(CANDIDATES * limit), limit * 2 // 3)
-            return [], objects, browse_graph.list_sources(conn, objects, limit - len(objects))
+            objects = neighbourhood.list_things(conn, self._list_frequent(CANDIDATES * limit), limit * 2 // 3)
+            return [], objects, neighbourhood.list_sources(conn, objects, limit - len(objects))
         if (source := sources.get(conn, about)) is not None:
-            return [-source.id], browse_graph.list_mentioned(conn, source.id, limit - 1), [source.id]
+            return [-source.id], neighbourhood.list_mentioned(conn, source.id, limit - 1), [source.id]
         center = list(self._knowledge.objects_named(conn, about))
-        objects = center + browse_graph.list_joined(conn, center, limit // 2)
-        return center, objects, browse_graph.list_sources(conn, center, limit - len(objects))
+        objects = center + neighbourhood.list_joined(conn, center, limit // 2)
+        return center, objects, neighbourhood.list_sources(conn, center, limit - len(objects))
 
     def explore(self, about: str, depth: int, limit: int, as_of: datetime | None) -> Neighbourhood:
         """The surroundings of an object, by any of its names, up to `depth` steps: facts valid at `as_of`, by default
         now, and shared mentions. NotFoundError."""
         with self._state.past.state_at(as_of).store.reading() as conn:
-            center = self._knowledge.objects_named(conn, about)
             now = now_ms()
             at = wall_of(now) if as_of is None else to_wall(as_of)
-            steps, joined, left_out = neighbourhood.explore(conn, center, now, at, depth, limit)
-            vertices = {vertex.id: vertex for vertex in browse_graph.read_vertices(conn, list(steps), [])}
-            return Neighbourhood(browse.names_of(conn, center), vertices, steps, joined, left_out)
+            around = _explore(conn, self._knowledge.objects_named(conn, about), about, now, at, depth, limit)
+        return replace(around, as_of=as_of)
 
     def _list_frequent(self, limit: int) -> list[int]:
         """Ids of the objects mentioned in the most passages, most frequent first."""
@@ -169,7 +137,7 @@ class Browsing:
 
     def read_source(self, uri: str) -> ReadSource:
         """A live source with its passages' ids. NotFoundError."""
-        source = self.source(uri)
+        source = self._store.read(browse.read_source, uri)
         if source is None:
             raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
         return source
@@ -178,3 +146,45 @@ class Browsing:
 def _fold(words: str) -> list[str]:
     """The words as names are looked up."""
     return strip_accents(norm(words)).split()
+
+
+def _explore(
+    conn: Connection, center: list[int], about: str, now: int, at: int, depth: int, limit: int
+) -> Neighbourhood:
+    names = browse.names_of(conn, center)
+    shown = next((name for name in names if name.casefold() == about.casefold()), about)
+    steps, edges, left_out = neighbourhood.explore(conn, center, now, at, depth, limit)
+    vertices = {vertex.id: vertex for vertex in neighbourhood.read_vertices(conn, list(steps), [])}
+    nodes = (
+        NearNode(id, vertices[id].name if n_steps else shown, vertices[id].kind, n_steps)
+        for id, n_steps in steps.items()
+        if id in vertices
+    )
+    return Neighbourhood(shown, tuple(names), tuple(nodes), tuple(edges), left_out)
+
+
+def _list_neighbours(around: Neighbourhood) -> Iterable[Neighbour]:
+    """What is joined to the object in the middle: by current relations, newest first, then by mentions."""
+    names, middle = {node.id: node.name for node in around.nodes}, next(iter(around.nodes)).id
+
+    def make(edge: NearEdge) -> Neighbour:
+        forward = edge.source == middle
+        return Neighbour(names[edge.target if forward else edge.source], edge.relation, forward, edge.passages)
+
+    joined = (edge for edge in around.edges if middle in (edge.source, edge.target))
+    return (make(edge) for edge in joined if edge.source in names and edge.target in names)
+
+
+def _quote_mentions(
+    conn: Connection, mentions: list[tuple[int, MentionedIn]], names: Iterable[str]
+) -> Iterable[MentionedIn]:
+    """The mentions with the line of the first passage that has one of the names; its first line if none has."""
+    by_id = {episode.id: episode for episode in episodes.by_ids(conn, [id for id, _ in mentions])}
+    called = {name.casefold() for name in names}
+    for id, mention in mentions:
+        text = by_id[id].text
+        folded = text.casefold()
+        places = [place for name in called if (place := folded.find(name)) >= 0]
+        start = min(places, default=0) if len(folded) == len(text) else 0
+        line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
+        yield replace(mention, line=by_id[id].line_at(start), quote=line or text.strip().partition("\n")[0])

@@ -13,9 +13,9 @@ from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFu
 from memory.nouns import FORGOTTEN, Forgotten, RetiredText
 from memory.protocols import Write, write_directly
 from memory.services.state import State
-from memory.store import connect, forget, sources, traces
+from memory.store import connect, forget, past, sources, traces
 from memory.store.connect import Connection
-from memory.store.forget import Expiry as Expiry
+from memory.store.past import Expiry as Expiry
 from memory.store.rows import get_meta, set_meta
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -41,7 +41,7 @@ class Forgetting:
         self._store = state.store
         self.unwiped_because = ""  # why the last try to wipe forgotten words from the disk failed
 
-    count_retired = read_by(forget.count_retired)
+    count_retired = read_by(past.count_retired)
 
     def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
         """Removes one object (by name), fact or episode (by id)."""
@@ -70,7 +70,7 @@ class Forgetting:
     def list_retired(self, limit: int) -> tuple[list[RetiredText], int]:
         """Deleted sources and sources with earlier versions, last retired first; and how many."""
         with self._store.reading() as conn:
-            return forget.list_retired(conn, limit), forget.count_retired(conn)
+            return past.list_retired(conn, limit), past.count_retired(conn)
 
     def forget_retired(self, under: str = "") -> Forgotten:
         """Erases a part of all retired text, or of that of a source or folder (by uri); empty if none is left. Content
@@ -86,8 +86,8 @@ class Forgetting:
 
     def _erase(self, expiry: Expiry, under: str = "", by_person: bool = False) -> Forgotten:
         with self._store.reading() as conn:
-            sources = forget.find_retired_sources(conn, expiry, under, SOURCES_AT_ONCE)
-            passages = [] if sources else forget.find_retired_passages(conn, expiry, under, PASSAGES_AT_ONCE)
+            sources = past.find_retired_sources(conn, expiry, under, SOURCES_AT_ONCE)
+            passages = [] if sources else past.find_retired_passages(conn, expiry, under, PASSAGES_AT_ONCE)
         if not sources and not passages:
             return Forgotten()
         with self._begin(by_person) as conn:

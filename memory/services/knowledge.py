@@ -23,7 +23,7 @@ from memory.nouns import (
     Verdict,
 )
 from memory.services.state import State
-from memory.store import episodes, fact_vectors, facts, graph, recent, relations, revisions, sources
+from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -146,7 +146,7 @@ class Knowledge:
     def replaced_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[Revision], int]:
         """The newest active replacements of facts between two times, and how many there are."""
         with self._store.reading() as conn:
-            rows, total = recent.list_replaced(conn, to_ms(since), to_ms(until), limit)
+            rows, total = browse.list_replaced(conn, to_ms(since), to_ms(until), limit)
             return read_revisions(conn, rows), total
 
     def list_planned(self, today: date, days: int) -> list[PlannedEntry]:

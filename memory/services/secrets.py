@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memory.services.state import State
 from memory.store import episodes, secrets, traces
-from memory.store.secrets import SecretPlace as SecretPlace
 from memory.store.store import read_by
+from memory.views import SecretPlace
 
 if TYPE_CHECKING:
     from memory.ingest.masking import Masker

@@ -7,7 +7,7 @@ from typing import Any
 from memory.errors import NotFoundError
 from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.services.jobs import NewJob
-from memory.store import episodes, forget, jobs, recent, sources
+from memory.store import browse, episodes, forget, jobs, sources
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms, to_ms
@@ -42,7 +42,7 @@ class Sources:
 
     def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
         """The live sources read between two times, newest first, and how many there are."""
-        return self._store.read(recent.list_read, to_ms(since), to_ms(until), limit)
+        return self._store.read(browse.list_read, to_ms(since), to_ms(until), limit)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources with `query` in uri or title, newest first; and how many there are."""

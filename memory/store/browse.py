@@ -1,4 +1,4 @@
-"""Search pages of objects, facts and notes by words; the neighbours of an object and its mentions.
+"""Queries for screens: objects, facts and notes by words, the mentions of an object, and what is new.
 
 Words are without accents and match anywhere in a text: the last may be incomplete."""
 
@@ -8,40 +8,16 @@ from typing import NamedTuple
 from memory.nouns import ListedSource
 from memory.store import text
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, source_from_row
+from memory.store.revisions import Row, list_by_clauses
+from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, select_ids
+from memory.store.sources import by_ids, make_listed
 from memory.text.words import index_form
+from memory.time.timestamps import from_wall
+from memory.views import FoundObject, MentionedIn
 
 HIDDEN = ("date", "property", "tag")  # types of objects that are no things
-NEWEST_PASSAGES = 200  # passages of an object searched for its neighbours
-
-
-class FoundObject(NamedTuple):
-    """An object with the numbers of `facts` about it and `notes` that mention it."""
-
-    name: str
-    type: str | None
-    facts: int
-    notes: int
-
-
-class Neighbour(NamedTuple):
-    """An object related by a `predicate`, as its object if `forward`; without one, mentioned in the same `passages`
-    (number)."""
-
-    name: str
-    predicate: str = ""
-    forward: bool = True
-    passages: int = 0
-
-
-class MentionedIn(NamedTuple):
-    """A source that mentions an object in `passages` (number), first in `episode`."""
-
-    uri: str
-    title: str
-    episode: int
-    passages: int
-    at: int | None  # ms UTC
+REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?1 AND (?2 IS NULL OR t <= ?2)"
+LEAST_NAME_CHARS = 3
 
 
 class ReadSource(NamedTuple):
@@ -78,7 +54,8 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
     ).fetchall()
     (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {source}", likes).fetchone()
     notes = count_notes(conn, [row[0] for row in rows])
-    return [FoundObject(name, type, facts, notes.get(id, 0)) for id, name, type, facts in rows], int(total)
+    objects = [FoundObject(name, name_kind(type), facts, notes.get(id, 0)) for id, name, type, facts in rows]
+    return objects, int(total)
 
 
 def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
@@ -126,12 +103,7 @@ def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int
         likes | matching | {"limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes | matching).fetchone()
-    return [_make_listed(row) for row in rows], int(total)
-
-
-def _make_listed(row: Sequence[object]) -> ListedSource:
-    source = source_from_row(row[:-1])
-    return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)  # type: ignore[arg-type]
+    return [make_listed(row) for row in rows], int(total)
 
 
 def read_source(conn: Connection, uri: str) -> ReadSource | None:
@@ -148,7 +120,7 @@ def read_source(conn: Connection, uri: str) -> ReadSource | None:
     ).fetchall()
     tags = conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", (row[0],)).fetchall()
     return ReadSource(
-        _make_listed((*row[:-1], len(passages))),
+        make_listed((*row[:-1], len(passages))),
         row[-1],
         tuple(tag for (tag,) in tags),
         tuple(dict.fromkeys(model for _, model in passages if model)),
@@ -164,51 +136,97 @@ def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
     return [name for (name,) in rows]
 
 
-def list_mentioning(
-    conn: Connection, objects: Sequence[int], limit: int, offset: int = 0
-) -> tuple[list[MentionedIn], int]:
-    """(page of the live sources that mention one of these objects, newest first, total)."""
+def list_mentioning(conn: Connection, objects: Sequence[int], limit: int) -> tuple[list[tuple[int, MentionedIn]], int]:
+    """([(first episode, mention without its quote)]: the live sources that mention one of these objects, newest first;
+    total)."""
     source = (
         "FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
-        f" WHERE m.dst IN (SELECT value FROM json_each(:ids)) AND m.kind = 'mention' AND {is_live('m')}"
+        f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')}"
     )
-    values = {"ids": id_list(objects), "limit": limit, "offset": offset}
     rows = conn.execute(
         "SELECT s.uri, s.title, min(e.node_id), count(DISTINCT e.node_id), max(ifnull(e.event_from, s.at)) AS at"
-        f" {source} GROUP BY s.id ORDER BY at DESC, s.id DESC LIMIT :limit OFFSET :offset",
-        values,
+        f" {source} GROUP BY s.id ORDER BY at DESC, s.id DESC LIMIT ?",
+        (id_list(objects), limit),
     ).fetchall()
-    (total,) = conn.execute(f"SELECT count(DISTINCT s.id) {source}", {"ids": values["ids"]}).fetchone()
-    return [MentionedIn(*row) for row in rows], int(total)
+    (total,) = conn.execute(f"SELECT count(DISTINCT s.id) {source}", (id_list(objects),)).fetchone()
+    mentions = [(first, MentionedIn(uri, title, None, "", n, from_wall(at))) for uri, title, first, n, at in rows]
+    return mentions, int(total)
 
 
-def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> list[Neighbour]:
-    """The objects related to these by current relations, newest first, then those most often mentioned in the same
-    passages."""
-    ids = id_list(objects)
-    joined = conn.execute(
-        "SELECT n.label, p.label, e.src IN (SELECT value FROM json_each(:ids)) AS forward FROM edge e"
-        " JOIN predicate p ON p.id = e.pred_id JOIN node n ON n.id = iif("
-        "e.src IN (SELECT value FROM json_each(:ids)), e.dst, e.src) WHERE e.id IN ("
-        f"SELECT id FROM edge WHERE src IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE} UNION"
-        f" SELECT id FROM edge WHERE dst IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE})"
-        f" AND e.superseded_by IS NULL AND {is_live('n')} AND {is_asserted('e')}"
-        " ORDER BY e.id DESC LIMIT :limit",
-        {"ids": ids, "limit": limit},
+def name_kind(type: str | None) -> str:
+    """The kind of an object; "" if its type is a form of text."""
+    return "" if type in (None, "name", "title", "link") else type or ""
+
+
+# News ----------------------------------------------------------------------------------------------------------
+
+
+def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[ListedSource], int]:
+    """(live sources with passages read in (since, until] (ms UTC; None: unbounded), newest first; total).
+
+    Uses the ids of the passages, which grow with time, and an index only: a scan of 100,000 sources would take 65
+    ms."""
+    rows = conn.execute(
+        "WITH found(id, newest) AS MATERIALIZED (SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source"
+        "  WHERE node_id >= ?1 AND (?2 IS NULL OR node_id < ?2) GROUP BY source_id)"
+        " SELECT s.id, count(*) OVER () FROM found JOIN source s ON s.id = found.id AND s.t_deleted IS NULL"
+        " ORDER BY newest DESC LIMIT ?3",
+        (find_first_after(conn, since), until and find_first_after(conn, until), limit),
     ).fetchall()
-    neighbours = [Neighbour(name, predicate, bool(forward)) for name, predicate, forward in joined]
-    mentioned = conn.execute(
-        "SELECT n.label, count(*) AS passages FROM (SELECT DISTINCT src FROM edge WHERE dst IN"
-        f" (SELECT value FROM json_each(:ids)) AND kind = 'mention' AND {LIVE} ORDER BY src DESC LIMIT :newest) here"
-        f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')}"
-        " JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
-        f" WHERE m.dst NOT IN (SELECT value FROM json_each(:ids)) AND ifnull(o.type, '') NOT IN {HIDDEN}"
-        " GROUP BY m.dst ORDER BY passages DESC, n.label LIMIT :limit",
-        {"ids": ids, "newest": NEWEST_PASSAGES, "limit": limit},
+    return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
+
+
+def find_first_after(conn: Connection, since: int) -> int:
+    """The least id of a node created after a time, or the next id; ids grow with time."""
+    low, high = 1, conn.execute("SELECT ifnull(max(id), 0) + 1 FROM node").fetchone()[0]
+    while low < high:
+        middle = (low + high) // 2
+        query = "SELECT id, t_created FROM node WHERE id >= ? ORDER BY id LIMIT 1"
+        id, made = conn.execute(query, (middle,)).fetchone()
+        low, high = (low, middle) if made > since else (id + 1, high)
+    return int(low)
+
+
+def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
+    """The live sources of these passages, in the order of their first passage."""
+    rows = conn.execute(
+        "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
+        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
+        (id_list(episodes), limit),
     ).fetchall()
-    names = {neighbour.name for neighbour in neighbours}
-    neighbours += [Neighbour(name, passages=passages) for name, passages in mentioned if name not in names]
-    return neighbours[:limit]
+    return by_ids(conn, [id for (id,) in rows])
+
+
+def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
+    """(accepted revisions in (since, until] (ms UTC; None: unbounded) that replaced or ended a fact, newest first;
+    total)."""
+    (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since, until)).fetchone()
+    return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?3", since, until, limit), total
+
+
+def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
+    """The live passages read last, by id."""
+    return select_ids(
+        conn,
+        f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
+        " ORDER BY e.node_id DESC LIMIT ?",
+        limit,
+    )
+
+
+def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[int, str]]:
+    """(id, name) of the things most often mentioned in these passages: people, what is linked, and what one of their
+    notes has as its title; a name that only occurs in a text may be any word."""
+    listed = "(SELECT value FROM json_each(?1))"
+    return conn.execute(
+        "SELECT n.id, n.label FROM edge e JOIN object o ON o.node_id = e.dst"
+        " AND o.type IN ('name', 'link', 'title', 'person')"
+        f" JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE e.kind = 'mention' AND {is_live('e')}"
+        f" AND e.src IN {listed} AND length(n.label) >= ?2 AND (o.type IN ('link', 'person') OR n.label IN"
+        f" (SELECT s.title FROM episode p JOIN source s ON s.id = p.source_id WHERE p.node_id IN {listed}))"
+        " GROUP BY n.id ORDER BY count(DISTINCT e.src) DESC, n.id LIMIT ?3",
+        (id_list(episodes), LEAST_NAME_CHARS, limit),
+    ).fetchall()
 
 
 def _make_pattern(word: str) -> str:

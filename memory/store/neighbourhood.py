@@ -1,46 +1,145 @@
-"""The neighbourhood of an object, step by step: relations at a time, and joint mentions."""
+"""Parts of the graph for display: objects, the sources that mention them, relations with their times; and the
+neighbourhood of an object, step by step."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
-from memory.nouns import Fact
 from memory.store import facts
-from memory.store.browse import HIDDEN, NEWEST_PASSAGES
+from memory.store.browse import HIDDEN, name_kind
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, id_list, is_live
+from memory.store.rows import LISTED, LIVE, id_list, is_asserted, is_live
+from memory.time.timestamps import from_wall
+from memory.views import GraphEdge, GraphNode, NearEdge
 
+RELATED = 1 << 40  # exceeds the number of any joint mentions
+EDGES_PER_VERTEX = 4  # of each kind: a larger drawing is unreadable
+NEWEST_PASSAGES = 200  # passages of an object searched for its neighbours
 JOINT = (12, 4, 2)  # joint mentions of an object, at most, per step
 
 
-class Joined(NamedTuple):
-    """Two objects connected by a current fact, or by the number of `passages` that mention both."""
+def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
+    """The first of these ids that belong to live things."""
+    rows = conn.execute(
+        f"SELECT o.node_id FROM json_each(?) given JOIN object o ON o.node_id = given.value"
+        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = o.node_id AND {is_live('n')}"
+        " ORDER BY given.key LIMIT ?",
+        (id_list(objects), limit),
+    )
+    return [id for (id,) in rows]
 
-    one: int
-    other: int
-    fact: Fact | None
-    passages: int = 0
+
+def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
+    """Ids of live objects related to these, then of things most often mentioned with them."""
+    ours = "(SELECT value FROM json_each(:ids))"
+    related = (
+        f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
+        f" UNION ALL SELECT src, {RELATED} FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE}"
+    )
+    mentioned = (
+        f"SELECT m.dst, count(*) FROM (SELECT DISTINCT src FROM edge WHERE dst IN {ours} AND kind = 'mention'"
+        f" AND {LIVE} ORDER BY src DESC LIMIT :newest) here JOIN edge m ON m.src = here.src AND m.kind = 'mention'"
+        f" AND {is_live('m')} GROUP BY m.dst"
+    )
+    rows = conn.execute(
+        f"SELECT found.id FROM ({related} UNION ALL {mentioned}) found JOIN object o ON o.node_id = found.id"
+        f" AND (found.times = {RELATED} OR ifnull(o.type, '') NOT IN {HIDDEN})"
+        f" JOIN node n ON n.id = found.id AND {is_live('n')}"
+        f" WHERE found.id NOT IN {ours} GROUP BY found.id ORDER BY max(found.times) DESC, found.id LIMIT :limit",
+        {"ids": id_list(objects), "limit": limit, "newest": NEWEST_PASSAGES},
+    )
+    return [id for (id,) in rows]
+
+
+def list_mentioned(conn: Connection, source: int, limit: int) -> list[int]:
+    """Ids of the objects that a source mentions, in order."""
+    rows = conn.execute(
+        "SELECT m.dst FROM episode e JOIN edge m ON m.src = e.node_id AND m.kind = 'mention'"
+        f" AND {is_live('m')} JOIN object o ON o.node_id = m.dst AND ifnull(o.type, '') NOT IN {HIDDEN}"
+        " WHERE e.source_id = ? GROUP BY m.dst ORDER BY min(e.seq), m.dst LIMIT ?",
+        (source, limit),
+    )
+    return [id for (id,) in rows]
+
+
+def list_sources(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
+    """Ids of the live sources that mention most of these objects."""
+    rows = conn.execute(
+        "SELECT s.id FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
+        f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} AND s.t_deleted IS NULL"
+        " GROUP BY s.id ORDER BY count(DISTINCT m.dst) DESC, s.at DESC, s.id DESC LIMIT ?",
+        (id_list(objects), limit),
+    )
+    return [id for (id,) in rows]
+
+
+def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[GraphNode, ...]:
+    """These objects and sources, sorted by id."""
+    rows = conn.execute(
+        "SELECT n.id, n.label, o.type, '', NULL,"
+        f" (SELECT count(*) FROM edge e WHERE e.dst = n.id AND {is_live('e')})"
+        f" + (SELECT count(*) FROM edge e WHERE e.src = n.id AND e.kind = 'rel' AND {is_live('e')})"
+        f" FROM node n JOIN object o ON o.node_id = n.id WHERE n.id IN {LISTED} ORDER BY n.id",
+        (id_list(objects),),
+    ).fetchall()
+    rows += conn.execute(
+        "SELECT -s.id, s.title, 'note', s.uri, s.at, (SELECT count(DISTINCT m.dst) FROM episode e JOIN edge m ON"
+        f" m.src = e.node_id AND m.kind = 'mention' AND {is_live('m')} WHERE e.source_id = s.id)"
+        f" FROM source s WHERE s.id IN {LISTED} ORDER BY s.id",
+        (id_list(sources),),
+    ).fetchall()
+    return tuple(
+        GraphNode(id, label, name_kind(type), uri, from_wall(at), degree) for id, label, type, uri, at, degree in rows
+    )
+
+
+def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[GraphEdge, ...]:
+    """The edges between these objects and sources: relations, replaced ones included, then mentions."""
+    values = {"objects": id_list(objects), "sources": id_list(sources)}
+    most = EDGES_PER_VERTEX * (len(objects) + len(sources))
+    theirs = "(SELECT value FROM json_each(:objects))"
+    relations = conn.execute(
+        "SELECT r.id, r.src, r.dst, p.label, r.valid_from, r.valid_to FROM edge r JOIN predicate p ON p.id = r.pred_id"
+        f" WHERE r.kind = 'rel' AND r.src IN {theirs} AND r.dst IN {theirs} AND {is_live('r')}"
+        f" AND (r.superseded_by IS NOT NULL OR {is_asserted('r')}) ORDER BY r.id DESC LIMIT :most",
+        values | {"most": most},
+    ).fetchall()
+    mentions = conn.execute(
+        "SELECT min(m.id), -e.source_id, m.dst, '', min(ifnull(e.event_from, s.at)), NULL FROM edge m"
+        " JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
+        f" WHERE m.kind = 'mention' AND m.dst IN {theirs} AND {is_live('m')}"
+        " AND e.source_id IN (SELECT value FROM json_each(:sources))"
+        " GROUP BY e.source_id, m.dst ORDER BY count(*) DESC, min(m.id) LIMIT :most",
+        values | {"most": most},
+    ).fetchall()
+    return tuple(
+        GraphEdge(id, src, dst, predicate, from_wall(since), from_wall(until))
+        for id, src, dst, predicate, since, until in relations + mentions
+    )
+
+
+# Step by step --------------------------------------------------------------------------------------------------
 
 
 def explore(
     conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int
-) -> tuple[dict[int, int], list[Joined], int]:
+) -> tuple[dict[int, int], list[NearEdge], int]:
     """({object: distance}, connections, number of further neighbours) within `depth` steps of objects that are one
     thing, its first id first. Up to `limit` objects: nearer ones first, then those connected by facts, newest first.
     Joint mentions only count if they lead to a new object."""
     middle = center[0]
-    steps, joined, left_out = {middle: 0}, list[Joined](), 0
+    steps, edges, left_out = {middle: 0}, list[NearEdge](), 0
     frontier = list(center)
     for step in range(1, depth + 1):
         same = dict.fromkeys(center, middle)
         neighbours = _join_by_facts(conn, frontier, known_on, at)
         for id in frontier if step > 1 else [middle]:
             mentioned = _rank(conn, list(center) if id == middle else [id], at, JOINT[min(step, len(JOINT)) - 1])
-            neighbours += [Joined(id, other, None, passages) for other, passages in mentioned]
+            neighbours += [NearEdge(id, other, passages=passages) for other, passages in mentioned]
         frontier = []
-        for link in neighbours:
-            link = link._replace(one=same.get(link.one, link.one), other=same.get(link.other, link.other))
-            new = [id for id in (link.one, link.other) if id not in steps]
-            if link.one == link.other or len(new) > 1 or (link.fact is None and not new):
+        for edge in neighbours:
+            edge = replace(edge, source=same.get(edge.source, edge.source), target=same.get(edge.target, edge.target))
+            new = [id for id in (edge.source, edge.target) if id not in steps]
+            if edge.source == edge.target or len(new) > 1 or (edge.fact is None and not new):
                 continue
             if new and len(steps) >= limit:
                 left_out += 1
@@ -48,28 +147,28 @@ def explore(
             for id in new:
                 steps[id] = step
                 frontier.append(id)
-            joined.append(link)
-    return steps, _drop_repeats(joined), left_out
+            edges.append(edge)
+    return steps, _drop_repeats(edges), left_out
 
 
-def _drop_repeats(joined: Sequence[Joined]) -> list[Joined]:
+def _drop_repeats(edges: Sequence[NearEdge]) -> list[NearEdge]:
     """Each fact once; joint mentions only of pairs without a fact."""
-    by_fact = {edge.fact.id: edge for edge in joined if edge.fact is not None}
-    pairs = {frozenset((edge.one, edge.other)) for edge in by_fact.values()}
-    by_pair: dict[frozenset[int], Joined] = {}
-    for edge in joined:
-        if edge.fact is None and (pair := frozenset((edge.one, edge.other))) not in pairs:
+    by_fact = {edge.fact.id: edge for edge in edges if edge.fact is not None}
+    pairs = {frozenset((edge.source, edge.target)) for edge in by_fact.values()}
+    by_pair: dict[frozenset[int], NearEdge] = {}
+    for edge in edges:
+        if edge.fact is None and (pair := frozenset((edge.source, edge.target))) not in pairs:
             by_pair.setdefault(pair, edge)
     return [*by_fact.values(), *by_pair.values()]
 
 
-def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[Joined]:
+def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[NearEdge]:
     joining = facts.list_about(conn, objects, known_on, at, relations=True)
     rows = conn.execute(
         f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
     )
     ends = {id: (src, dst) for id, src, dst in rows}
-    return [Joined(*ends[fact.id], fact) for fact in joining if fact.id in ends]
+    return [NearEdge(*ends[fact.id], fact.predicate or "", fact) for fact in joining if fact.id in ends]
 
 
 def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:

@@ -4,21 +4,13 @@ Secrets are stored here only: no index, vector or fact contains them. A secret i
 that removes it, and with the last passage that contained it."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, get_meta, id_list, is_live, to_json
 from memory.text.placeholders import MaskedSecret
+from memory.views import SecretPlace
 
 KEY = "mask_key"  # in the table meta
-
-
-class SecretPlace(NamedTuple):
-    """The place of a secret: uri of its source, line if any, kind."""
-
-    uri: str
-    line: int | None
-    kind: str
 
 
 def get_key(conn: Connection) -> bytes:

@@ -270,13 +270,13 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
         f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
         {"like": _escape_like(query), "query": query, "limit": limit},
     ).fetchall()
-    return [_make_listed(row) for row in rows]
+    return [make_listed(row) for row in rows]
 
 
 def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
     """Listed sources in the order of these ids."""
     rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
-    by_id = {row[0]: _make_listed(row) for row in rows}
+    by_id = {row[0]: make_listed(row) for row in rows}
     return [by_id[id] for id in ids if id in by_id]
 
 
@@ -286,7 +286,8 @@ _LISTED = (
 )
 
 
-def _make_listed(row: Sequence[Any]) -> ListedSource:
+def make_listed(row: Sequence[Any]) -> ListedSource:
+    """A ListedSource from SOURCE_COLUMNS and the number of its episodes."""
     source = source_from_row(row[:-1])
     return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
 

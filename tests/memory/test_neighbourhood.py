@@ -9,7 +9,7 @@ import pytest
 from memory import Memory
 from memory.errors import NotFoundError
 from memory.nouns import Document
-from memory.services.browsing import Neighbourhood
+from memory.views import Neighbourhood
 
 
 def at(month: int) -> datetime:
@@ -34,7 +34,7 @@ def town(fresh: Memory) -> Memory:
 
 
 def seen(found: Neighbourhood) -> dict[str, int]:
-    return {found.vertices[id].label: steps for id, steps in found.steps.items() if id in found.vertices}
+    return {node.name: node.steps for node in found.nodes}
 
 
 def test_each_step_reaches_further(town: Memory) -> None:
@@ -57,9 +57,9 @@ def test_what_was_told_later_is_not_beside_it_yet(town: Memory) -> None:
 
 def test_a_fact_is_told_once_and_what_it_joins_is_not_also_beside(town: Memory) -> None:
     found = town.browsing.explore("Ana Ruiz", 3, 40, None)
-    ids = [one.fact.id for one in found.joined if one.fact]
+    ids = [one.fact.id for one in found.edges if one.fact]
     assert len(ids) == len({*ids})
-    pairs = [frozenset((one.one, one.other)) for one in found.joined]
+    pairs = [frozenset((edge.source, edge.target)) for edge in found.edges]
     assert len(pairs) == len({*pairs})
 
 

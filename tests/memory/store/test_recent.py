@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.store.recent import find_first_after
+from memory.store.browse import find_first_after
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
