@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from benchmarks import command, data, judge, metrics
 from benchmarks.ablations import CONFIGURATIONS
 from memory import Memory
+from memory.answering.extractive import NOT_PLAIN
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
 from plugins import manager
@@ -53,7 +54,8 @@ class File(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back for one question: the answer's lines without the earlier values, the files it cites
-    and those that recall finds for the same question, best first. `text`: what is not folded."""
+    and those that recall finds for the same question, best first. `text`: what is not folded; `asserted`: how many
+    lines it shows as the answer, none if it says that the memory does not say this, or not plainly."""
 
     question: Mapping[str, Any]
     lines: tuple[str, ...]
@@ -62,6 +64,7 @@ class Reply:
     refused: bool
     ms: float
     text: str = ""
+    asserted: int = 0
 
     def top(self, lines: int) -> str:
         """The first lines of the answer; a refusal is its whole text."""
@@ -213,11 +216,13 @@ def make_reply(
     """What an answer shows; `found`: the files that recall finds, best first."""
     cited = [citation.uri for citation in answer.citations]
     lines = answer_lines(answer.text)
-    if answer.kind == "closest" and question["type"] != "no_answer":
+    if question["type"] != "no_answer" and any(line.kind == "answer" for line in answer.lines):
         lines = tuple(line.text for line in answer.lines if line.citations and line.kind != "earlier")
+    is_sure = not answer.no_answer and not answer.text.startswith(NOT_PLAIN)
     return Reply(
         question, lines, paths_of(cited, persona), found, answer.no_answer, ms,
         "\n".join(line.text for line in answer.lines if line.kind != "folded"),
+        sum(line.kind == "answer" for line in answer.lines) if is_sure else 0,
     )  # fmt: skip
 
 
@@ -268,6 +273,8 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
         "evidence_found": _evidence([(reply.question["evidence"], reply.found) for reply in evidenced]),
         "false_refusals": metrics.percent([float(reply.refused) for reply in answerable]),
         "right_refusals": metrics.percent([float(reply.refused) for reply in unanswerable]),
+        "one_or_none": metrics.percent([float(reply.asserted <= 1) for reply in replies]),
+        "one_is_right": _accepted([reply for reply in answerable if reply.asserted == 1], 1),
         "p50_ms": metrics.percentile([reply.ms for reply in replies], 50),
         "p95_ms": metrics.percentile([reply.ms for reply in replies], 95),
     }
@@ -336,6 +343,8 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "found@10": "evidence_found.10",
             "false refusals": "false_refusals",
             "right refusals": "right_refusals",
+            "one or none": "one_or_none",
+            "one is right": "one_is_right",
             "p50 ms": "p50_ms",
             "p95 ms": "p95_ms",
         },

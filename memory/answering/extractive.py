@@ -11,8 +11,9 @@ older ones, marked "earlier". The answers to the parts of a question are merged 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count, takewhile
@@ -33,7 +34,7 @@ from memory.answering.candidates import (
     stream_lines,
 )
 from memory.answering.chains import NO_CHAINS, join_with_chains, note_selection
-from memory.answering.confidence import absent_names, confidence
+from memory.answering.confidence import MAX_LEAD, absent_names, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -71,10 +72,11 @@ CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
-CLEAR_LEAD = 1.25  # of a score over all others, to show its line alone
-MAX_UNFOLDED = 3  # lines of an answer to a question for one thing
-ONE_THING = ("fact", "yes_no", "when_changed")  # types of questions
-LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
+MAX_UNFOLDED = 3  # lines that are shown to a question for one thing if none of them is clearly the answer
+ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
+# How likely the first line answers: fitted to whether it does, on the answered questions of six invented lives.
+CLEAR: Mapping[str, float] = {"confidence": 2.0, "lead": 0.25, "line_coverage": 0.8}
+CLEAR_BIAS, LEAST_CLEAR = -2.4, 0.37
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
@@ -103,6 +105,7 @@ def extract_answer(
     is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
     left_out: tuple[Line, ...] = ()
     listed: Sequence[AnswerCandidate] = ()
+    is_clear = True
     if found.question.asks_entries and not absent:
         listed, left_out = _write_digest(state)
         listed = listed or ([] if is_one else _list_entries(state))
@@ -112,14 +115,19 @@ def extract_answer(
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains.candidates, settings)
-        selected = fold(state, select_by_type(state, candidates, usual))
+        of_type = select_by_type(state, candidates, usual)
+        asks_one = found.question.type.kind in ONE_THING and not asks_all and not chains.candidates
+        is_clear = not asks_one or is_clear_answer(of_type, certainty)
+        selected = fold(state, of_type, is_clear)
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
     is_digest = bool(listed) and found.question.type.of in ("all", "new")
     if found.question.type.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
-    lines = (*_cite(selected), *left_out)
+    is_said = is_clear or found.question.type.kind == "count"  # which several lines may be the answer to
+    head: tuple[Line, ...] = () if is_said or not selected else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
+    lines = (*head, *_cite(selected), *left_out)
     if lines:
         answer = make_answer(lines, certainty)
     else:
@@ -225,28 +233,36 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
     return list(candidates)
 
 
-def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer, the first of them with its value. If the question asks for one thing, the next lines are
-    folded, except former values: all of them if the first is clearly better than those with other content and none of
-    these is newer, else those after MAX_UNFOLDED lines. After a fact of the owner other people's lines are left out."""
+def is_clear_answer(lines: Sequence[AnswerCandidate], confidence: float) -> bool:
+    """Whether the first of the lines may be shown alone, as the answer: a fact, a value with a former one, or by the
+    `confidence` in it, its lead over the other lines, and the share of the question that it covers itself."""
+    if not lines:
+        return False
+    first = lines[0]
+    if first.own or first.facts or confidence == 1 or any(line.earlier for line in lines[1:2]):
+        return True
+    others = [line.score for line in lines[1:] if not line.earlier]
+    lead = min(first.score - max(others), MAX_LEAD) if others else MAX_LEAD
+    measured = {"confidence": confidence, "lead": lead, "line_coverage": first.features.line_coverage}
+    odds = CLEAR_BIAS + sum(weight * measured[name] for name, weight in CLEAR.items())
+    return 1 / (1 + math.exp(-odds)) >= LEAST_CLEAR
+
+
+def fold(state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool) -> list[AnswerCandidate]:
+    """The lines of an answer, the first of them with its value if it `is_clear`. If the question asks for one thing,
+    the next lines are folded, except former values: all of them after a clear answer, else those after MAX_UNFOLDED.
+    After a fact of the owner other people's lines are left out."""
     if not selected:
         return []
-    first = replace(selected[0], value=find_value(state, selected[0]))
+    first = replace(selected[0], value=find_value(state, selected[0])) if is_clear else selected[0]
     past = list(takewhile(lambda one: one.earlier, selected[1:]))
     rest = selected[1 + len(past) :]
     if first.own:
         return [first, *past, *(one for one in rest if one.own)]
-    others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
-    is_clear = all(first.score - one.score >= CLEAR_LEAD and _is_no_news(one, first) for one in others)
-    shown = 0 if is_clear else MAX_UNFOLDED - 1
-    if state.question.type.kind in ONE_THING and len(rest) >= shown + LEAST_FOLDED:
+    if state.question.type.kind in ONE_THING:
+        shown = 0 if is_clear else MAX_UNFOLDED - 1
         rest = [*rest[:shown], *map(_folded, rest[shown:])]
     return [first, *past, *rest]
-
-
-def _is_no_news(line: AnswerCandidate, first: AnswerCandidate) -> bool:
-    """Whether a line was not written after the first one; an event is dated by its day."""
-    return line.newness <= first.newness or line.place.kind == "event"
 
 
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

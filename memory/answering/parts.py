@@ -29,7 +29,7 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
         return replace(answers[0], answer=refusal, step=step, candidates=candidates)
     lines: list[Line] = []
     cited: dict[_Key, tuple[Citation, ...]] = {}  # by each merged line
-    shown = [answer.lines[:MAX_LINES_PER_PART] for _, answer in answered]
+    shown = [[line for line in answer.lines if line[1]][:MAX_LINES_PER_PART] for _, answer in answered]
     part_of = _assign_lines(shown)
     for place, (part, _) in enumerate(answered):
         lines.append((f"\n{part}" if lines else part, ()))

@@ -67,7 +67,7 @@ def test_it_is_asked_again_as_it_was_asked(vault: Shell) -> None:
     assert said.code == 0 and said.out.startswith("- The harbour office is in the Customs House")
     new = vault.pal("traces", "-n", "1", "--json").json["traces"][0]
     assert new["parent"] == id
-    assert said.err == f"This is trace {new['id']}: the same answer as trace {id}.\n"
+    assert said.err.endswith(f"This is trace {new['id']}: the same answer as trace {id}.\n")
     assert f"   repeats  trace {id}\n" in vault.pal("trace").out
     events = vault.pal("trace", str(id), "--again", "--json").lines
     assert events[-1]["type"] == "Answered" and events[-1]["trace_id"] == new["id"] + 1

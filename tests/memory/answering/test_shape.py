@@ -43,9 +43,11 @@ def test_a_clear_answer_stands_alone_with_its_value_and_the_rest_is_folded(kiosk
     assert {line.kind for line in rest} <= {"folded"}
 
 
-def test_nothing_is_folded_where_no_line_is_clearly_better(kiosk: Memory) -> None:
-    lines = ask(kiosk, "What did we have at the kiosk?").lines
-    assert len(lines) > 2 and {line.kind for line in lines} == {"answer"}
+def test_where_no_line_is_clearly_the_answer_it_says_so_and_shows_the_closest(kiosk: Memory) -> None:
+    head, *lines = ask(kiosk, "What happened at the kiosk?").lines
+    assert (head.kind, head.text) == ("text", "Your memory does not say this plainly. Closest:")
+    assert [line.kind for line in lines] == ["answer", "answer", "answer", "folded"]
+    assert not any(line.value for line in lines)
 
 
 def test_what_a_value_replaced_stands_under_it() -> None:
