@@ -18,15 +18,14 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.budget import on_battery
-from daemon.jobs.schedule import is_due
+from daemon.jobs.schedule import Runs
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.protocols import Write
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NIGHT = "night"
 LONG = timedelta(days=14)  # between two nights
 PAUSE_SECONDS = 0.2  # between two checks for running questions
 
@@ -66,13 +66,12 @@ class NightlyJob:
         self._learn = learn
         self._retention = retention or RetentionSettings()
         self._battery = battery
-        self._clock = clock
+        self._runs = Runs(memory, writer.write, settings.hour, clock)
         self.asking = asking
         self._closing = threading.Event()
         self._one_at_a_time = threading.Lock()  # a night
         self._ordering = threading.Lock()  # what of it a person may want as well
         self._state = "idle" if settings.enabled else "off"
-        self._gave_up = 0  # when a night failed; ms UTC
 
     def close(self, timeout: float) -> bool:
         """Stops after the current unit. False if time ran out."""
@@ -84,7 +83,7 @@ class NightlyJob:
 
     def look(self) -> bool:
         """Does the night's work if it is time for it; whether it is done."""
-        if self._closing.is_set() or not self._settings.enabled or not self._is_due():
+        if self._closing.is_set() or not self._settings.enabled or not self._runs.is_due(NIGHT):
             return False
         if not self._settings.on_battery and self._battery():
             self._state = "battery"
@@ -101,7 +100,8 @@ class NightlyJob:
                 # Without the message of an unexpected error: it may quote the memory.
                 trace = "".join(traceback.format_tb(error.__traceback__))
                 log.error("the night broke off: %s\n%s", type(error).__name__, trace)
-                ended, self._gave_up = "failed", self._read_clock()  # it would break off again until something changes
+                ended = "failed"
+                self._runs.give_up(NIGHT)
                 return False
             finally:
                 self._state = ended
@@ -116,29 +116,12 @@ class NightlyJob:
 
     def state(self) -> wire.Night:
         """Whether nights are enabled, and the result of the last one."""
-        last = self._memory.maintenance.last_run("night")
-        if last is None:
+        last = self._runs.read_last(NIGHT)
+        if not last:
             return wire.Night(self._state, self._settings.hour)
-        return wire.Night(
-            self._state,
-            self._settings.hour,
-            at=from_ms(last["t"]),
-            seconds=last["seconds"],
-            joined=last["joined"],
-            stale=last["stale"],
-            questions=last["questions"],
-            episodes=last["episodes"],
-            suspects=last["suspects"],
-            learnt=last["learnt"],
-            erased=last.get("erased", 0),
-            freed=last.get("freed", 0),
-        )
-
-    def _is_due(self) -> bool:
-        """Whether the hour has passed since the last night. A last night in the future is ignored: the clock was
-        wrong."""
-        last = self._memory.maintenance.last_run("night")
-        return is_due(max(last["t"] if last else 0, self._gave_up), self._clock(), self._settings.hour)
+        names = [field.name for field in fields(wire.Night)[3:]]
+        counts = {name: last[name] for name in names if name in last}
+        return wire.Night(self._state, self._settings.hour, from_ms(last["t"]), **counts)
 
     def _run_night(self) -> bool:
         began = time.monotonic()
@@ -149,13 +132,9 @@ class NightlyJob:
         learnt = self._learn(self._write, self._is_stopped)
         if self._closing.is_set():
             return False
-        last = self._memory.maintenance.last_run("night")
-        erased = self._erase(last["t"] if last else 0)
+        erased = self._erase(self._runs.read_last(NIGHT).get("t", 0))
         seconds = round(time.monotonic() - began, 1)
-        night = _count_report(report) | erased | {
-            "t": self._read_clock(), "seconds": seconds, "learnt": learnt,
-        }  # fmt: skip
-        self._write(partial(self._memory.maintenance.note_run, "night", night))
+        self._runs.note(NIGHT, _count_report(report) | erased | {"seconds": seconds, "learnt": learnt}, self._write)
         log.info("the night is done in %s s: %s %s", seconds, _count_report(report), learnt)
         return True
 
@@ -173,7 +152,7 @@ class NightlyJob:
         """Erases expired retired text; returns the number of passages."""
         from memory.services.forgetting import Expiry
 
-        now, settings = self._clock(), self._retention
+        now, settings = self._runs.clock(), self._retention
         if not last or not timedelta() <= now - datetime.fromtimestamp(last / 1000).astimezone() <= LONG:
             return 0
 
@@ -184,10 +163,6 @@ class NightlyJob:
         deleted, edited = before(days=settings.deleted_days), before(days=settings.edited_days)
         drafts, shortest = before(hours=settings.draft_hours), int(settings.draft_hours * 3_600_000)
         return self._memory.forgetting.expire(Expiry(deleted, edited, drafts, shortest), self._write).episodes
-
-    def _read_clock(self) -> int:
-        """The store's time: ms UTC."""
-        return int(self._clock().timestamp() * 1000)
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """In the writer's thread, after everything a person waits for."""

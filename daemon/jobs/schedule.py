@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from daemon import wire
+
+if TYPE_CHECKING:
+    from memory import Memory
+    from memory.protocols import Write
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +92,40 @@ class Schedule:
             for name, (_, seconds, _, _) in self._jobs.items()
             if name in jobs
         )
+
+
+class Runs:
+    """When periodic jobs ran last and what came of it, by the notes in the memory. Times are ms UTC."""
+
+    def __init__(self, memory: Memory, write: Write, hour: int, clock: Callable[[], datetime]) -> None:
+        """They are due from `hour` on."""
+        self._memory = memory
+        self._write = write
+        self._hour = hour
+        self.clock = clock
+        self._gave_up: dict[str, int] = {}  # when a job failed, which would fail again until something changes
+
+    def read_last(self, name: str) -> dict[str, Any]:
+        """The figures of the last run, with its time as `t`; empty before the first."""
+        return self._memory.maintenance.last_run(name) or {}
+
+    def note(self, name: str, figures: Mapping[str, Any], write: Write | None = None) -> None:
+        """Notes the figures of a run that ends now."""
+        (write or self._write)(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
+
+    def give_up(self, name: str) -> None:
+        """Lets a failed job wait until it would be due again."""
+        self._gave_up[name] = self._read_clock()
+
+    def is_due(self, name: str, days: int = 1) -> bool:
+        """Whether it is time for a job, `days` after its last run; never if 0."""
+        now, failed = self.clock(), self._gave_up.get(name, 0)
+        if not days or (failed and not is_due(failed, now, self._hour)):
+            return False
+        return is_due(self.read_last(name).get("t", 0), now, self._hour, days)
+
+    def _read_clock(self) -> int:
+        return int(self.clock().timestamp() * 1000)
 
 
 def is_due(last_ms: int, now: datetime, hour: int, days: int = 1) -> bool:

@@ -12,13 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from daemon import wire
 from daemon.config.settings import UpkeepSettings
-from daemon.jobs.schedule import is_due
+from daemon.jobs.schedule import Runs
 from daemon.jobs.writer import Writer
 from daemon.paths import REPLACED, private_folder
 from memory import Memory
@@ -52,37 +50,36 @@ class Upkeep:
         self._settings = settings
         self._folder = folder
         self._publish = publish
-        self._clock = clock
+        self._runs = Runs(memory, writer.write, settings.hour, clock)
         self._one_at_a_time = threading.Lock()
         self._backup_problem = ""
-        self._gave_up = 0  # when a backup failed; ms UTC
 
     def back_up(self) -> bool:
         """Makes a backup if one is due and the memory changed since the last one, and deletes surplus ones; returns
         whether it made one."""
         self.scrub()  # a memory that is already damaged is no reason to delete an older backup
         with self._one_at_a_time:
-            if not self._is_due(BACKUP, self._settings.backup_days, self._gave_up):
+            if not self._runs.is_due(BACKUP, self._settings.backup_days):
                 return False
-            outline, last = self._memory.maintenance.outline(), self._read_last(BACKUP)
-            if last and last.get("outline") == outline and self._list_scheduled():
-                self._note(BACKUP, last)
+            contents, last = self._memory.maintenance.sum_up_rows(), self._runs.read_last(BACKUP)
+            if last.get("contents") == contents and self._list_scheduled():
+                self._runs.note(BACKUP, last)
                 return False
             began = time.monotonic()
-            to = self._folder / f"{PREFIX}{self._clock():{STAMP}}.db"
+            to = self._folder / f"{PREFIX}{self._runs.clock():{STAMP}}.db"
             try:
                 private_folder(self._folder)
                 size = self._memory.backup(to)
                 if not self._is_damaged():
                     self._rotate()
             except (PalimpsestError, OSError) as error:
-                self._gave_up = self._read_clock()  # it would fail again until something changes
+                self._runs.give_up(BACKUP)
                 self._backup_problem = str(error)
                 log.error("the scheduled backup failed: %s", type(error).__name__)
                 self._publish(wire.Notice("error", f"The scheduled backup failed: {error} Do it now: pal backup"))
                 return False
             self._backup_problem = ""
-            self._note(BACKUP, {"bytes": size, "outline": outline})
+            self._runs.note(BACKUP, {"bytes": size, "contents": contents})
             log.info("backed up in %.1f s", time.monotonic() - began)
             return True
 
@@ -90,7 +87,7 @@ class Upkeep:
         """Restores the newest backup into a temporary place, if due; returns whether it did."""
         with self._one_at_a_time:
             backup = next(iter(self._list_backups()), None)
-            if backup is None or not self._is_due(TRIAL, self._settings.trial_days):
+            if backup is None or not self._runs.is_due(TRIAL, self._settings.trial_days):
                 return False
             problem = ""
             try:
@@ -100,56 +97,59 @@ class Upkeep:
                 log.error("a backup could not be restored on trial: %s", type(error).__name__)
                 text = f"The backup {backup} could not be restored on trial: {problem} Make another one: pal backup"
                 self._publish(wire.Notice("error", text))
-            self._note(TRIAL, {"problem": problem})
+            self._runs.note(TRIAL, {"problem": problem})
             return True
 
     def scrub(self) -> bool:
         """Verifies the checksums of a part of all rows, another part every night, if due; returns whether it did."""
         nights = self._settings.scrub_nights
         with self._one_at_a_time:
-            if not nights or not self._is_due(SCRUB, 1):
+            if not nights or not self._runs.is_due(SCRUB, 1):
                 return False
-            damage = self._memory.maintenance.scrub(self._clock().toordinal() % nights, nights)
-            before = self._read_last(SCRUB) or {}
+            damage = self._memory.maintenance.scrub(self._runs.clock().toordinal() % nights, nights)
+            before = self._runs.read_last(SCRUB)
             last = max(len(damage), before.get("damage", 0)) if self._is_damaged() else len(damage)
-            self._note(SCRUB, {"damage": last})
+            self._runs.note(SCRUB, {"damage": last})
             self._tell(damage)
             return True
 
     def check(self) -> bool:
         """Looks for damage if that is due; whether it did."""
         with self._one_at_a_time:
-            if not self._is_due(CHECK, self._settings.check_days):
+            if not self._runs.is_due(CHECK, self._settings.check_days):
                 return False
             problems = self._memory.check(quick=True).problems
-            self._note(CHECK, {"problems": len(problems)})  # the sentences may contain text that is forgotten later
+            # Not the sentences, which may contain text that is forgotten later.
+            self._runs.note(CHECK, {"problems": len(problems)})
             if not problems:
-                self._note(SCRUB, (self._read_last(SCRUB) or {}) | {"damage": 0})  # all seals were looked at
+                self._runs.note(SCRUB, self._runs.read_last(SCRUB) | {"damage": 0})  # all seals were looked at
             self._tell(problems)
             return True
 
     def state(self) -> wire.Upkeep:
         """The last backup, trial and check, with their results."""
-        backed_up, checked, tried = self._read_last(BACKUP), self._read_last(CHECK), self._read_last(TRIAL)
+        backed_up, checked, tried = map(self._runs.read_last, (BACKUP, CHECK, TRIAL))
         copies = self._list_backups()
-        last = from_ms(backed_up["t"]) if backed_up and self._list_scheduled() else None
+        last = _find_time(copies[0]) if copies else None
+        if backed_up and self._list_scheduled():
+            last = from_ms(backed_up["t"])
         return wire.Upkeep(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
-            backup_at=last or (_find_time(copies[0]) if copies else None),
+            backup_at=last,
             backups=len(self._list_scheduled()),
             backup_problem=self._backup_problem,
             check_days=self._settings.check_days,
             check_at=from_ms(checked["t"]) if checked else None,
-            problems=(checked["problems"] if checked else 0) + (self._read_last(SCRUB) or {}).get("damage", 0),
+            problems=checked.get("problems", 0) + self._runs.read_last(SCRUB).get("damage", 0),
             trial_at=from_ms(tried["t"]) if tried else None,
-            trial_problem=tried["problem"] if tried else "",
-            warnings=tuple(self._list_warnings(last or (_find_time(copies[0]) if copies else None))),
+            trial_problem=tried.get("problem", ""),
+            warnings=tuple(self._list_warnings(last)),
         )
 
     def _list_warnings(self, last: datetime | None) -> Iterator[str]:
         """Warnings about backups, each with the command that fixes it."""
-        now, days = self._clock(), self._settings.backup_days
+        now, days = self._runs.clock(), self._settings.backup_days
         began = self._memory.maintenance.first_read()
         if self._backup_problem:
             yield f"The scheduled backup failed: {self._backup_problem} To make one now: pal backup"
@@ -157,14 +157,14 @@ class Upkeep:
             yield "There is no backup. To make one: pal backup; one every day: pal config set upkeep.backup_days 1"
         elif last and days and now - last > timedelta(days=days + LATE_DAYS):
             yield f"The last backup is {(now - last).days} days old. To make one now: pal backup"
-        tried = self._read_last(TRIAL)
-        if tried and tried["problem"]:
+        tried = self._runs.read_last(TRIAL)
+        if tried.get("problem"):
             yield f"A backup could not be restored on trial: {tried['problem']} Make another one: pal backup"
         if self._is_damaged():
             yield "The disk has changed stored data, so no old backup is removed. Details: pal check"
 
     def _is_damaged(self) -> bool:
-        scrubbed, checked = self._read_last(SCRUB) or {}, self._read_last(CHECK) or {}
+        scrubbed, checked = self._runs.read_last(SCRUB), self._runs.read_last(CHECK)
         return bool(scrubbed.get("damage") or checked.get("problems"))
 
     def _tell(self, problems: tuple[str, ...]) -> None:
@@ -181,14 +181,6 @@ class Upkeep:
             old.unlink(missing_ok=True)
             Memory.checksum_path(old).unlink(missing_ok=True)
 
-    def _is_due(self, name: str, days: int, gave_up: int = 0) -> bool:
-        if not days:
-            return False
-        last = self._read_last(name)
-        if gave_up and not is_due(gave_up, self._clock(), self._settings.hour):
-            return False
-        return is_due(last["t"] if last else 0, self._clock(), self._settings.hour, days)
-
     def _list_scheduled(self) -> list[Path]:
         """The backups of the schedule, the oldest first."""
         return sorted(self._folder.glob(f"{PREFIX}*.db"))
@@ -197,16 +189,6 @@ class Upkeep:
         """All backups in the folder, the newest first."""
         backups = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
         return sorted(backups, key=_find_time, reverse=True)
-
-    def _read_last(self, name: str) -> dict[str, Any] | None:
-        return self._memory.maintenance.last_run(name)
-
-    def _note(self, name: str, figures: Mapping[str, Any]) -> None:
-        self._writer.write(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
-
-    def _read_clock(self) -> int:
-        """The store's time: ms UTC."""
-        return int(self._clock().timestamp() * 1000)
 
 
 def choose_kept(backups: Mapping[Path, datetime], days: int, weeks: int, months: int) -> set[Path]:

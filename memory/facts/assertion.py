@@ -3,6 +3,7 @@
 One transaction for any number of episodes, and idempotent: the same extraction again changes nothing.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.errors import InvalidInputError
@@ -12,7 +13,7 @@ from memory.facts.supersede import MIN_CONFIDENCE, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.protocols import Embedder
-from memory.store import episodes, fact_vectors, graph, past, predicates, relations, revisions, sources
+from memory.store import episodes, fact_vectors, graph, past, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
@@ -155,7 +156,9 @@ class FactAsserter:
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
             raise InvalidInputError("That is its value already.")
-        predicate, canon = predicates.ensure(self.conn, old.predicate, canonical_predicate(old.predicate, value))
+        predicate, canon = relations.ensure_predicate(
+            self.conn, old.predicate, canonical_predicate(old.predicate, value)
+        )
         slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
         new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
         if new is None:  # rules did not read it out of the passage
@@ -234,7 +237,7 @@ class FactAsserter:
         object = self._resolver.resolve(claim.object)
         if subject == object:
             return None
-        predicate, canon = predicates.ensure(self.conn, label, canonical_predicate(label, claim.object))
+        predicate, canon = relations.ensure_predicate(self.conn, label, canonical_predicate(label, claim.object))
         start, end = claim.valid_time(self._said_from(row, claim))
         subjects = self._resolver.namesakes(subject)
         start = self._begin_at_edit(row, claim, subjects, object, canon, start)
@@ -345,7 +348,7 @@ class FactAsserter:
         if source in written and not one.sources <= written:
             return
         if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
-            relations.set_valid_from(self.conn, one.id, start)
+            relations.set_field(self.conn, one.id, "valid_from", start)
             self._asserted.setdefault(one.id, [one.subject])
 
     def _copy_relation(self, replaced: Relation) -> int:
@@ -361,7 +364,7 @@ class FactAsserter:
 
     def _bind_to_revisions(self, anew: int, made: Sequence[int]) -> None:
         """Binds a relation that is valid again to its revisions: it is removed if they are undone."""
-        relations.expire(self.conn, anew, self._now)
+        relations.set_field(self.conn, anew, "t_expired", self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
@@ -391,8 +394,7 @@ class FactAsserter:
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """The relations among these edges as the graph in memory has them."""
-        episodes_of = relations.supporting_episodes(self.conn, ids)
         return [
-            Link(id, "rel", src, dst, start, end, tuple(episodes_of.get(id, ())))
-            for id, src, dst, start, end in relations.live_spans(self.conn, ids)
+            Link(id, "rel", src, dst, start, end, tuple(json.loads(told_in)))
+            for id, src, dst, start, end, told_in in relations.live_spans(self.conn, ids)
         ]

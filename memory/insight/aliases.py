@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from memory.facts.attributes import attribute_of
 from memory.nouns import AliasSuspect
 from memory.store import graph as stored
-from memory.store import predicates, relations, revisions
+from memory.store import relations, revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm, same_numbers
 
@@ -67,7 +67,7 @@ def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
 
 def _read_contacts(conn: Connection) -> dict[int, set[tuple[str, str]]]:
     """{object: its (attribute, value) pairs of phone, address and birthday}."""
-    attributes = {label: attribute_of(label) for label in predicates.list_labels(conn)}
+    attributes = {label: attribute_of(label) for label in relations.list_predicates(conn)}
     identifying = [label for label, attribute in attributes.items() if attribute in IDENTIFYING]
     contacts = relations.by_id(conn, relations.list_labelled(conn, identifying))
     named = stored.object_labels(conn, sorted({relation.object for relation in contacts}))

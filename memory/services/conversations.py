@@ -5,7 +5,6 @@ from dataclasses import replace
 from memory.nouns import Answer, ChatMessage, Conversation, ConversationState
 from memory.services.state import State
 from memory.store import conversations, episodes, traces
-from memory.store.answer_changes import list_changes
 from memory.store.connect import Connection
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
@@ -31,7 +30,7 @@ class Conversations:
         self._state.pending.try_write()
         with self._store.reading() as conn:
             conversation, messages = conversations.get(conn, id)
-            changes = list_changes(conn, messages)
+            changes = conversations.list_changes(conn, messages)
         return conversation, tuple(replace(message, changes=changes.get(message.id, ())) for message in messages)
 
     def state(self, id: int) -> ConversationState:

@@ -315,7 +315,7 @@ class Maintenance:
         self._state.reload_edge_memory()
         return repaired
 
-    outline = read_by(metrics.hash_outline)
+    sum_up_rows = read_by(seals.sum_up)
 
     # Looking --------------------------------------------------------------------------------------
 

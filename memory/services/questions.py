@@ -30,7 +30,7 @@ from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
-from memory.store import conversations, facts, graph, queries, relations, traces
+from memory.store import conversations, facts, graph, queries, traces
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
@@ -191,7 +191,7 @@ class Questions:
         with self._store.reading() as conn:
             traced = traces.get(conn, trace_id)
             citations = traced.answer.citations if traced.answer else ()
-            quoted = relations.quoted_facts(conn, citations)
+            quoted = facts.quoted_facts(conn, citations)
             facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
             paths = {cited.episode_id: path_to(traced.trace.visits, cited.episode_id) for cited in citations}
             crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
@@ -381,7 +381,7 @@ class Questions:
         """Stores the trace of a question and reinforces its edges, unless any of its content was forgotten in the
         meantime."""
         result, state, now = outcome.found, self._state, now_ms()
-        facts_of = self._store.read(relations.quoted_facts, answer.citations)
+        facts_of = self._store.read(facts.quoted_facts, answer.citations)
         credit = training_signal(result, answer, outcome.expanded, facts_of)
         if plan.agent:  # an agent's question teaches nothing; a later verdict on the answer does
             credit = credit._replace(grounded=False, penalised={})

@@ -1,4 +1,4 @@
-"""Connections to a memory file, detection of a replaced file, and the translation of the driver's errors.
+"""Connections to a memory file, the translation of the driver's errors, and free space of the file.
 
 Every connection comes from `connect`: foreign keys on, deleted text overwritten, each commit on the disk before it is
 acknowledged, sqlite-vec loaded and further extensions disabled. The driver never opens a transaction by itself."""
@@ -9,7 +9,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +20,6 @@ import sqlite_vec
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
 
 Connection: TypeAlias = sqlite3.Connection
-Inode: TypeAlias = tuple[int, int]
 
 OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete removes forgotten words from the index
 
@@ -132,39 +130,6 @@ def translate_error(error: Exception, path: Path) -> StoreError:
     if code.startswith("IOERR"):
         return StoreError(f"The disk reported an error at {path}. This step was undone; look after the disk: {error}")
     return StoreError(f"The memory file {path} refused a step, which was undone: {error}")
-
-
-@dataclass(frozen=True, slots=True)
-class FilePlace:
-    """The inodes of the memory, its log and its folder when it was opened. A file that is renamed, replaced or deleted
-    stays open, but writes to it are lost."""
-
-    folder: tuple[Path, Inode | None]
-    files: tuple[tuple[Path, Inode | None], ...]  # the memory and its log
-
-    @classmethod
-    def look_up(cls, path: Path) -> "FilePlace":
-        """The inodes for the open memory at `path`."""
-        log = path.with_name(path.name + "-wal")
-        return cls((path.parent, _read_inode(path.parent)), tuple((file, _read_inode(file)) for file in (path, log)))
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the paths now lead to other files or none. 7 us."""
-        return self.is_elsewhere or any(_read_inode(file) != was for file, was in self.files)
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether the folder was moved or deleted."""
-        return _read_inode(self.folder[0]) != self.folder[1]
-
-
-def _read_inode(path: Path) -> Inode | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 # Free space ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import Fact, line_at
+from memory.nouns import Citation, Fact, line_at
+from memory.store import relations
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import find_property, statement
@@ -49,6 +50,21 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     facts |= {row[0]: _make_relation(row) for row in relations}
     facts = {fact.id: fact for fact in _name_ends(facts)}
     return [facts[id] for id in ids if id in facts]
+
+
+def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
+    """{citation number: ids of the live relations extracted from the words it quotes}."""
+    spans = relations.of_episodes(conn, sorted({citation.episode_id for citation in citations}))
+    facts = {}
+    for citation in citations:
+        start = citation.passage.find(citation.quote)
+        ids = [
+            id
+            for id, episode, first, last in spans
+            if episode == citation.episode_id and start >= 0 and first < start + len(citation.quote) and start < last
+        ]
+        facts[citation.n] = tuple(dict.fromkeys(ids))
+    return facts
 
 
 def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:

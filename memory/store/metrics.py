@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,26 +124,6 @@ def find_beginning(conn: Connection) -> int | None:
     """When the first live source was read, ms UTC, or None."""
     first: int | None = conn.execute("SELECT min(t_ingested) FROM source").fetchone()[0]
     return first
-
-
-def hash_outline(conn: Connection) -> str:
-    """A hash of counts that changes with additions, edits, revisions and forgetting, not with runs of jobs."""
-    queries = {
-        "node": "count(*), max(id), count(t_expired)",
-        "edge": "count(*), max(id), count(t_expired), sum(n_support), count(superseded_by)",
-        "source": "count(*), max(id), count(t_deleted), sum(policy = 'any'), max(t_ingested)",
-        "trace": "count(*), max(id), sum(feedback)",
-        "message": "count(*), max(id)",
-        "revision": "count(*), max(id), max(t_settled)",
-        "alias": "count(*)",
-        "folder": "count(*), max(id), group_concat(path || policy)",
-        "vec": "count(*), max(id)",
-        "conversation": "count(*), max(t_updated)",
-        "llm_probe": "count(*), max(t)",
-        "ml_model": "count(*), max(id), sum(active)",
-    }
-    rows = [conn.execute(f"SELECT {counts} FROM {table}").fetchone() for table, counts in queries.items()]
-    return sha256(repr(rows).encode()).hexdigest()
 
 
 def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Protects a memory from a write-ahead log of another file, and from concurrent opening.
+"""Protects a memory from a write-ahead log of another file, from concurrent opening, and from being replaced.
 
 A log survives a crash next to its file. If another file is then put there, for example a backup, SQLite applies the log
 to it and destroys it. So each file has a unique name in `meta`, every copy a new one, and a note next to an open file
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from memory.errors import StoreBusyError
 from memory.store.connect import Connection, create_private, driver
+from memory.store.rows import get_meta, set_meta
 
 APPLICATION_ID = int.from_bytes(b"Plmp", "big")
 NOTE = "-owner"  # suffix of the note
@@ -81,13 +82,11 @@ def has_foreign_log(path: Path) -> bool:
 def note_owner(conn: Connection, path: Path) -> None:
     """Writes the note with the owner of the log while the memory is open; without disk space, nothing."""
     with suppress(driver().Error, OSError):
-        row = conn.execute("SELECT value FROM meta WHERE key = ?", (NAME,)).fetchone()
-        if row is None:
+        if get_meta(conn, NAME) is None:
             rename_copy(conn)
-            row = conn.execute("SELECT value FROM meta WHERE key = ?", (NAME,)).fetchone()
         note = path.with_name(path.name + NOTE)
         create_private(note)
-        note.write_text(json.dumps([row[0], _read_alone(path)[1]]), "utf-8")
+        note.write_text(json.dumps([get_meta(conn, NAME), _read_alone(path)[1]]), "utf-8")
 
 
 def forget_owner(path: Path) -> None:
@@ -98,17 +97,30 @@ def forget_owner(path: Path) -> None:
 
 def rename_copy(conn: Connection) -> None:
     """Gives a file a unique name."""
-    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (NAME, secrets.token_hex(16)))
+    set_meta(conn, NAME, secrets.token_hex(16))
 
 
 class FileWatch:
-    """Detects another file's bytes in the open one (`cp backup memory.db`): the inode stays, but its name changes or
-    its generation falls. Reads the file only if its time or size changed, as after our own checkpoint."""
+    """Detects that the open file is no longer the one at its path. A file that is renamed, replaced or deleted stays
+    open, but writes to it are lost; the inodes of the memory, its log and its folder show that. Another file's bytes in
+    the open one (`cp backup memory.db`) keep the inode, but change the name or lower the generation; for these it reads
+    the file only if its time or size changed, as after our own checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._inodes = {place: _read_inode(place) for place in (path.parent, path, path.with_name(path.name + "-wal"))}
         self._stamp = _read_stamp(path)
         self._name, self._reached = _read_alone(path)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the paths now lead to other files or none. 7 us."""
+        return any(_read_inode(place) != was for place, was in self._inodes.items())
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the folder was moved or deleted."""
+        return _read_inode(self._path.parent) != self._inodes[self._path.parent]
 
     def is_overwritten(self) -> bool:
         """Checks the file; 2 us, or 0.3 ms if it must be read. Nobody may be writing. A partial checkpoint does not
@@ -150,6 +162,14 @@ def save_log(path: Path) -> Path | None:
     except OSError:
         return None
     return aside
+
+
+def _read_inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _read_stamp(path: Path) -> tuple[int, int]:

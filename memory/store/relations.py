@@ -4,14 +4,23 @@ A relation is live while it has evidence in a live episode. All times are ms UTC
 episodes, `+item_kind` makes SQLite use the index on episodes."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from memory.nouns import Citation, Modality
+from memory.nouns import Modality
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
-from memory.store.rows import FIRST_EDGE, LISTED, LIVE, group_rows, id_list, insert_row, is_live, select_ids
+from memory.store.rows import (
+    FIRST_EDGE,
+    LISTED,
+    LIVE,
+    group_rows,
+    id_list,
+    insert_row,
+    is_asserted,
+    is_live,
+    select_ids,
+)
 
 WHOLE = 200  # relations of a slot that are all compared
 NEWEST = 1 << 62  # later than any time
@@ -65,14 +74,14 @@ def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
     """The equal live relation without live evidence, whose source was deleted and returned, or None."""
-    row = conn.execute(
+    ids = select_ids(
+        conn,
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
-        f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT EXISTS ("
-        f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
-        " WHERE v.item_kind = 'edge' AND v.item_id = e.id) ORDER BY e.id LIMIT 1",
-        (subject, object, predicate, modality, valid_from),
-    ).fetchone()
-    return None if row is None else int(row[0])
+        f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT {is_asserted('e')}"
+        " ORDER BY e.id LIMIT 1",
+        subject, object, predicate, modality, valid_from,
+    )  # fmt: skip
+    return ids[0] if ids else None
 
 
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
@@ -212,25 +221,7 @@ def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list
         f" AND v.episode_id IN {LISTED} ORDER BY v.episode_id, v.span_from",
         (id_list(episodes),),
     )
-    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for episode, start, end in rows:
-        spans[episode].append((start, end))
-    return spans
-
-
-def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
-    """{citation number: ids of the live relations extracted from the words it quotes}."""
-    spans = of_episodes(conn, sorted({citation.episode_id for citation in citations}))
-    facts = {}
-    for citation in citations:
-        start = citation.passage.find(citation.quote)
-        ids = [
-            id
-            for id, episode, first, last in spans
-            if episode == citation.episode_id and start >= 0 and first < start + len(citation.quote) and start < last
-        ]
-        facts[citation.n] = tuple(dict.fromkeys(ids))
-    return facts
+    return group_rows((episode, (start, end)) for episode, start, end in rows)
 
 
 def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
@@ -266,10 +257,9 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     return select_ids(
         conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
-        " UNION SELECT p.item_id FROM provenance p WHERE +p.item_kind = 'edge'"
-        " AND p.episode_id IN (SELECT value FROM json_each(?1)) AND NOT EXISTS ("
-        f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
-        " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id) ORDER BY 1",
+        " UNION SELECT p.item_id FROM provenance p"
+        " JOIN edge e ON e.id = p.item_id WHERE +p.item_kind = 'edge'"
+        f" AND p.episode_id IN (SELECT value FROM json_each(?1)) AND NOT {is_asserted('e')} ORDER BY 1",
         id_list(episodes),
     )
 
@@ -361,14 +351,9 @@ def count_support(conn: Connection, id: int) -> None:
     conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
 
 
-def set_valid_from(conn: Connection, id: int, start: int) -> None:
-    """Changes the start, unless that would duplicate a relation."""
-    conn.execute("UPDATE OR IGNORE edge SET valid_from = ? WHERE id = ?", (start, id))
-
-
-def expire(conn: Connection, id: int, now: int) -> None:
-    """Expires a relation."""
-    conn.execute("UPDATE edge SET t_expired = ? WHERE id = ?", (now, id))
+def set_field(conn: Connection, id: int, field: Literal["valid_from", "t_expired"], value: int) -> None:
+    """Changes a field, unless that would duplicate a relation."""
+    conn.execute(f"UPDATE OR IGNORE edge SET {field} = ? WHERE id = ?", (value, id))
 
 
 def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | None, int | None, str]:
@@ -382,16 +367,31 @@ def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | N
     return row
 
 
-def supporting_episodes(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
-    """{relation: the episodes that assert it}."""
-    query = f"SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge' AND item_id IN {LISTED}"
-    return group_rows(conn.execute(f"{query} ORDER BY item_id, episode_id", (id_list(ids),)))
-
-
-def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None]]:
-    """(id, subject, object, valid from, valid to) of the live relations among these edges."""
+def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None, str]]:
+    """(id, subject, object, valid from, valid to, the episodes that assert it as JSON) of the live relations among
+    these edges."""
     return conn.execute(
-        f"SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN {LISTED}"
-        f" AND kind = 'rel' AND {LIVE} ORDER BY id",
+        "SELECT id, src, dst, valid_from, valid_to, (SELECT json_group_array(episode_id) FROM provenance"
+        " WHERE item_kind = 'edge' AND item_id = edge.id)"
+        f" FROM edge WHERE id IN {LISTED} AND kind = 'rel' AND {LIVE} ORDER BY id",
         (id_list(ids),),
     ).fetchall()
+
+
+# Predicates, the types of relations, each with its canonical one --------------------------------------------------
+
+
+def ensure_predicate(conn: Connection, label: str, canonical: str) -> tuple[int, int]:
+    """Ids of the predicate `label` and of its canonical one, created if new."""
+    canon = _ensure_label(conn, canonical, None)
+    return (canon if label == canonical else _ensure_label(conn, label, canon)), canon
+
+
+def list_predicates(conn: Connection) -> list[str]:
+    """The labels of all predicates."""
+    return [label for (label,) in conn.execute("SELECT label FROM predicate ORDER BY label")]
+
+
+def _ensure_label(conn: Connection, label: str, canon: int | None) -> int:
+    ids = select_ids(conn, "SELECT id FROM predicate WHERE label = ?", label)
+    return ids[0] if ids else insert_row(conn, "predicate", label=label, canon_id=canon)

@@ -62,7 +62,7 @@ def id_list(ids: Iterable[SupportsInt]) -> str:
     return json.dumps([int(id) for id in ids])
 
 
-def select_ids(conn: Connection, query: str, *values: int | str) -> list[int]:
+def select_ids(conn: Connection, query: str, *values: int | str | None) -> list[int]:
     """The first column of the rows of a query."""
     return [row[0] for row in conn.execute(query, values)]
 

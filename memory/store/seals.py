@@ -99,6 +99,12 @@ def discard(conn: Connection) -> None:
         conn.execute("DELETE FROM seal")
 
 
+def sum_up(conn: Connection) -> int:
+    """The sum of all seals but those of MINOR tables: it changes with the contents, not with runs of jobs."""
+    minor = ", ".join(str(KINDS[table]) for table in MINOR)
+    return int(conn.execute(f"SELECT ifnull(sum(crc), 0) FROM seal WHERE kind NOT IN ({minor})").fetchone()[0])
+
+
 def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Damage]:
     """The damage to each table, of every `parts`-th key from `part` on."""
     for table, key in SEALED.items():

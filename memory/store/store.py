@@ -27,7 +27,6 @@ from memory.store.backup import check_room, verified_copy
 from memory.store.connect import (
     INCREMENTAL,
     Connection,
-    FilePlace,
     connect,
     create_private,
     driver,
@@ -59,7 +58,6 @@ class Store:
         self.path = path
         self.is_read_only = is_read_only
         self._writer = writer
-        self._place = FilePlace.look_up(path)
         self._file = ownership.FileWatch(path)
         self._moved = False
         self._overwritten = False
@@ -226,7 +224,7 @@ class Store:
     def verify_place(self) -> None:
         """StoreMovedError if `path` leads to another file than the open one, or if it was overwritten; the latter is
         checked while nobody writes."""
-        self._moved = self._moved or self._place.is_replaced
+        self._moved = self._moved or self._file.is_replaced
         if not self._moved and not self.is_read_only and self._unit.acquire(blocking=False):
             try:
                 self._moved = self._overwritten = self._file.is_overwritten()
@@ -241,7 +239,7 @@ class Store:
     @property
     def is_elsewhere(self) -> bool:
         """Whether the folder of the open file was moved or deleted."""
-        return self._place.is_elsewhere
+        return self._file.is_elsewhere
 
     def rescue(self, to: Path) -> Path:
         """Saves a replaced file: merges its log, so that the log does not destroy the new file, and writes a verified

@@ -170,7 +170,7 @@ def test_learning_that_breaks_off_is_no_night(desk: Desk) -> None:
     assert nightly.state() == wire.Night("failed", 3)
     nightly._learn = lambda write, cancelled: ""
     assert not nightly.look(), "it is not tried all day long"
-    nightly._clock = lambda: NOON + timedelta(days=1)
+    nightly._runs.clock = lambda: NOON + timedelta(days=1)
     assert nightly.look() and nightly.state().state == "idle"
 
 

@@ -12,7 +12,7 @@ from memory.graph.arrays import Graph
 from memory.graph.snapshot import Snapshot
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
-from memory.store import predicates
+from memory.store import relations
 from memory.store.graph import EdgeRow, ObjectRow
 from memory.store.store import Store
 from tests.memory.retrieval.walking import related_graph
@@ -61,7 +61,7 @@ def stored_triples(
             stored.insert_objects(conn, [ObjectRow(node, (names or {}).get(node, "")) for node in nodes], 1)
             for edge, (one, said, other) in triples.items():
                 confidence, support = (evidence or {}).get(edge, (1.0, 1))
-                predicate, _ = predicates.ensure(conn, said, said)
+                predicate, _ = relations.ensure_predicate(conn, said, said)
                 row = EdgeRow(edge, "rel", one, other, support, pred_id=predicate, conf=confidence)
                 stored.insert_edges(conn, [row], 1)
         with store.reading() as conn:

@@ -12,7 +12,7 @@ from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import Credit
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Trace
-from memory.store import edge_memory, forget, predicates, relations, revisions, traces, vectors
+from memory.store import edge_memory, forget, relations, revisions, traces, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from tests.memory.store.building import DIMENSION, HashEmbedder, remember
@@ -40,7 +40,7 @@ class Life:
             )
             self.id = vectors.register(conn, self.embedder)
             objects = [id for (id,) in conn.execute("SELECT id FROM node WHERE kind = 'O' ORDER BY id")]
-            plain, _ = predicates.ensure(conn, "lives in", "lives in")
+            plain, _ = relations.ensure_predicate(conn, "lives in", "lives in")
             self.relations = [
                 relations.insert(conn, objects[0], plain, objects[n % 3 + 1], "asserted", 1.0, n, None, 1)
                 for n in range(6)

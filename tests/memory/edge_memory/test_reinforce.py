@@ -16,7 +16,7 @@ from memory.graph.walk import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
 from memory.retrieval.pipeline import training_signal
 from memory.retrieval.state import RetrievalResult
-from memory.store import relations, traces
+from memory.store import facts, relations, traces
 
 QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
 OTHER = "What did Ana Lund cook for the harvest feast in September?"
@@ -118,7 +118,7 @@ def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_no
     cited = Citation(1, hit.episode.id, "survey", "Harbour survey", quote, passage=hit.episode.text)
     said = Answer("It is 14 May. [1]", (cited,), model="a model")
     with fresh.store.reading() as conn:
-        quoted = relations.quoted_facts(conn, said.citations)
+        quoted = facts.quoted_facts(conn, said.citations)
         told = {id for id, *_ in relations.of_episodes(conn, [hit.episode.id])}
     (of_quote,) = quoted.values()
     assert 0 < len(of_quote) < len(told)

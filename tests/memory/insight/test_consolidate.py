@@ -23,7 +23,7 @@ from memory.nouns import Answer, Citation, ConsolidationReport, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
-from memory.store import edge_memory, fact_vectors, predicates, queries, relations, traces, vectors
+from memory.store import edge_memory, fact_vectors, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from tests.examples import examples
 
@@ -60,7 +60,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
     with memory.knowledge.transaction() as asserter:
         found = asserter._resolver.resolve
-        pred, _ = predicates.ensure(asserter.conn, predicate, "lives in")
+        pred, _ = relations.ensure_predicate(asserter.conn, predicate, "lives in")
         start, end = (int(more.get(key, day(at)).timestamp() * 1000) if more.get(key, 1) else None
                       for key in ("valid_from", "valid_to"))  # fmt: skip
         end = end if "valid_to" in more else None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.store import check, graph, predicates, relations, revisions
+from memory.store import check, graph, relations, revisions
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
@@ -74,7 +74,7 @@ def test_damage_to_facts_is_told(store: Store, damage: str) -> None:
         (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
         ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)
         graph.insert_objects(conn, [graph.ObjectRow(int(id), "x") for id in (ana, bonn, riga)], 1)
-        _, canon = predicates.ensure(conn, "lives in", "lives in")
+        _, canon = relations.ensure_predicate(conn, "lives in", "lives in")
         old, new = (
             relations.insert(conn, int(ana), canon, int(to), "asserted", 1.0, at, None, 1)
             for to, at in ((bonn, 100), (riga, 200))
