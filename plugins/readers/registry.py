@@ -11,7 +11,7 @@ from typing import Any
 from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.readers.chats import agents, chat, gemini, pages
+from plugins.readers.chats import agents, chat
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import calendars, html
 from plugins.readers.common.dates import find_month
@@ -35,13 +35,11 @@ from plugins.readers.records import (
 )
 
 MAX_TEXT = MIB  # of a file without a suffix
-MAX_PAGE = 10 * MIB
-MAX_ACTIVITIES = 64 * MIB  # of a page of Gemini; in a zip it is read in pieces of any size
 MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
 
 
 def read_text(path: Path, data: bytes) -> list[Document]:
-    """Plain text, a mail, a chat exported as text, or a text file of Kindle or Chrome."""
+    """Plain text, a mail, a chat exported as text, or the clippings of Kindle."""
     if mails.is_mail(data):
         return mails.read(path, data)
     if len(data) > MAX_TEXT and not path.suffix:
@@ -51,8 +49,6 @@ def read_text(path: Path, data: bytes) -> list[Document]:
         return [Document(uri="", turns=turns, at=turns[0].at)]
     if clippings.is_clippings(text):
         return clippings.convert(text)
-    if path.name == bookmarks.CHROME_FILE and text.startswith("{"):
-        return [bookmarks.read_chrome_file(path, text)]
     return [Document(uri="", text=text)]
 
 
@@ -65,16 +61,10 @@ def read_note(path: Path, data: bytes) -> list[Document]:
 
 
 def read_page(path: Path, data: bytes) -> list[Document]:
-    """A saved web page, bookmarks, or a chat as a page."""
+    """A saved web page, or the bookmarks of a browser."""
     text = text_of(data, declared_in_markup(data))
-    if gemini.is_page(text):
-        return [*gemini.read_page([text])]
-    if pages.is_page(text):
-        return [pages.read_page([text])]
     if bookmarks.is_netscape(text):
         return [bookmarks.read_netscape(text)]
-    if len(data) > MAX_PAGE:
-        raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB; the limit is {MAX_PAGE // MIB} MiB for a page")
     return [replace(html.convert(text), speaker=UNKNOWN)]
 
 
@@ -82,12 +72,7 @@ def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
     """The documents of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
         raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
-    tree = parse_json(text)
-    if references.is_csl(loaded):
-        return references.read_csl(loaded, tree)
-    if bookmarks.is_bookmarks(loaded):
-        return [bookmarks.convert(tree)]
-    return [json_data.convert_tree(path, [tree])]
+    return [json_data.convert_tree(path, [parse_json(text)])]
 
 
 stream_logs = partial(agents.stream, read_other=json_data.read_json_lines)
@@ -102,12 +87,11 @@ READERS = (
         "bibtex", (".bib",), "References in BibTeX, with notes",
         stream=references.stream_bibtex, max_bytes=5 * MIB, library="bibtexparser",
     ),
-    Reader("bookmarks", (".jsonlz4", ".baklz4"), "Bookmarks of browsers, from HTML or JSON", bookmarks.refuse),
     Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=2),
     Reader(
         "chat", (".json", ".zip"),
         "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",
-        stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=8,
+        stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=9,
     ),
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
@@ -123,8 +107,8 @@ READERS = (
     ),
     Reader(
         "html", (".html", ".htm", ".xhtml"),
-        "Saved web pages, bookmarks of browsers, and chats of Telegram, Discord and Google as pages",
-        read_page, MAX_ACTIVITIES, version=6,
+        "Saved web pages, and bookmarks of browsers",
+        read_page, version=7,
     ),
     Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", calendars.read, version=7),
     Reader(

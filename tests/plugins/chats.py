@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 # Slack ------------------------------------------------------------------------------------------
@@ -68,24 +67,6 @@ def gemini() -> list[dict[str, Any]]:
     ]
 
 
-def gemini_page(time: str = "Mar 5, 2026, 8:30:00\u202fPM CET") -> str:
-    """One activity of Gemini among others, on the page that Google makes of them."""
-    cell = (
-        '<div class="outer-cell mdl-cell"><div class="mdl-grid"><div class="header-cell">'
-        '<p class="mdl-typography--title">{}<br></p></div>'
-        '<div class="content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1">{}</div>'
-        '<div class="content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1 mdl-typography--text-right"></div>'
-        '<div class="content-cell mdl-typography--caption"><b>Products:</b><br>&emsp;{}<br></div></div></div>'
-    )
-    asked = (
-        f"Prompted&nbsp;Is larch &amp; oak<br>good for a hull?<br>{time}<br><p>Larch is.</p><ul><li>It lasts</li></ul>"
-    )
-    other = "Searched for&nbsp;<a href='https://x'>larch</a><br>Mar 5, 2026, 8:31:00 PM CET<br>"
-    cells = cell.format("Search", other, "Search") + cell.format("Gemini Apps", asked, "Gemini Apps")
-    head = "<head><title>My Activity History</title><style>.outer-cell{}</style></head>"
-    return f"<html>{head}<body>{cells}</body></html>"
-
-
 # Signal -----------------------------------------------------------------------------------------
 
 
@@ -109,24 +90,6 @@ SIGNAL = (
     {"chatItem": {"chatId": "10", "authorId": "2", "dateSent": "1772620300000", "updateMessage": {"x": {}}}},
 )
 
-
-def envelope(source: str, name: str, at: int, **message: Any) -> dict[str, Any]:
-    held = {"source": source, "sourceName": name, "timestamp": at, **message}
-    return {"envelope": held, "account": "+49"}
-
-
-SIGNAL_CLI = (
-    envelope("+49", "", 1, syncMessage={"sentMessage": {"destination": "+47", "timestamp": 1_772_620_000_000,
-                                                        "message": "Is the mast up?"}}),
-    envelope("+47", "Ida", 2, dataMessage={"timestamp": 1_772_620_060_000, "message": "Since noon."}),
-    envelope("+47", "Ida", 3, receiptMessage={"isRead": True}),
-    envelope("+47", "Ida", 4, dataMessage={"timestamp": 1_772_620_090_000, "message": "Crew: 7 o'clock",
-                                           "groupInfo": {"groupId": "g1", "groupName": "Crew"}}),
-)  # fmt: skip
-SIGNAL_EXPORT = "\n".join(
-    json.dumps({"date": f"2026-03-04 10:0{minute}:00", "sender": who, "body": text, "quote": "", "reactions": []})
-    for minute, who, text in ((0, "Ida", "Bring the flare gun."), (1, "Me", "It is in my locker."), (2, "Ida", ""))
-)
 
 # Matrix -----------------------------------------------------------------------------------------
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
-from tests.plugins.chats import activity, gemini, gemini_page
+from tests.plugins.chats import activity, gemini
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed
 from tests.plugins.test_chat_exports import said, unread
@@ -36,38 +36,16 @@ def test_a_newer_export_leaves_what_is_known(read: Read) -> None:
     assert before.items() < after.items() and len(after) == 3
 
 
-@pytest.mark.parametrize(
-    ("time", "at"),
-    [
-        ("Mar 5, 2026, 8:30:00\u202fPM CET", datetime(2026, 3, 5, 20, 30, tzinfo=timezone(timedelta(hours=1)))),
-        ("5 de mar. de 2026, 20:30:00 BRT", datetime(2026, 3, 5, 20, 30, tzinfo=timezone(timedelta(hours=-3)))),
-        ("05.03.2026, 20:30:00 MEZ", datetime(2026, 3, 5, 20, 30, tzinfo=timezone(timedelta(hours=1)))),
-        ("Mar 5, 2026, 8:30:00 PM GMT+05:30", datetime(2026, 3, 5, 20, 30, tzinfo=timezone(timedelta(hours=5.5)))),
-        ("Mar 5, 2026, 8:30:00 PM XYZ", datetime(2026, 3, 5, 20, 30).astimezone()),
-    ],
-)
-def test_the_page_that_comes_unasked(read: Read, time: str, at: datetime) -> None:
-    (document,) = read("MyActivity.html", gemini_page(time))
-    assert said(document) == [("user", "Is larch & oak\ngood for a hull?"), ("assistant", "Larch is.\n\n- It lasts")]
-    assert document.turns[0].at == at and document.kind == "chat"
-
-
 def test_a_takeout_holds_much_else(read: Read) -> None:
     search = [activity("Searched for a boat", "2026-03-01T08:00:00Z", header="Search", products=["Search"])]
     files = {
-        "Takeout/My Activity/Gemini Apps/MyActivity.html": gemini_page().encode(),
+        "Takeout/My Activity/Gemini Apps/MyActivity.json": gemini(),
         "Takeout/My Activity/Search/MyActivity.json": search,
         "Takeout/archive_browser.html": b"<html><body>Gemini</body></html>",
         "Takeout/Mail/All.mbox": b"From x",
     }
-    (document,) = read("takeout-20260306.zip", packed(files))
-    assert said(document)[0][1].startswith("Is larch")
-
-
-def test_a_page_that_breaks_off_is_read_up_to_there(read: Read) -> None:
-    whole = gemini_page().replace("</body></html>", "") * 2
-    (document,) = read("MyActivity.html", whole[:-400])
-    assert document.turns[0].text == "Is larch & oak\ngood for a hull?"
+    tiller, _ = read("takeout-20260306.zip", packed(files))
+    assert said(tiller)[0][1].startswith("How often")
 
 
 def test_activities_that_are_damaged_or_none_of_gemini(plugins: Plugins, tmp_path: Path, read: Read) -> None:

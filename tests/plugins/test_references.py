@@ -70,13 +70,6 @@ ID  - second
 TI  - Lamps
 ER  -
 """
-CSL = """[
-  {"id": "holm2021", "type": "article-journal", "title": "Fog signals",
-   "author": [{"family": "Holm", "given": "Ada"}],
-   "issued": {"date-parts": [[2021, 5, 6]]},
-   "note": "Read again."}
-]
-"""
 
 
 def test_clippings_are_books_with_quotations_and_notes(read: Read) -> None:
@@ -114,12 +107,6 @@ def test_ris(read: Read) -> None:
     assert fog.uri.endswith("#1") and lamps.uri.endswith("#second")
     assert "> The horn\n> goes on.\n\n> It was loud. (Holm, 2021, p. 3)\n\nBuy ear plugs." in fog.text
     assert find_place(found, "ear plugs") == "library.ris:8" and find_place(found, "Lamps") == "library.ris:13"
-
-
-def test_references_in_json(read: Read) -> None:
-    (fog,) = found = read("library.json", CSL)
-    assert fog.text == "**Fog signals**\nAuthor: Ada Holm\nPublished: 2021-05-06\n\nRead again."
-    assert find_place(found, "Read again") == "library.json:5"
 
 
 @pytest.mark.parametrize(

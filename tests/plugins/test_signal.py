@@ -1,4 +1,4 @@
-"""Chats of Signal, in lines of JSON as its own export, signal-cli and signal-export write them."""
+"""Chats of Signal, in lines of JSON as its own export writes them, and as text by signal-export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from plugins.readers import Unreadable
 from tests.plugins.agents import lines
-from tests.plugins.chats import SIGNAL, SIGNAL_CLI, SIGNAL_EXPORT
+from tests.plugins.chats import SIGNAL
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed
 from tests.plugins.test_chat_exports import said
@@ -33,20 +33,7 @@ def test_its_own_export_in_a_zip(read: Read) -> None:
     assert [one.conversation for one in read("signal-export.zip", packed(files))] == ["Ida", "Crew"]
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "log.json"])
-def test_what_signal_cli_receives(read: Read, name: str) -> None:
-    wrapped = {"jsonrpc": "2.0", "method": "receive", "params": SIGNAL_CLI[1]}
-    ida, crew = read(name, lines(SIGNAL_CLI[0], wrapped, *SIGNAL_CLI[2:]))
-    assert (ida.conversation, said(ida)) == ("Ida", [("me", "Is the mast up?"), ("Ida", "Since noon.")])
-    assert (crew.conversation, said(crew)) == ("Crew", [("Ida", "Crew: 7 o'clock")])
-
-
 def test_what_signal_export_writes(read: Read) -> None:
-    (ida,) = read("Ida Moe/data.json", SIGNAL_EXPORT)
-    assert (ida.conversation, said(ida)) == (
-        "Ida Moe",
-        [("Ida", "Bring the flare gun."), ("me", "It is in my locker.")],
-    )
     page = "[2026-03-04 10:00:00] Ida: Bring the flare gun.\n[2026-03-04 10:01:00] Me: It is in my locker.\n"
     (page_of_ida,) = read("Ida Moe/chat.md", page)
     assert (page_of_ida.conversation, page_of_ida.turns[1].speaker) == ("Ida Moe", "Me")

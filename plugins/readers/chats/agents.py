@@ -42,8 +42,8 @@ def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Do
     take = None
     for line in lines:
         first.append(line)
-        if (read := signal.recognize(line)) is not None:
-            yield from read(path, chain(first, lines))
+        if signal.is_frame(line):
+            yield from signal.read_frames(chain(first, lines))
             return
         take = _recognize(line)
         if take is not None or len(first) == _LOOKED_AT:

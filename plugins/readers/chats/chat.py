@@ -1,5 +1,4 @@
-"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini, Slack,
-Discord's package and Signal.
+"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini and Slack.
 
 Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
 content: a newer export only writes what changed."""
@@ -7,7 +6,6 @@ content: a newer export only writes what changed."""
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,9 +14,8 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import chatgpt, claude, discord_package, gemini, shapes, signal, slack
+from plugins.readers.chats import chatgpt, claude, gemini, shapes, slack
 from plugins.readers.chats.chat_archive import stream_archive
-from plugins.readers.chats.messages import read_objects
 from plugins.readers.common import archive
 from plugins.readers.common.decode import text_of as decode
 
@@ -66,7 +63,7 @@ def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
     if (data := _read_whole(file)) is None:
         return _stream_telegram(file)
     try:
-        chats = shapes.read_export(json.loads(decode(data)))
+        chats = shapes.read_export(json.loads(decode(data)), path)
     except (ValueError, RecursionError, Unreadable):
         return None
     return None if chats is None else iter(chats)
@@ -77,7 +74,7 @@ def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
     file.seek(0)
     has_chats = False
     for chat in _parse_items(file, "chats.list.item"):
-        for document in shapes.read_export({"chats": {"list": [chat]}}) or ():
+        for document in shapes.read_export({"chats": {"list": [chat]}}, Path()) or ():
             has_chats = True
             yield document
     if not has_chats:
@@ -106,9 +103,6 @@ def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
     if slack.is_message(first):  # an unpacked export
         day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
         return iter([] if day is None else [replace(day, uri="")])
-    if discord_package.is_message(first):  # an unpacked package
-        channel = discord_package.read_channel(whole, "", path.parent.name)
-        return iter([] if channel is None else [channel])
     return None
 
 
@@ -161,21 +155,11 @@ def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
     except RecursionError as error:
         raise Unreadable("JSON that is nested too deeply") from error
     except ValueError as error:
-        if signal_chats := _read_lines(path, data):
-            return signal_chats
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
-    exported = shapes.read_export(loaded)
+    exported = shapes.read_export(loaded, path)
     chats = shapes.read_plain(loaded) if exported is None else exported
     if chats == []:
         raise Unreadable(EMPTY)
     return read_other(path, text, loaded) if chats is None else chats
-
-
-def _read_lines(path: Path, data: bytes) -> list[Document]:
-    """The chats of a file of JSON lines with this name, or an empty list."""
-    lines = read_objects(BytesIO(data))
-    first = next(lines, None)
-    take = signal.recognize(first) if first is not None else None
-    return [] if take is None else [*take(path, chain([first or {}], lines))]

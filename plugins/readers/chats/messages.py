@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from memory.nouns import UNKNOWN as UNKNOWN
 from memory.nouns import Document, Turn
 from memory.time.dates import parse_date
 from plugins.readers import MIB

@@ -1,13 +1,14 @@
 """Chats in JSON by a table of shapes: which fields of an export are its messages' writer, text and time.
 
-Telegram, DiscordChatExporter, Meta (Messenger, Instagram), Element (Matrix), and {"title", "messages": [{"role",
-"content", "time"}]}, one or a list. Joins, calls, pins and reactions are skipped."""
+Telegram, DiscordChatExporter, the data package of Discord, Meta (Messenger, Instagram), Element (Matrix), and {"title",
+"messages": [{"role", "content", "time"}]}, one or a list. Joins, calls, pins and reactions are skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from memory.nouns import UNKNOWN, Document, Turn
@@ -16,6 +17,7 @@ from plugins.readers.chats.messages import MAX_MESSAGE, as_list, as_mapping, cli
 
 Message = Mapping[str, Any]
 
+OWNER = "user"
 _LOOKED_AT = 1000  # messages looked at to recognize a shape
 _SPEAKERS = "role speaker author.name author.role author sender from name"
 _TEXTS = "content text message"
@@ -127,6 +129,14 @@ def _show_meta(message: Message, text: Any) -> str:
     return "\n".join(filter(None, (_repair(text_of(text)), *shared)))
 
 
+def _prepare_package(channel: Message) -> Iterator[Message]:
+    """The messages of the person who asked for their data, oldest first; their times are in UTC."""
+    for message in reversed([*map(as_mapping, channel["messages"])]):
+        written = str(message.get("Timestamp")).strip()
+        has_zone = len(written) > len("2026-03-04 10:00:00")
+        yield {**message, "speaker": OWNER, "Timestamp": written if has_zone else f"{written}+00:00"}
+
+
 def _prepare_room(room: Message) -> Iterator[Message]:
     """The messages of a room of Matrix after their last edits, with their writers' names."""
     events = [event for event in room["messages"] if isinstance(event, Mapping) and event.keys() >= _MATRIX_EVENT]
@@ -179,6 +189,9 @@ EXPORTS = (
         "", (" ".join(_MATRIX_EVENT),), "sender", "text", "origin_server_ts", "event_id", ("room_name",),
         prepare=_prepare_room,
     ),
+    Shape(
+        "", ("ID Timestamp Contents",), "speaker", "Contents", "Timestamp", "ID", ("name",), prepare=_prepare_package
+    ),
 )  # fmt: skip
 PLAIN = Shape(
     "", tuple(f"{speaker} {text}" for speaker in _SPEAKERS.split() for text in _TEXTS.split()), _SPEAKERS, _TEXTS,
@@ -186,8 +199,10 @@ PLAIN = Shape(
 )  # fmt: skip
 
 
-def read_export(value: Any) -> list[Document] | None:
+def read_export(value: Any, path: Path) -> list[Document] | None:
     """The chats with messages in an export of a messenger; None for an unknown format."""
+    if isinstance(value, list):  # a chat named by its folder
+        value = {"messages": value, "name": path.parent.name}
     account = as_mapping(as_mapping(value).get("chats")).get("list")
     if isinstance(account, list):
         chats = (

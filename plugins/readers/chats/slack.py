@@ -3,18 +3,21 @@
 Each day of a channel is a document, so that a newer export only adds new days. Joins, leaves and topics are skipped."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
+from pathlib import PurePosixPath
 from typing import Any
 
-from memory.nouns import Document, Turn
-from plugins.readers import sign
-from plugins.readers.chats.messages import UNKNOWN, as_list, as_mapping, clip, first_of, quote, shorten, time_of
+from memory.nouns import UNKNOWN, Document, Turn
+from plugins.readers import MIB, Part, Unread, Unreadable, sign
+from plugins.readers.chats.messages import as_list, as_mapping, clip, first_of, make_chat, quote, shorten, time_of
+from plugins.readers.common.archive import Archive
 
-PEOPLE = "users.json"
-CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
-
+MAX_LIST = 64 * MIB  # of a day, or of a list of names
+_PEOPLE = "users.json"
+_CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _STAMP = re.compile(r"\d{9,11}\.\d{1,6}")
 _SUBTYPES = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # others are events
 _LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
@@ -29,23 +32,52 @@ class Workspace:
     channels: dict[str, str] = field(default_factory=dict)
     threads: dict[str, str] = field(default_factory=dict)
 
-    def introduce(self, people: Any) -> None:
+    def introduce(self, people: Iterable[Any]) -> None:
         """Adds the names in a list of people."""
-        for person in _list_mappings(people):
+        for person in map(as_mapping, people):
             profile = as_mapping(person.get("profile"))
             names = (person.get("real_name"), profile.get("real_name"), profile.get("display_name"), person.get("name"))
             if name := next((name for name in names if isinstance(name, str) and name.strip()), None):
                 self.people[str(person.get("id"))] = name
 
-    def open_channels(self, channels: Any) -> None:
+    def open_channels(self, channels: Iterable[Any]) -> None:
         """Adds the names of the chats in a list; a direct chat is named after its members."""
-        for channel in _list_mappings(channels):
+        for channel in map(as_mapping, channels):
             id, name, members = channel.get("id"), channel.get("name"), channel.get("members")
             if isinstance(name, str) and not name.startswith("mpdm-"):
                 self.channels[name] = f"#{name}"
             elif isinstance(members, list):
                 called = ", ".join(self.people.get(str(member), str(member)) for member in members)
                 self.channels[str(name or id)] = called
+
+
+def find_root(packed: Archive) -> PurePosixPath | None:
+    """The folder in a zip that is an export, or None."""
+    paths = set(packed.paths)
+    roots = (path.parent for path in packed.paths if path.name == _PEOPLE)
+    return next((root for root in roots if any(root / name in paths for name in _CHANNELS)), None)
+
+
+def stream_export(packed: Archive, root: PurePosixPath) -> Iterator[Part]:
+    """The days of all channels of the export in that folder."""
+    workspace = Workspace()
+    lists = [(_PEOPLE, workspace.introduce), *((name, workspace.open_channels) for name in _CHANNELS)]
+    try:
+        for name, take in lists:
+            if root / name in packed.paths:
+                take(as_list(packed.load_json(root / name, MAX_LIST)))
+    except Unreadable as error:
+        yield Unread(name, error.reason)
+    for path in packed.paths:
+        if path.parent.parent == root and _DAY.fullmatch(path.stem) and path.suffix == ".json":
+            channel = path.parent.name
+            try:
+                day = read_day(as_list(packed.load_json(path, MAX_LIST)), workspace, channel, path.stem)
+            except Unreadable as error:
+                yield Unread(f"{channel}/{path.name}", error.reason)
+                continue
+            if day is not None:
+                yield day
 
 
 def is_message(value: Any) -> bool:
@@ -81,7 +113,7 @@ def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: s
     if not turns:
         return None
     name = workspace.channels.get(channel, f"#{channel}")
-    return sign(Document(f"{channel}/{day}", turns=tuple(turns), title=name, conversation=name, at=turns[0].at))
+    return sign(make_chat(f"{channel}/{day}", name, turns))
 
 
 def _find_thread(message: Mapping[str, Any]) -> str:
@@ -113,7 +145,3 @@ def _show_marks(text: str, workspace: Workspace) -> str:
         return f"[{label}]({target})"
 
     return unescape(_LINK.sub(show, text))
-
-
-def _list_mappings(value: Any) -> Iterable[Mapping[str, Any]]:
-    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()

@@ -1,4 +1,4 @@
-"""Works in lists of references, as Zotero exports them (BibTeX, RIS, CSL-JSON), with notes and highlights.
+"""Works in lists of references, as Zotero exports them (BibTeX, RIS), with notes and highlights.
 
 Highlights and abstracts are quotations; notes are the owner's words."""
 
@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
@@ -17,7 +17,6 @@ from plugins.readers import Part, Unread, Unreadable, sign
 from plugins.readers.common import html, import_library
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.tree import Node
 
 MAX_AUTHORS = 20
 
@@ -25,8 +24,8 @@ _SPELLINGS = {  # field -> its names in each format
     "title": "title TI T1",
     "author": "author AU A1",
     "editor": "editor ED",
-    "published": "date year issued PY Y1 DA",
-    "in": "journal journaltitle booktitle container-title JO JF T2",
+    "published": "date year PY Y1 DA",
+    "in": "journal journaltitle booktitle JO JF T2",
     "publisher": "publisher PB",
     "doi": "doi DOI DO",
     "url": "url URL UR",
@@ -108,44 +107,6 @@ def read_ris(path: Path, data: bytes) -> list[Document]:
     if not works:
         raise Unreadable("no RIS reference in it")
     return [_lay_out(work) for work in works]
-
-
-def is_csl(value: Any) -> bool:
-    """Whether a JSON value is a list of references."""
-    return isinstance(value, list) and bool(value) and all(map(_is_work, value))
-
-
-def _is_work(value: Any) -> bool:
-    people = ("author", "editor", "issued", "container-title", "DOI", "ISBN", "publisher")
-    return (
-        isinstance(value, Mapping) and {"type", "title", "id"} <= value.keys() and any(key in value for key in people)
-    )
-
-
-def read_csl(loaded: Sequence[Mapping[str, Any]], tree: Node) -> list[Document]:
-    """The documents of a list of references in JSON; `tree` is the same with line numbers."""
-    works = []
-    for value, node in zip(loaded, tree.items or (), strict=True):
-        lines = {key: child.line for key, child in node.fields or ()}
-        work = _Work(str(value["id"]), node.line)
-        for key, child in value.items():
-            for text in _find_texts(key, child):
-                work.add(key, lines.get(key, node.line), text)
-        works.append(work)
-    return [_lay_out(work) for work in works]
-
-
-def _find_texts(key: str, value: Any) -> Iterator[str]:
-    if key in ("author", "editor") and isinstance(value, list):
-        for item in value:
-            if isinstance(item, Mapping):
-                yield " ".join(str(item[name]) for name in ("given", "family", "literal") if item.get(name))
-    elif key == "issued" and isinstance(value, Mapping):
-        parts = value.get("date-parts")
-        first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-        yield "-".join(str(item).zfill(2) for item in first) or str(value.get("raw") or value.get("literal") or "")
-    elif isinstance(value, str):
-        yield value
 
 
 def _lay_out(work: _Work) -> Document:
