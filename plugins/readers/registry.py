@@ -141,7 +141,7 @@ READERS = (
     ),
     Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
     Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2, library="striprtf"),
-    Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", subtitles.read),
+    Reader("subtitles", (".srt", ".vtt"), "Subtitles, by their times", subtitles.read),
     Reader(
         "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
         "Plain text, settings in YAML and TOML, and chats as WhatsApp, Signal and Element export them",

@@ -38,13 +38,6 @@ FILM = """1
 01:02:03,000 --> 01:02:05,000
 {\\an8}KEEPER: It was me.
 """
-DRAMA = """[Script Info]
-Title: x
-[Events]
-Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:00:09.00,0:00:10.00,Default,,0,0,0,,{\\i1}Later, said\\Nlast.
-Dialogue: 0,0:00:01.50,0:00:03.00,Default,Ida,0,0,0,,First, with a comma.
-"""
 
 
 def test_web_subtitles_have_speakers_and_times(read: Read) -> None:
@@ -63,12 +56,6 @@ def test_subtitles_of_a_film(read: Read) -> None:
     assert find_place(found, "It was me") == "film.srt, 01:02:03"
 
 
-def test_subtitles_with_styles(read: Read) -> None:
-    (drama,) = found = read("drama.ass", DRAMA)
-    assert drama.text == "Ida: First, with a comma.\n\nLater, said last." and drama.speaker == "Ida"
-    assert find_place(found, "Later") == "drama.ass, 00:00:09"
-
-
 def test_captions_that_roll_say_each_word_once(read: Read) -> None:
     cues = ("the lamp", "the lamp is lit", "is lit", "by the keeper")
     text = "".join(f"00:00:0{n},000 --> 00:00:0{n + 1},000\n{words}\n\n" for n, words in enumerate(cues))
@@ -80,8 +67,8 @@ def test_a_file_that_is_damaged_is_read_as_far_as_it_goes(read: Read) -> None:
     assert one.text == "kept 3 00:00:04,0"
 
 
-@pytest.mark.parametrize("name", ["a.srt", "a.vtt", "a.ass"])
-@pytest.mark.parametrize("text", ["WEBVTT\n\n", "no times", "00:01.000 --> 00:02.000\n[music]\n", "Dialogue: 1,2"])
+@pytest.mark.parametrize("name", ["a.srt", "a.vtt"])
+@pytest.mark.parametrize("text", ["WEBVTT\n\n", "no times", "00:01.000 --> 00:02.000\n[music]\n"])
 def test_subtitles_without_a_word(read: Read, name: str, text: str) -> None:
     with pytest.raises(Unreadable, match="subtitles without a word"):
         read(name, text)

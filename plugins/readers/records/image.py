@@ -37,15 +37,8 @@ _TAKEN, _OFFSET, _CHANGED, _COMMENT = 0x9003, 0x9011, 0x0132, 0x9286
 _EXIF, _GPS = 0x8769, 0x8825
 _MAKE, _MODEL, _ARTIST, _DESCRIPTION = 0x010F, 0x0110, 0x013B, 0x010E
 _WINDOWS = {"title": 0x9C9B, "description": 0x9C9C, "keywords": 0x9C9E}  # in UTF-16
-_IPTC = {
-    "title": (2, 5),
-    "description": (2, 120),
-    "keywords": (2, 25),
-    "by": (2, 80),
-    "where": (2, 90),
-    "land": (2, 101),
-}
 _PNG = {"title": "Title", "description": "Description", "by": "Author", "comment": "Comment"}
+_XMP = {"title": "title", "description": "description", "keywords": "subject", "city": "City", "country": "Country"}
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -78,74 +71,54 @@ def _write_sentences(metadata: dict[str, Any]) -> Iterator[str]:
         yield f"**{title}**"
     if description and description != title:
         yield description
-    parts = []
-    if "at" in metadata:
-        parts.append(f"on {metadata['at']:%Y-%m-%d} at {metadata['at']:%H:%M}")
-    place = ", ".join(filter(None, (metadata.get("where"), metadata.get("land"))))
-    coordinates = metadata.get("coordinates", "")
-    if place or coordinates:
-        within = f"in {place}" if place else ""
-        parts.append(" ".join(filter(None, (within, f"at {coordinates}" if coordinates else ""))))
-    if "camera" in metadata:
-        parts.append(f"with {metadata['camera']}")
+    place = ", ".join(filter(None, (metadata.get("city"), metadata.get("country"))))
+    phrases = (
+        f"on {metadata['at']:%Y-%m-%d at %H:%M}" if "at" in metadata else "",
+        f"in {place}" if place else "",
+        f"at {metadata['coordinates']}" if "coordinates" in metadata else "",
+        f"with {metadata['camera']}" if "camera" in metadata else "",
+    )
+    taken = " ".join(filter(None, phrases))
     by = f"by {metadata['by']}" if "by" in metadata else ""
-    if parts or by:
-        sentence = " ".join(filter(None, ("taken" if parts else "", *parts, by)))
+    if sentence := " ".join(filter(None, ("taken" if taken else "", taken, by))):
         yield f"{sentence[0].upper()}{sentence[1:]}."
-    if metadata.get("comment"):
+    if "comment" in metadata:
         yield metadata["comment"]
     if keywords := _split_list(metadata.get("keywords")):
         yield " ".join(f"#{keyword.replace(' ', '-')}" for keyword in keywords)
 
 
 def _read_metadata(picture: Any) -> dict[str, Any]:
-    """The metadata of a picture."""
+    """The metadata of a picture; of a field in several places the first counts."""
     exif = picture.getexif()
     inner, place = exif.get_ifd(_EXIF), exif.get_ifd(_GPS)
-    metadata: dict[str, Any] = {
-        "description": _decode_text(exif.get(_DESCRIPTION)),
-        "by": _decode_text(exif.get(_ARTIST)),
-        "camera": _name_camera(_decode_text(exif.get(_MAKE)), _decode_text(exif.get(_MODEL))),
-        "comment": _decode_text(inner.get(_COMMENT)),
-        "coordinates": _show_coordinates(place),
-        "at": _parse_moment(_decode_text(inner.get(_TAKEN)), _decode_text(inner.get(_OFFSET))),
-    }
-    for name, tag in _WINDOWS.items():
-        metadata[name] = metadata.get(name) or _decode_text(exif.get(tag), "utf-16-le")
-    for name, key in _PNG.items():
-        metadata[name] = metadata.get(name) or _decode_text(picture.info.get(key))
-    for name, value in _read_iptc(picture).items():
-        metadata[name] = metadata.get(name) or value
-    for name, value in _read_xmp(picture).items():
-        metadata[name] = metadata.get(name) or value
-    return {name: value for name, value in metadata.items() if value}
-
-
-def _read_iptc(picture: Any) -> dict[str, Any]:
-    plugin = import_library("PIL.IptcImagePlugin", "Pillow")
-    try:
-        block = plugin.getiptcinfo(picture) or {}
-    except Exception:  # broken blocks raise many kinds of errors
-        return {}
-    fields = {name: block.get(key) for name, key in _IPTC.items()}
-    return {
-        name: [_decode_text(part) for part in value] if isinstance(value, list) else _decode_text(value)
-        for name, value in fields.items()
-    }
+    sources: tuple[dict[str, Any], ...] = (
+        {
+            "description": _decode_text(exif.get(_DESCRIPTION)),
+            "by": _decode_text(exif.get(_ARTIST)),
+            "camera": _name_camera(_decode_text(exif.get(_MAKE)), _decode_text(exif.get(_MODEL))),
+            "comment": _decode_text(inner.get(_COMMENT)),
+            "coordinates": _show_coordinates(place),
+            "at": _parse_moment(_decode_text(inner.get(_TAKEN)), _decode_text(inner.get(_OFFSET))),
+        },
+        {name: _decode_text(exif.get(tag), "utf-16-le") for name, tag in _WINDOWS.items()},
+        {name: _decode_text(picture.info.get(key)) for name, key in _PNG.items()},
+        _read_xmp(picture),
+    )
+    return {name: value for source in reversed(sources) for name, value in source.items() if value}
 
 
 def _read_xmp(picture: Any) -> dict[str, Any]:
-    """Title, description and keywords in XMP, parsed without entities."""
+    """The fields of XMP, parsed without entities."""
     try:
-        parsed = picture.getxmp() if hasattr(picture, "getxmp") else {}
-    except Exception:  # any error in the XML
+        parsed = picture.getxmp()
+    except Exception:  # of a kind of picture without XMP, or any error in the XML
         return {}
-    descriptions = parsed.get("xmpmeta", {}).get("RDF", {}).get("Description", {}) if isinstance(parsed, dict) else {}
+    descriptions = parsed.get("xmpmeta", {}).get("RDF", {}).get("Description", {})
     merged: dict[str, Any] = {}
     for description in descriptions if isinstance(descriptions, list) else [descriptions]:
         merged |= description if isinstance(description, dict) else {}
-    names = {"title": "title", "description": "description", "keywords": "subject"}
-    values = {name: [*_find_strings(merged.get(key))] for name, key in names.items()}
+    values = {name: [*_find_strings(merged.get(key))] for name, key in _XMP.items()}
     return {name: value if name == "keywords" else " ".join(value[:1]) for name, value in values.items()}
 
 

@@ -25,7 +25,6 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,80}>|<\d[\d:.]{3,12}>|\{\\[^{}\n]{0,80}
 _NAME = re.compile(r"(?P<name>[A-ZÀ-Þ][A-ZÀ-Þ .'’-]{1,30}|\[[^\[\]\n]{2,30}\]):\s+(?=\S)")
 _SOUND = re.compile(r"[\s♪♫#*-]*(?:[\[(][^\[\]()\n]{1,80}[\])][\s♪♫#*-]*)*$")
 _END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
-_DIALOGUE = re.compile(r"Dialogue:\s*(?P<fields>.*)")
 _TITLE = re.compile(r"WEBVTT[ \t]+(?:-[ \t]*)?(\S.*)")
 
 
@@ -40,8 +39,7 @@ class _Cue(NamedTuple):
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    parsed = _parse_ass(text) if path.suffix.lower() in (".ass", ".ssa") else _parse_srt(text)
-    cues = [*_drop_repeats(parsed)]
+    cues = [*_drop_repeats(_parse(text))]
     if not cues:
         raise Unreadable("subtitles without a word")
     title = _TITLE.match(text)
@@ -55,7 +53,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     return [replace(document, speaker=cues[0].speaker if len(speakers) == 1 and cues[0].speaker else UNKNOWN)]
 
 
-def _parse_srt(text: str) -> Iterator[_Cue]:
+def _parse(text: str) -> Iterator[_Cue]:
     """The cues of SubRip and WebVTT: a line with two times, then lines up to a blank one."""
     lines = text.split("\n")
     place = 0
@@ -73,26 +71,14 @@ def _parse_srt(text: str) -> Iterator[_Cue]:
         yield from _make_cues(_count_seconds(span.groups()[:4]), _count_seconds(span.groups()[4:]), parts)
 
 
-def _parse_ass(text: str) -> Iterator[_Cue]:
-    """The dialogue lines of SubStation Alpha sorted by time; the file may list them in any order."""
-    cues: list[_Cue] = []
-    for line in text.split("\n"):
-        fields = match["fields"].split(",", 9) if (match := _DIALOGUE.match(line)) else []
-        start, end = (re.match(_TIME, field.strip()) for field in fields[1:3]) if len(fields) == 10 else (None, None)
-        if start is not None and end is not None:
-            parts = re.split(r"\\[Nn]", fields[9])
-            name = fields[4].strip()
-            cues += _make_cues(_count_seconds(start.groups()), _count_seconds(end.groups()), parts, name)
-    yield from sorted(cues, key=lambda cue: cue.start)
-
-
 def _count_seconds(parts: Sequence[str | None]) -> float:
     hours, minutes, seconds, rest = (part or "0" for part in parts)
     return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(rest.ljust(3, "0")) / 1000
 
 
-def _make_cues(start: float, end: float, lines: Sequence[str], speaker: str = "") -> Iterator[_Cue]:
+def _make_cues(start: float, end: float, lines: Sequence[str]) -> Iterator[_Cue]:
     """The cues for the lines of one cue, without sounds; two speakers, each after a dash, make two."""
+    speaker = ""
     is_dialogue = sum(line.lstrip().startswith(("-", "–")) for line in lines) > 1
     words: list[str] = []
     for line in lines:
