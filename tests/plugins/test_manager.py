@@ -53,7 +53,7 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents bibtex bookmarks canvas chat code contacts csv docx eml epub html ics image markdown mbox"
+            "agents bibtex canvas chat code contacts csv docx eml epub html ics image markdown mbox"
             " notebook odf org pdf plain pptx ris rtf subtitles text unnamed xlsx"
         ).split()
     )
