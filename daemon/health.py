@@ -58,7 +58,7 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     yield from check_place("file", [*client.check().problems, *_damage(now)])
     yield from check_place("disk", [*_disk(now), *_places(paths)])
     yield from check_place("backups", now.upkeep.warnings if now.upkeep else ())
-    yield from check_place("folders", _folders(client.folders()))
+    yield from check_place("folders", [*_folders(client.folders()), *_rules(client)])
     yield from check_place("readers", [*_readers(client), *_reading(client, now)])
     yield from check_place("plug-ins", _plugins(client.plugins()))
     yield from check_place("embedder", _embedder(client.embedder()))
@@ -115,6 +115,13 @@ def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
         elif folder.gone or folder.state == "polling":
             yield f"{folder.path}: {folder.detail}"
+
+
+def _rules(client: Client) -> Iterator[str]:
+    from daemon.wire.documents import RULES_TOO_LONG  # imports the memory, which the chat does without
+
+    if unread := client.list_skipped(RULES_TOO_LONG, 1).total:
+        yield f"The rules of {count(unread, 'folder')} are too long to be followed. Which: pal status --skipped"
 
 
 def _readers(client: Client) -> Iterator[str]:

@@ -39,6 +39,7 @@ TOLD = "told"
 
 UNKNOWN = "unknown"  # as a speaker: not the owner, and the name is not known
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
+NOT_READ = "not read"  # a property of a document that was read in part: what its reader left out
 ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id, occurrence, sequence, time stamps
 
 # Why a file is skipped that is another version of one that is read.

@@ -159,7 +159,10 @@ def examine(session: Session) -> Iterator[HealthCheck]:
         if error.code not in WITHOUT_OFFLINE:
             yield from check_place("file", _check_offline(session))
         return
-    yield from health.examine(client, session.paths)
+    try:
+        yield from health.examine(client, session.paths)
+    except DaemonError as error:
+        yield HealthCheck("file", str(error))
 
 
 def _check_offline(session: Session) -> Iterator[str]:

@@ -51,6 +51,10 @@ YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's 
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 REST_SECONDS = 60.0  # between two looks whether questions have ended
 DRAIN_SECONDS = 10.0  # for the unit that is being written
+NOT_WATCHED = (
+    "An error ended the start of reading, so no folder is watched; which: pal daemon log. To try again: pal daemon"
+    " restart"
+)
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
 
@@ -339,6 +343,7 @@ class Daemon:
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
+                self.services.safe_mode = NOT_WATCHED
 
     def stop_soon(self) -> None:
         """Tells the daemon to stop. From any thread."""

@@ -24,7 +24,7 @@ from daemon.reading.frames import PIECE, Contents, End, Piece, ReadRequest, Refu
 from memory.errors import InvalidInputError
 from memory.ingest.chunk import Draft
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
-from memory.nouns import Document
+from memory.nouns import NOT_READ, Document
 from plugins import manager
 from plugins.manager import Plugins
 from plugins.readers import MIB, Reader, Unread, Unreadable, documents, stream_parts
@@ -223,7 +223,7 @@ class _Group:
         except InvalidInputError as error:
             self.unread[document.uri] = str(error)
             return count
-        note = document.properties.get("note")  # set by its reader
+        note = draft.document.properties.get(NOT_READ)
         self._left_out = self._left_out or draft.left_out or (f"{IN_PART}{note}" if note else "")
         self.drafts.append(draft)
         self._pieces += mine

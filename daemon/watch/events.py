@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
 log = logging.getLogger(__name__)
+
+DEPTH = 5000  # frames: watchdog walks folders with `os.walk`, which until Python 3.12 is a call deeper in each
 
 
 class Events:
@@ -27,6 +30,7 @@ class Events:
 
     def start(self) -> None:
         """Starts. If the system has no capacity left, `watch` tries again."""
+        sys.setrecursionlimit(max(DEPTH, sys.getrecursionlimit()))
         logging.getLogger("watchdog").addHandler(self._log)
         try:
             self._observer = _begin()

@@ -26,6 +26,7 @@ from daemon.watch.files import (
     read,
     read_status,
 )  # fmt: skip
+from daemon.wire.documents import RULES_TOO_LONG
 
 FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
 MAX_PATTERNS = 1000  # of one file; beyond it nothing in its folder is read
@@ -142,7 +143,7 @@ def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
         if not line.strip() or line.startswith("#"):
             continue
         if len(patterns) + len(invalid) == MAX_PATTERNS:
-            problem = f"it has over {MAX_PATTERNS:,} patterns: nothing in this folder is read until it is shorter"
+            problem = f"it has over {MAX_PATTERNS:,} patterns: {RULES_TOO_LONG}"
             return GitIgnoreSpec.from_lines(["*"], backend="simple"), problem
         try:
             if len(line) > MAX_PATTERN_LENGTH:

@@ -32,6 +32,7 @@ class Progress(Event):
 
 
 SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
+RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the reason of a file of rules
 
 
 @dataclass(frozen=True, slots=True)

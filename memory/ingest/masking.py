@@ -12,6 +12,8 @@ from memory.nouns import Document
 from memory.text.placeholders import LENGTH, LETTERS, MaskedSecret
 from memory.text.vendor_tokens import SecretKind
 
+MIN_NAMED_CHARS = 6  # of a secret that is looked for in a name; a shorter one may be a part of a date or number
+
 
 @dataclass(frozen=True, slots=True)
 class Masker:
@@ -42,16 +44,20 @@ class Masker:
             name and self._mask_text(name, collected)
             for name in (document.title, document.speaker, document.conversation)
         )
-        uri = self._mask_uri(document.uri, collected)
+        path, mark, part = document.uri.partition("#") if document.kind in ("file", "chat") else ("", "", document.uri)
+        name = self._mask_text(part, collected)  # of a part of a file (a subject, a heading) or of a note
         properties = {key: self._mask_value(key, value, collected) for key, value in document.properties.items()}
         tags, aliases = (
             tuple(self._mask_text(name, collected) for name in names) for names in (document.tags, document.aliases)
         )
         if not collected:
             return document, ()
+        for secret in collected:  # a name in which its reader replaced characters around it
+            if len(secret.value) >= MIN_NAMED_CHARS:
+                name = name.replace(secret.value, secret.placeholder)
         masked = replace(
-            document, uri=uri, text=text, turns=turns, title=title, speaker=speaker, conversation=conversation,
-            properties=properties, tags=tags, aliases=aliases,
+            document, uri=f"{path}{mark}{name}", text=text, turns=turns, title=title, speaker=speaker,
+            conversation=conversation, properties=properties, tags=tags, aliases=aliases,
         )  # fmt: skip
         return masked, tuple({secret.placeholder: secret for secret in reversed(collected)}.values())
 
@@ -60,11 +66,6 @@ class Masker:
         masked, secrets = self._split(text)
         collected += [replace(secret, line=None) for secret in secrets]
         return masked
-
-    def _mask_uri(self, uri: str, collected: list[MaskedSecret]) -> str:
-        """Masks the name of a part of a file (a subject, a heading) or of a note; the path of a file leads to it."""
-        path, mark, part = uri.partition("#") if uri.startswith("/") else ("", "", uri)
-        return f"{path}{mark}{self._mask_text(part, collected)}"
 
     def _mask_value(self, key: str, value: Any, collected: list[MaskedSecret]) -> Any:
         """Masks the value of a property, whose name is its label."""

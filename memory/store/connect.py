@@ -111,7 +111,7 @@ def driver_errors(path: Path) -> Iterator[None]:
     except driver().Error as error:
         raise translate_error(error, path) from error
     except UnicodeDecodeError as error:  # the schema or an error message is damaged
-        raise StoreDamagedError(f"{path} is damaged. Restore a backup of it: {error.reason}") from error
+        raise StoreDamagedError(f"{path} is damaged. To restore a backup of it: pal restore. {error.reason}") from error
 
 
 def translate_error(error: Exception, path: Path) -> StoreError:
@@ -122,7 +122,7 @@ def translate_error(error: Exception, path: Path) -> StoreError:
     if code.startswith("FULL"):
         return StoreFullError(f"The disk that holds {path} is full. This step was undone; make room and retry.")
     if code.startswith(("CORRUPT", "NOTADB")):
-        return StoreDamagedError(f"{path} is damaged or is no memory. Restore a backup of it: {error}")
+        return StoreDamagedError(f"{path} is damaged or is no memory. To restore a backup of it: pal restore. {error}")
     if code.startswith("CANTOPEN"):
         return StoreError(f"{path} cannot be opened. Check that its folder exists and may be written: {error}")
     if code.startswith(("READONLY", "PERM", "AUTH")):

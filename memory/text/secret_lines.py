@@ -64,8 +64,10 @@ _TOLD = re.compile(
     r"\s(?:is|was|are|ist|lautet|lauten|war|heißt|now|jetzt|to|auf)(?:\s(?:now|still|jetzt|noch|nun))?:?\s+",
     re.IGNORECASE,
 )
-# a value directly after the label: wifi password ...
-_BESIDE = re.compile(rf"(?:{_PASSWORD}|{_NETWORK})\s(?P<value>[^\s\"'`“„<\[(]{{6,64}})", re.IGNORECASE)
+# between two cells of a row: "a | b", "a<tab>b", or as rows of tables are read, "name: a; value: b"
+_NEXT_CELL = r"\s*(?:\||\t|;[ ][^:;|\n\d]{1,40}:)\s*"
+# a value directly after the label, perhaps in the next cell: wifi password ...
+_BESIDE = re.compile(rf"(?:{_PASSWORD}|{_NETWORK})(?:\s|{_NEXT_CELL})(?P<value>[^\s\"'`“„<\[(]{{6,64}})", re.IGNORECASE)
 # a quoted value directly after it: Passwort "..."
 _QUOTED = re.compile(
     rf"(?:{_PASSWORD}|{_NETWORK})\b[^\n:=\"`“„]{{0,30}}[\"`“„](?P<value>[^\s\"`“”]{{4,64}})[\"`“”]",
@@ -82,7 +84,7 @@ _PIN = re.compile(
     r"|tresor|fahrradschloss|koffer|handy)[ -]?"
     r"(?:codes?|pin|kombination|combination)\b))"
     r"(?P<about>(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|von|vom|für|zum|zur|des|der)\s[^\d:=.\n]{1,50}?)?"
-    r"\s?(?:[:=]|is|was|ist|lautet|war|[-–—])?\s*[`*\"'#]{0,3})"
+    rf"(?:{_NEXT_CELL}|\s?(?:[:=]|is|was|ist|lautet|war|[-–—])?\s*)[`*\"'#]{{0,3}})"
     r"(?P<value>(?<!\w)\d{3,8}|\d\d \d\d|\d{3} \d{3})(?![\d.,]\d|\w|[-/]\d)",
 )
 _SAYS_WHEN = re.compile(r"(?!.*(?:[:=]|\b(?:is|ist|lautet)\b)).*[a-z]")  # words that are no values

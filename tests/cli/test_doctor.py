@@ -11,6 +11,7 @@ from contextlib import closing
 
 import pytest
 
+from daemon.wire.documents import RULES_TOO_LONG
 from memory import Memory
 from memory.services.jobs import NewJob
 from plugins.installing import install_command
@@ -109,17 +110,19 @@ def test_files_that_were_given_up_and_places_that_cannot_be_written_are_listed(s
     shell.pal("status")
     shell.pal("daemon", "stop")
     with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
-        memory.sources.note_files((), {str(shell.folder / "a.pdf"): "set aside after 3 tries: it crashed"}, ())
+        unread = {"a.pdf": "set aside after 3 tries: it crashed", ".palimpsestignore": RULES_TOO_LONG}
+        memory.sources.note_files((), {str(shell.folder / name): why for name, why in unread.items()}, ())
         memory.jobs.give_up(
             memory.jobs.begin(NewJob("add", "notes", {"paths": ["/notes"]}), "an earlier daemon"), "it failed"
         )
     (shell.home / "backups").write_text("no folder")
     said = shell.pal("doctor")
     problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
-    assert said.code == 1 and len(problems) == 3, said.out
+    assert said.code == 1 and len(problems) == 4, said.out
     assert "Backups cannot be written into ./home/backups" in problems[0]
-    assert "1 job of reading failed" in problems[1] and "pal retry" in problems[1]
-    assert "1 file could not be read" in problems[2] and "pal status --skipped" in problems[2]
+    assert "The rules of 1 folder are too long" in problems[1] and "pal status --skipped" in problems[1]
+    assert "1 job of reading failed" in problems[2] and "pal retry" in problems[2]
+    assert "1 file could not be read" in problems[3] and "pal status --skipped" in problems[3]
 
 
 def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shell) -> None:
@@ -133,6 +136,7 @@ def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shel
     memory = shell.home / "memory.db"
     shutil.copy(memory, shell.home / "copy.db")
     (shell.home / "copy.db").rename(memory)
+    assert shell.pal("doctor").code == 1
     assert shell.pal("remember", "The pier is closed.").code == 74
     said = shell.pal("doctor")
     assert said.code == 1 and "was replaced or moved" in said.out and "pal daemon restart" in said.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
+from daemon.watch.events import Events
+from plugins.readers.common.copies import CopiedFolders
 from tests.daemon.conftest import Listener, added, answer, listening, state_of, uris, wait_for, wait_for_state
 from tests.daemon.namespaces import run_in_namespace
 
@@ -298,3 +301,20 @@ def times_woken(running: RunningDaemon) -> int:
         pytest.skip("no /proc here")
     lines = [line for file in threads.glob("*/status") for line in file.read_text().splitlines()]
     return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+
+def test_folders_nested_deeper_than_calls_have_events(tmp_path: Path) -> None:
+    folder = tmp_path
+    for _ in range(1100):
+        folder = folder / "d"
+        folder.mkdir()
+    events, noted = Events(lambda: None), threading.Event()
+    events.start()
+    try:
+        watch = events.watch(tmp_path, lambda event: noted.set())
+        assert events.count_unheard(watch, [folder]) == 0
+        (folder / "note.md").touch()
+        assert noted.wait(10)
+    finally:
+        events.close()
+    assert not CopiedFolders().holds_copy(folder / "note.md", 0, tmp_path)

@@ -94,6 +94,8 @@ def test_none_is_in_a_name(fresh: Memory) -> None:
         documents = (
             Document(f"/n/{number}.mbox#{line}", f"It rained {number} times.", speaker=line),
             Document(f"note:{line}", f"The sun shone {number} times."),
+            Document(f"/{line}", f"Hail fell {number} times."),  # a name that begins like a path
+            Document(f"/n/{number}.vcf#{line.replace('/', '-')}", f"It froze {number} times.", kind="file", title=line),
             Document(
                 f"/n/{number}.json",
                 kind="chat",
@@ -104,6 +106,14 @@ def test_none_is_in_a_name(fresh: Memory) -> None:
         fresh.remember_many(documents)
     assert leaked(everything(fresh)) == set()
     assert fresh.sources.get("/n/1.json") is not None
+
+
+@pytest.mark.parametrize("row", ["| {} | {} |", "{}\t{}", "name: {}; value: {}"])
+def test_a_label_and_its_value_may_be_cells_of_a_row(row: str) -> None:
+    for label, value in (("WLAN-Schlüssel", "prism#0123"), ("Router password", "kelp-6055-x"), ("Alarm code", "68847")):
+        text = row.format(label, value)
+        assert [text[start:end] for start, end, _ in find_secrets(text)] == [value]
+    assert find_secrets(row.format("Password", "Username")) == find_secrets(row.format("PIN", "Name")) == []
 
 
 def test_none_is_found_by_its_own_text_or_kept_with_a_question(memory: Memory) -> None:

@@ -58,7 +58,9 @@ def test_a_book_of_which_a_part_is_missing_and_one_is_locked(read: Read) -> None
     pages = {"a.xhtml": "<p>The lamp is lit.</p>", "b.xhtml": "xxx", "c.xhtml": "<p>The end.</p>"}
     found = read("b.epub", make_epub(pages, more={"META-INF/encryption.xml": locked}))
     assert find_place(found, "The end.") == "b.epub, part 3"
-    assert found[0].properties["note"] == "parts that are encrypted and were not read" and "xxx" not in found[0].text
+    assert (
+        found[0].properties["not read"] == "parts that are encrypted and were not read" and "xxx" not in found[0].text
+    )
 
 
 def note(*cells: dict[str, object]) -> str:

@@ -92,7 +92,7 @@ def test_values_of_records_that_do_not_fit_into_a_line_have_their_name(read: Rea
 def test_what_is_in_each_line_of_json_lines_is_cited_by_it(read: Read) -> None:
     found = read("rides.jsonl", '\n{"day": "2026-03-01", "km": 12}\n{broken\n{"day": "2026-03-04", "way": "pier"}\n')
     assert find_place(found, "pier") == "rides.jsonl:4"
-    assert found[0].properties == {"columns": ["day", "km", "way"], "note": "1 of its lines are no valid JSON"}
+    assert found[0].properties == {"columns": ["day", "km", "way"], "not read": "1 of its lines are no valid JSON"}
 
 
 @pytest.mark.parametrize(

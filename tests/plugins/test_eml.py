@@ -75,7 +75,7 @@ def test_a_mail_with_parts_and_attachments(read: Read, encoding: str) -> None:
     data = message.as_bytes()
     (mail,) = read("a.eml", data)
     assert mail.properties["attachments"] == ["größe.pdf", "notes.txt"]
-    assert mail.properties["note"] == "größe.pdf was not read"
+    assert mail.properties["not read"] == "größe.pdf was not read"
     assert "never shown" not in mail.text
     body = f"first line\nsecond line{accent}\n{'long ' * 30}\nlast line"
     assert mail.text.endswith(f"{body}\n\n(notes.txt)\nalso read")
@@ -98,7 +98,7 @@ def test_a_thousand_parts_are_cut_with_a_note(read: Read) -> None:
     parts = "".join(f"--B\nContent-Type: text/plain\n\npart {number}.\n" for number in range(1000))
     (mail,) = read("a.eml", f"From: a@b.example\nContent-Type: multipart/mixed; boundary=B\n\n{parts}--B--\n")
     assert "part 0." in mail.text and "part 150." in mail.text and "part 500." not in mail.text
-    assert mail.properties["note"] == "only the first 200 parts were read"
+    assert mail.properties["not read"] == "only the first 200 parts were read"
     assert line_of(mail, "part 2.") == 15
 
 

@@ -76,6 +76,11 @@ def test_a_mailbox(read: Read) -> None:
     assert not [fact for fact in find_facts(found) if "1 euro" in fact[2]]
 
 
+def test_only_marks_of_replies_at_the_start_are_no_part_of_a_thread() -> None:
+    (mail,) = parts(FIRST.replace("Subject: Prisms / lamp #2", "Subject: Re: Picture: postgres: ours"))
+    assert isinstance(mail, Document) and mail.properties["thread"] == "Picture: postgres: ours"
+
+
 def test_of_a_mailbox_that_grew_only_what_is_new_differs() -> None:
     before, after = parts(FIRST + "\n" + REPLY), parts(FIRST + "\n" + REPLY + "\n" + STRANGER)
     assert [one.sha256 for one in after if isinstance(one, Document)][:2] == [

@@ -48,7 +48,7 @@ def test_a_letter_without_outline_and_metadata(read: Read) -> None:
     assert found[0].title == "2026-04-01 letter" and found[0].at.date().isoformat() == "2026-04-01"
     assert find_place(found, "690 euros") == "2026-04-01 letter.pdf, page 1"
     assert find_place(found, "Yours, Bram") == "2026-04-01 letter.pdf, page 3"
-    assert found[0].properties["note"] == "pages without text, perhaps pictures: 1"
+    assert found[0].properties["not read"] == "pages without text, perhaps pictures: 1"
 
 
 LOCKED = REPORT.replace(  # its password is not the empty one

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory.nouns import UNKNOWN, Document, Turn
+from memory.nouns import NOT_READ, UNKNOWN, Document, Turn
 from plugins.readers import sign
 from plugins.readers.chats.messages import MAX_MESSAGE, as_list, as_mapping, clip, make_chat, quote, text_of, time_of
 
@@ -69,7 +69,7 @@ class Shape:
             document,
             at=document.at or time_of(_find(chat, self.time)),
             conversation=title or next(filter(None, named), None),
-            properties={"note": note} if long else {},
+            properties={NOT_READ: note} if long else {},
         )
 
     def _make_turn(self, message: Any) -> Turn | None:

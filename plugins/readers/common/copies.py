@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -54,16 +55,13 @@ def count_burst(times: Sequence[int], mtime_ns: int) -> int:
 
 def _walk(folder: Path) -> Iterator[int]:
     """The times of the files in a folder, then of those below it, without hidden ones."""
-    try:
-        with os.scandir(folder) as listing:
-            entries = [entry for entry in listing if not entry.name.startswith(".")]
-        folders = []
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
-            elif entry.is_file(follow_symlinks=False):
-                yield entry.stat().st_mtime_ns
-    except OSError:
-        return
-    for below in folders:
-        yield from _walk(Path(below))
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.stat().st_mtime_ns

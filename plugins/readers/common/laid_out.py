@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memory.nouns import Document
+from memory.nouns import NOT_READ, Document
 from memory.time.dates import parse_date
 from plugins.readers.common.decode import tidy
 
@@ -64,9 +64,9 @@ class LaidOut:
             del self._lines[-1], self._numbers[-1]
         kept: dict[str, Any] = {key: value for key, value in (properties or {}).items() if value}
         if self._notes and self._lines:
-            kept["note"] = "; ".join(self._notes)
+            kept[NOT_READ] = "; ".join(self._notes)
             self._put("", self._numbers[-1])
-            self._put(f"({kept['note']})", self._numbers[-1])
+            self._put(f"({kept[NOT_READ]})", self._numbers[-1])
         return Document(
             uri="",
             text="\n".join(self._lines),
@@ -96,8 +96,8 @@ def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str 
     if count > MAX_ROWS:
         notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
     if notes and numbers:
-        properties["note"] = "; ".join(notes)
-        lines.append(f"({properties['note']})")
+        properties[NOT_READ] = "; ".join(notes)
+        lines.append(f"({properties[NOT_READ]})")
         numbers.append(numbers[-1])
     return Document(uri="", text="\n".join(lines), properties=properties, lines=tuple(numbers))
 

@@ -24,7 +24,7 @@ _UNWANTED = re.compile(r"(?:^|,)\s*\"?(?:Spam|Trash|Junk)\"?\s*(?:,|$)", re.IGNO
 
 _FROM = re.compile(rb"From \S+.*\d{2}:\d{2}")
 _ESCAPED = re.compile(rb">+From ")
-_REPLY = re.compile(r"(?:(?:re|aw|sv|vs|antw|fwd?|wg|rif|tr|res|enc)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
+_REPLY = re.compile(r"^(?:(?:re|aw|sv|vs|antw|fwd?|wg|rif|tr|res|enc)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 _REPLIED = re.compile(r"<[^<>\s]{1,300}>")
 _INTRODUCTION = re.compile(
     r"(?!>)[^\n]{0,200}\b(?:wrote|writes|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał\w?)\b"
@@ -114,7 +114,7 @@ class _Mailbox:
         if any(hash(id) in self._ids for id in replied):
             document = leave_quoted(document)
         subject = " ".join((document.title or "No subject").split())
-        thread = _REPLY.sub("", subject) or subject
+        thread = _REPLY.sub("", subject, count=1) or subject
         name = self._make_name(subject, document)
         return sign(replace(document, uri=name, properties={**document.properties, "thread": thread}))
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from memory.nouns import ENTRY_VERSIONS, Document
+from memory.nouns import ENTRY_VERSIONS, NOT_READ, Document
 from memory.time.dates import parse_date
 from plugins.readers import MIB, Unreadable
 from plugins.readers.common import calendars as ics
@@ -47,7 +47,7 @@ def convert(mail: Message, data: bytes) -> Document:
     if text.attachments:
         properties["attachments"] = text.attachments
     if text.unread:
-        properties["note"] = "; ".join(text.unread)
+        properties[NOT_READ] = "; ".join(text.unread)
     if text.versions:
         properties[ENTRY_VERSIONS] = text.versions
     at = parse_date(headers.get("Date", ""))
