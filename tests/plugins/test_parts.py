@@ -201,6 +201,11 @@ def test_a_note_of_one_day_has_no_parts(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.parametrize("text", ["# Log\n\n- 2026-03-02 painted the mast", "- 2026-03-02: the mast is painted"])
+def test_a_single_dated_bullet_is_from_then(text: str) -> None:
+    assert found(text) == [(1, MARCH)]
+
+
 def test_frontmatter_is_no_part_of_what_follows_it() -> None:
     front = "---\ntags: [x]\n---\n"
     assert found(front + "# 2026-03-02\na", 3) == []

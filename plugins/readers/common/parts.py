@@ -102,7 +102,7 @@ def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: Per
         previous = line
     starts = tuple(parts.starts)
     first = next((number for number, line in enumerate(lines[before:], before + 1) if line.strip()), 0)
-    return starts if any(at is not None and line > first for line, at in starts) else ()
+    return starts if parts.has_dated_bullet or any(at is not None and line > first for line, at in starts) else ()
 
 
 def undated_time(own: datetime | None, parts: Parts) -> datetime | None:
@@ -179,6 +179,7 @@ class _Parts:
         self._item = ""  # start of the open item: "-", or "." without a bullet
         self._below = 0  # level of the section dated by a line below its heading; 0: none
         self._titled = False
+        self.has_dated_bullet = False  # which dates itself, even if no other text comes before it
 
     def heading(self, number: int, level: int, at: datetime | None) -> None:
         self._item, self._level = "", 0
@@ -225,6 +226,7 @@ class _Parts:
             return False
         at = day[0] if day[0] and day[0] <= latest else None
         self._item = (bullet or ".") if at else ""
+        self.has_dated_bullet = self.has_dated_bullet or (at is not None and bullet == "-")
         self._begin(number, at)
         self.other()
         return True
