@@ -5,18 +5,24 @@ folder by folder from the root: replacing a folder by a link meanwhile leads now
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
 import stat
+import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from plugins.readers import LAST_NS
 
 MIB = 1 << 20
+
+OPENAT2, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x04, 0x08  # <linux/openat2.h>
 
 BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
 
@@ -92,16 +98,38 @@ def _open(path: Path, root: Path, flags: int) -> int:
     flags |= _combine_flags()
     if path == root or not BY_HANDLE:
         return os.open(path, flags)
+    parts = path.relative_to(root).parts
     above = os.open(root, _combine_flags("O_DIRECTORY", "O_PATH"))
     try:
-        *folders, name = path.relative_to(root).parts
-        for folder in folders:
+        if (handle := _open_below(above, "/".join(parts), flags)) is not None:
+            return handle
+        for folder in parts[:-1]:
             below = os.open(folder, _combine_flags("O_DIRECTORY", "O_PATH"), dir_fd=above)
             os.close(above)
             above = below
-        return os.open(name, flags, dir_fd=above)
+        return os.open(parts[-1], flags, dir_fd=above)
     finally:
         os.close(above)
+
+
+def _open_below(folder: int, path: str, flags: int) -> int | None:
+    """A descriptor of a path below an open folder, in one call of Linux; None where there is no such call, and for a
+    link on the way. OSError."""
+    if sys.platform != "linux":
+        return None
+    how = struct.pack("QQQ", flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+    handle: int = _find_libc().syscall(OPENAT2, folder, os.fsencode(path), how, len(how))
+    if handle >= 0:
+        return handle
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EPERM, errno.ELOOP):  # before Linux 5.6, or forbidden in a container; a link
+        return None
+    raise OSError(code, os.strerror(code), path)
+
+
+@cache
+def _find_libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import collections
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,21 @@ def test_deeply_nested_folders_cost_one_check_each(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*"d" * 900)
     assert not any(ignore.reaches(deep / f"note {number}.md") for number in range(5))
     assert checked == 900 + 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each folder on the way is opened")
+def test_a_deep_tree_takes_a_few_calls_for_each_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.joinpath(*"d" * 300).mkdir(parents=True)
+    opened, open_one = 0, os.open
+
+    def count(*arguments: Any, **named: Any) -> int:
+        nonlocal opened
+        opened += 1
+        return open_one(*arguments, **named)
+
+    monkeypatch.setattr(os, "open", count)
+    assert [*walk(tmp_path, Ignore(tmp_path, IGNORE, []))] == []
+    assert opened < 4 * 300
 
 
 def test_a_file_is_its_own_walk_even_if_it_is_ignored(tmp_path: Path) -> None:
