@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -87,7 +88,7 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
             raise Unreadable("no text in it")
         return parts
     _check_name(path)
-    with _Failures(reader):
+    with _explain_failures(reader):
         assert reader.read is not None
         read = [_clean(document) for document in reader.read(path, data)]
     read = [document for document in read if document.turns or document.text.strip()]
@@ -108,7 +109,7 @@ def stream_parts(
     finish = _Finish(reader, path, partial(_hash_file, file), stat, is_copied)
     whole = path.absolute().as_posix()
     given: set[str] = set()
-    with _Failures(reader):
+    with _explain_failures(reader):
         for number, part in enumerate(reader.stream(path, file), 1):
             uri = f"{whole}#{_valid(part.uri)}" if part.uri else whole
             uri = uri if uri not in given else f"{uri}#{number}"
@@ -119,23 +120,19 @@ def stream_parts(
                 yield finish(_clean(part), uri)
 
 
-class _Failures:
+@contextmanager
+def _explain_failures(reader: Reader) -> Iterator[None]:
     """Turns any exception of a reader into Unreadable: no file may stop the daemon."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._name = reader.name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if not isinstance(error, Exception) or isinstance(error, Unreadable):
-            return
-        if isinstance(error, MemoryError):
-            raise Unreadable(f"too large for the {self._name} reader: out of memory") from error
-        if isinstance(error, RecursionError):
-            raise Unreadable(f"nested too deeply for the {self._name} reader") from error
-        raise Unreadable(f"the {self._name} reader failed: {type(error).__name__}: {error}") from error
+    try:
+        yield
+    except Unreadable:
+        raise
+    except MemoryError as error:
+        raise Unreadable(f"too large for the {reader.name} reader: out of memory") from error
+    except RecursionError as error:
+        raise Unreadable(f"nested too deeply for the {reader.name} reader") from error
+    except Exception as error:
+        raise Unreadable(f"the {reader.name} reader failed: {type(error).__name__}: {error}") from error
 
 
 class _Finish:

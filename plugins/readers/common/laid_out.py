@@ -85,13 +85,21 @@ class LaidOut:
 def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
     """The document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more than
     MAX_COLUMNS + 1 cells. Without `columns` the first row may name them. `note` says which part was not read."""
-    table = _Table(source, columns)
-    header, rows, count = table.header, table.rows, table.count
+    header: list[str] = [*columns]
+    rows: list[Row] = []
+    count, is_wide = 0, False
+    for row in source:
+        if count == 1 and not header and _is_header(rows[0][1]):
+            header, count = rows.pop()[1], 0  # only if other rows follow
+        count += 1
+        is_wide = is_wide or len(row[1]) > MAX_COLUMNS
+        if len(rows) < MAX_ROWS:
+            rows.append(row)
     lines = [_write_line(header, cells) for _, cells in rows]
     numbers = [number for number, _ in rows]
     properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
     notes = [note] if note else []
-    if table.is_wide:
+    if is_wide:
         notes.append(f"only the first {MAX_COLUMNS} columns were read")
     if count > MAX_ROWS:
         notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
@@ -100,25 +108,6 @@ def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str 
         lines.append(f"({properties[NOT_READ]})")
         numbers.append(numbers[-1])
     return Document(uri="", text="\n".join(lines), properties=properties, lines=tuple(numbers))
-
-
-class _Table:
-    """The first MAX_ROWS non-blank rows with their numbers, without the `header`. `count` includes the further rows;
-    `is_wide`: a row has more than MAX_COLUMNS cells."""
-
-    def __init__(self, source: Iterable[Row], columns: Sequence[str] = ()) -> None:
-        self.header = [*columns]
-        self.rows: list[Row] = []
-        self.count = 0
-        self.is_wide = False
-        for row in source:
-            if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
-                self.header = self.rows.pop()[1]  # only if other rows follow
-                self.count = 0
-            self.count += 1
-            self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
-            if len(self.rows) < MAX_ROWS:
-                self.rows.append(row)
 
 
 def _is_header(cells: list[str]) -> bool:
