@@ -137,6 +137,43 @@ def test_markup_that_is_read_is_seen() -> None:
         assert isinstance(call, ast.Call) and reads_markup(call) is seen, text
 
 
+UNSAFE_MODULES = frozenset("pickle cPickle marshal shelve dill joblib cloudpickle".split())
+UNSAFE_CALLS = frozenset("eval exec os.system torch.load numpy.load np.load".split())
+
+
+def runs_what_it_reads(node: ast.AST) -> bool:
+    """Whether code imports what runs the data that it loads, or gives text to a shell or to Python."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        return any(name.partition(".")[0] in UNSAFE_MODULES for name in names)
+    if not isinstance(node, ast.Call):
+        return False
+    loads_yaml = ast.unparse(node.func) == "yaml.load" and not any(
+        "_Loader" in ast.unparse(word) for word in node.keywords
+    )
+    return (
+        ast.unparse(node.func) in UNSAFE_CALLS
+        or loads_yaml
+        or any(word.arg in ("shell", "allow_pickle") for word in node.keywords)
+    )
+
+
+def test_nothing_that_is_read_is_run() -> None:
+    files = module_files().values()
+    found = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if runs_what_it_reads(node)
+    ]
+    assert found == []
+    assert not {".pkl", ".pickle", ".npy", ".pt", ".db", ".sqlite"} & {
+        suffix for one in READERS for suffix in one.suffixes
+    }
+    seen = ("import pickle", "from joblib import load", "eval(x)", "yaml.load(x)", "run(x, shell=True)")
+    assert all(any(map(runs_what_it_reads, ast.walk(ast.parse(text)))) for text in seen)
+
+
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {

@@ -45,6 +45,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("daemon")
 
 NEWER_FILE, NO_FILE, FULL_DISK, BAD_SETTINGS = 4, 74, 75, 78
+EXIT_CODES = {
+    StoreNewerError: NEWER_FILE,
+    StoreFullError: FULL_DISK,
+    StoreDamagedError: NO_FILE,
+    StoreMovedError: NO_FILE,
+}
 INTERRUPTED = 130
 DESCRIPTORS = 4096  # open files
 YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
@@ -90,7 +96,7 @@ def run() -> int:
         log.error("%s%s", COULD_NOT_START, error)
         with contextlib.suppress(OSError):  # what is full may be the disk that takes these words
             print(f"{COULD_NOT_START}{error}", file=sys.stderr, flush=True)
-        return _exit_code(error)
+        return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1)
 
 
 def refuse_network(folder: Path, settings: Settings) -> None:
@@ -124,18 +130,6 @@ def _set_limits() -> None:
         limit = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
         if soft < limit:
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-
-
-def _exit_code(error: Exception) -> int:
-    match error:
-        case StoreNewerError():
-            return NEWER_FILE
-        case StoreFullError():
-            return FULL_DISK
-        case StoreDamagedError() | StoreMovedError():
-            return NO_FILE
-        case _:
-            return 1
 
 
 class Daemon:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.settings import WatchSettings
@@ -28,6 +29,9 @@ from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import FORGOTTEN, Source
 from plugins.manager import Plugins
+
+if TYPE_CHECKING:
+    from daemon.watch.intake import Tools
 
 log = logging.getLogger(__name__)
 
@@ -60,21 +64,21 @@ class Ingest:
         self.settings = settings
         self.own = own
         self.moves = Moves(memory, writer, publish, self._find_file)
-        self.plugins = plugins
+        self._plugins = plugins
         self.attempts = attempts
-        self.readers = readers
+        self._readers = readers
         self._knows_readers = False
 
     def ignore_rules(self, root: Path, rules: Rules | None = None) -> Ignore:
         """The rules for what is not read below `root`."""
         rules = rules or Rules()
-        suffixes = self.plugins.suffixes_of(rules.readers) if rules.readers else None
+        suffixes = self._plugins.suffixes_of(rules.readers) if rules.readers else None
         return Ignore(root, self.settings.ignore, self.own, rules.depth, suffixes)
 
     def check_rules(self, rules: Rules) -> None:
         """InvalidInputError for invalid rules."""
-        if unknown := set(rules.readers).difference(self.plugins.readers):
-            names = ", ".join(self.plugins.readers)
+        if unknown := set(rules.readers).difference(self._plugins.readers):
+            names = ", ".join(self._plugins.readers)
             raise InvalidInputError(f"There is no reader {sorted(unknown)[0]!r}. There are: {names}.")
         if not 0 <= rules.depth <= MAX_DEPTH or "" in rules.tags:
             raise InvalidInputError(f"A tag is a word, and depth a number from 0 (all) to {MAX_DEPTH}.")
@@ -126,14 +130,21 @@ class Ingest:
         self._leave_forgotten(disk, skipped, moves)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)
-        yield from Intake(self, disk, known, skipped, task, self._end_skips(disk, known, skipped)).run()
-        self.tell_progress(task, last=True)
+        yield from Intake(self._equip(), disk, known, skipped, task, self._end_skips(disk, known, skipped)).run()
+        self._tell_progress(task, last=True)
+
+    def _equip(self) -> Tools:
+        from daemon.watch.batch import BatchWriter
+        from daemon.watch.intake import Tools
+
+        batches = BatchWriter(self.memory, self.writer, self.publish)
+        return Tools(self.memory, self._plugins, self._readers, self.attempts, batches, self._tell_progress)
 
     def _update_readers(self) -> None:
         """Marks sources read by another version of a reader as unread, once."""
         if not self._knows_readers:
             self.attempts.recover()
-            self.writer.submit(partial(self.memory.sources.set_reader_versions, self.plugins.versions)).result()
+            self.writer.submit(partial(self.memory.sources.set_reader_versions, self._plugins.versions)).result()
             self._knows_readers = True
 
     def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked | None = None) -> Iterator[None]:
@@ -149,7 +160,7 @@ class Ingest:
                     disk.blind.append(uri)
                 task.total = len(disk.files) + len(disk.unread)
                 if task.total % WALK_STEP == 0:
-                    self.tell_progress(task)
+                    self._tell_progress(task)
                     yield
 
     def _list_stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
@@ -191,7 +202,7 @@ class Ingest:
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
             if name in disk.files or name in disk.unread:
                 return name
-        return uri if not ends or self.plugins.reads(Path(uri)) else uri[: ends[-1]]
+        return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
 
     def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
         """Skips forgotten files, whatever they contain now, also under a new name."""
@@ -215,7 +226,7 @@ class Ingest:
         absent = (uri for uri in skipped if not disk.has(uri) and not disk.has(self._find_file(uri, disk)))
         return [uri for uri in absent if skipped[uri] != KEPT or uri not in known]
 
-    def tell_progress(self, task: Task, *, last: bool = False) -> None:
+    def _tell_progress(self, task: Task, *, last: bool = False) -> None:
         if task.total and (progress := task.progress(last)):
             task.tell(progress)
             self.publish(progress)

@@ -7,26 +7,26 @@ parsed while the current ones are written (`AHEAD_FILES`)."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from daemon.jobs.tasks import Task
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
+from daemon.reading.process import Readers
 from daemon.watch import files
+from daemon.watch.attempts import Attempts
 from daemon.watch.batch import Batch, BatchWriter
 from daemon.watch.files import Found
 from daemon.watch.survey import Sources, Survey
+from memory import Memory
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
+from plugins.manager import Plugins
 from plugins.readers import Unreadable
 from plugins.readers.common.copies import CopiedFolders
-
-if TYPE_CHECKING:
-    from daemon.watch.ingest import Ingest
 
 AHEAD_FILES = 16  # opened and handed over before the results of the first are taken
 AHEAD_BYTES = 1 << 20  # size limit of these; a larger file is read alone
@@ -34,6 +34,18 @@ AHEAD_BYTES = 1 << 20  # size limit of these; a larger file is read alone
 
 class _ForgottenError(files.Unread):
     """The file has forgotten content."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The parts needed for reading files. `tell` is called after each batch."""
+
+    memory: Memory
+    plugins: Plugins
+    readers: Readers
+    attempts: Attempts
+    batches: BatchWriter
+    tell: Callable[[Task], None]
 
 
 @dataclass
@@ -55,20 +67,19 @@ class Intake:
     """Reads the files of one scan; each `next` of `run` is one batch."""
 
     def __init__(
-        self, ingest: Ingest, disk: Survey, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
+        self, tools: Tools, disk: Survey, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
     ) -> None:
         """`over`: the skips of files that no longer exist."""
-        self._ingest = ingest
-        self._memory = ingest.memory
-        self._attempts = ingest.attempts
-        self._batches = BatchWriter(ingest.memory, ingest.writer, ingest.publish)
+        self._tools = tools
+        self._memory = tools.memory
+        self._attempts = tools.attempts
         self._disk = disk
         self._known = known
         self._skipped = skipped
         self._task = task
         self._begun: set[str] = set()
         self._folders = CopiedFolders()
-        self._ahead = ingest.readers.read_ahead()
+        self._ahead = tools.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
         same = disk.same.total()
         files = len(disk.unread) + same
@@ -110,8 +121,8 @@ class Intake:
 
     def _write(self) -> None:
         batch, self._batch = self._batch, Batch()
-        self._batches.write(batch, self._known, self._skipped, self._task)
-        self._ingest.tell_progress(self._task)
+        self._tools.batches.write(batch, self._known, self._skipped, self._task)
+        self._tools.tell(self._task)
         self._attempts.end(batch.read)
         self._begun.difference_update(batch.read)
         if batch.drafts:
@@ -164,7 +175,7 @@ class Intake:
             return
         if refusal := self._attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
             raise Unreadable(refusal)
-        reader = self._ingest.plugins.reader_for(path, met.size)
+        reader = self._tools.plugins.reader_for(path, met.size)
         with ExitStack() as closing:
             root = disk.looks[uri].ignore.root
             file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, root))
@@ -204,7 +215,7 @@ class Intake:
                 if refusal := self._attempts.fail(uri, file_met.size, file_met.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
             self._begin(uri)
-            read = partial(self._ingest.readers.read, file)
+            read = partial(self._tools.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
         """Adds the results of a file to the batch; a large one gets its own batches."""
