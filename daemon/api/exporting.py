@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from daemon import wire
 from daemon.api import objects
 from memory import Memory
 from memory.errors import NotFoundError
-from memory.services.exporting import View
 from plugins.installing import read_version
 
 
@@ -35,15 +33,13 @@ def secret_places(memory: Memory) -> wire.SecretPlacesReply:
 
 def read_lines(memory: Memory, kinds: Sequence[str] = (), secrets: bool = False) -> Iterator[bytes]:
     """Pieces of lines of these kinds, or of all that is true. InvalidInputError."""
-    views = memory.exporting.views()
-    views["page"] = View(views["thing"].count, partial(list_pages, memory))
-    return memory.exporting.read(read_version(), tuple(kinds), secrets, views)
+    return memory.exporting.read(read_version(), tuple(kinds), secrets, partial(make_page, memory))
 
 
-def list_pages(memory: Memory) -> Iterator[dict[str, Any]]:
-    """What is known of each thing that has a page, with its `id`."""
-    for thing in memory.exporting.views()["thing"].read():
-        if thing["page"] == thing["id"]:
-            with suppress(NotFoundError):
-                page = objects.object(memory, thing["name"])
-                yield {"id": thing["id"]} | {item.name: getattr(page, item.name) for item in fields(page)}
+def make_page(memory: Memory, name: str) -> dict[str, Any]:
+    """What is known of a thing; {} if nothing is."""
+    try:
+        page = objects.object(memory, name)
+    except NotFoundError:
+        return {}
+    return {item.name: getattr(page, item.name) for item in fields(page)}

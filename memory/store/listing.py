@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.nouns import Fact
 from memory.store import facts
@@ -22,33 +22,8 @@ Row = dict[str, Any]  # values by the names of fields, which docs/plugins.md lis
 
 def list_things(conn: Connection) -> Iterator[Row]:
     """All live objects with all their `names`; `kind` is "" if unknown. `facts` and `notes` count what is about one and
-    mentions it. `page`: the object with a shared name, or itself, whose page shows it; 0 if it is no thing or has a
-    single mention only."""
-    page_of = _find_shared_pages(conn)
-    for thing in _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things):
-        yield thing | {"page": page_of.get(thing["id"], thing["page"])}
-
-
-def _find_shared_pages(conn: Connection) -> dict[int, int]:
-    """{object with a shared name: the best of its namesakes that has a page, or 0}."""
-    shared = group_rows(
-        conn.execute(
-            "SELECT a.norm, a.node_id FROM alias a WHERE a.norm IN (SELECT x.norm FROM alias x JOIN node n"
-            f" ON n.id = x.node_id AND {is_live('n')} GROUP BY x.norm HAVING count(*) > 1) AND EXISTS"
-            f" (SELECT 1 FROM node n WHERE n.id = a.node_id AND {is_live('n')}) ORDER BY a.norm, a.node_id"
-        ).fetchall()
-    )
-    group: dict[int, set[int]] = {}
-    for ids in shared.values():
-        joined = set(ids).union(*(group.get(id, ()) for id in ids))
-        group |= dict.fromkeys(joined, joined)
-    things_by_id = {thing["id"]: thing for thing in _read_things(conn, sorted(group))}
-    pages = {}
-    for id, members in group.items():
-        things = [things_by_id[member] for member in sorted(members)]
-        best = max(things, key=lambda thing: (bool(thing["page"]), thing["facts"], thing["notes"], len(thing["name"])))
-        pages[id] = best["id"] if best["page"] else 0
-    return pages
+    mentions it. `page`: its id if it has a page, else 0: it is no thing, or has a single mention only."""
+    return _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things)
 
 
 def _read_things(conn: Connection, ids: list[int]) -> list[Row]:
@@ -144,15 +119,14 @@ def _read_facts(conn: Connection, ids: list[int]) -> list[Row]:
 _FACT_FIELDS = [field.name for field in fields(Fact)]
 
 
-def count(conn: Connection) -> dict[str, int]:
-    """The numbers of things, notes, passages and facts."""
-    queries = {
-        "thing": f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}",
-        "note": "SELECT count(*) FROM source WHERE t_deleted IS NULL",
-        "passage": f"SELECT count(*) FROM node WHERE kind = 'E' AND {LIVE}",
-        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_RELATIONS})",
-    }
-    return {name: int(conn.execute(query).fetchone()[0]) for name, query in queries.items()}
+class Noun(NamedTuple):
+    """A kind of noun: a query that counts about how many there are, and what lists them."""
+
+    counting: str
+    list: Callable[[Connection], Iterator[Row]]
+
+    def read_count(self, conn: Connection) -> int:
+        return int(conn.execute(self.counting).fetchone()[0])
 
 
 def _read_rows(conn: Connection, query: str, ids: list[int]) -> list[Row]:
@@ -165,3 +139,11 @@ def _read_in_batches(conn: Connection, query: str, read: Callable[[Connection, l
     ids = iter(select_ids(conn, query))
     while piece := list(islice(ids, AT_ONCE)):
         yield from read(conn, piece)
+
+
+NOUNS = {
+    "thing": Noun(f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}", list_things),
+    "note": Noun("SELECT count(*) FROM source WHERE t_deleted IS NULL", list_notes),
+    "passage": Noun(f"SELECT count(*) FROM node WHERE kind = 'E' AND {LIVE}", list_passages),
+    "fact": Noun(f"SELECT count(*) FROM ({_THESES} UNION ALL {_RELATIONS})", list_facts),
+}

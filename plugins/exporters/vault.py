@@ -48,16 +48,18 @@ class Pages:
         self.kinds: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, thing: dict[str, Any]) -> None:
-        """Adds a thing; if its name is taken, it has no page and is described on that of the other thing."""
-        if thing["page"] == thing["id"]:
-            name = make_name(thing["name"]) or f"Object {thing['id']}"
+        """Adds a thing; one with a name of an earlier thing is described on that one's page."""
+        titles = [_fold(title) for title in (thing["name"], *thing["names"])]
+        page = next((self._page_of[title] for title in titles if title in self._page_of), thing["page"])
+        if page and page == thing["id"]:
+            name = make_name(thing["name"]) or f"Object {page}"
             if _fold(name) in self._taken:
-                name = f"{name} ({thing['id']})"
+                name = f"{name} ({page})"
             self._taken.add(_fold(name))
-            self._names[thing["id"]] = name
+            self._names[page] = name
             self.kinds.setdefault(thing["kind"], []).append((name, thing["name"]))
-        for title in (thing["name"], *thing["names"]) if thing["page"] else ():
-            self._page_of.setdefault(_fold(title), thing["page"])
+        for title in titles if page else ():
+            self._page_of.setdefault(title, page)
 
     def name_of(self, id: int) -> str | None:
         return self._names.get(id)

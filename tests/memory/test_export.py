@@ -22,7 +22,6 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, StoreDamagedError, StoreNewerError
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
-from memory.services.exporting import View
 from memory.store.export import COUNTED, FORMAT, KINDS, list_columns
 from memory.store.store import Store
 from memory.time.timestamps import to_ms, to_wall
@@ -311,10 +310,8 @@ def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:
 
 def test_a_view_is_read_beside_rows_with_what_is_masked_filled_in(fresh: Memory) -> None:
     fresh.remember('The wifi password: tu"lip-Harbour-77', title="Wifi", source="wifi")
-    views = {"note": View(lambda: 1, lambda: fresh.sources.search("", 10)[0]),
-             "passage": View(lambda: 1, lambda: fresh.sources.episodes([1]))}  # fmt: skip
     for secrets in (False, True):
-        read = b"".join(fresh.exporting.read("1", ("passage", "source", "note"), secrets, views))
+        read = b"".join(fresh.exporting.read("1", ("passage", "source", "note"), secrets))
         header, passage, source, note, end = [json.loads(line) for line in read.splitlines()]
         assert header["counts"] == {"passage": 1, "source": 1, "note": 1}
         assert (source["type"], note["type"], end["lines"]) == ("source", "note", 4)
