@@ -56,8 +56,9 @@ def watch(conn: Connection) -> None:
 def _make_triggers(conn: Connection, table: str) -> dict[str, str]:
     """{event: the statements of its trigger}."""
     kind, key = KINDS[table], SEALED[table]
-    old, new = _call(conn, table, "OLD."), _call(conn, table, "NEW.")
-    if _list_keys(conn, table) == [key]:  # each row has its own seal
+    primary_key, call = _read_columns(conn, table)
+    old, new = call.format("OLD."), call.format("NEW.")
+    if primary_key == [key]:  # each row has its own seal
         added = f"INSERT INTO seal VALUES ({kind}, NEW.{key}, {new}) ON CONFLICT DO UPDATE SET crc = excluded.crc;"
         this = f"WHERE kind = {kind} AND id = OLD.{key};"
         change = f"UPDATE seal SET id = NEW.{key}, crc = crc - {old} + {new} {this}"
@@ -75,14 +76,16 @@ def seal_new(conn: Connection) -> None:
     conn.execute("INSERT INTO seal SELECT * FROM unsealed")
 
 
-def _list_keys(conn: Connection, table: str) -> list[str]:
-    return [name for _, name, _, _, _, place in conn.execute(f"PRAGMA table_info({table})") if place]
-
-
-def _call(conn: Connection, table: str, prefix: str = "") -> str:
+def _call(conn: Connection, table: str) -> str:
     """The call that computes the checksum of a row. Texts are bytes to it, since damaged ones may be no text."""
-    columns = [(prefix + name, kind) for _, name, kind, *_ in conn.execute(f"PRAGMA table_info({table})")]
-    return f"checksum({', '.join(f'CAST({name} AS BLOB)' if kind == 'TEXT' else name for name, kind in columns)})"
+    return _read_columns(conn, table)[1].format("")
+
+
+def _read_columns(conn: Connection, table: str) -> tuple[list[str], str]:
+    """(the columns of the primary key, the call of `_call` with {} before each column)."""
+    columns = conn.execute(f"PRAGMA table_info({table})").fetchall()
+    values = (f"CAST({{0}}{name} AS BLOB)" if kind == "TEXT" else f"{{0}}{name}" for _, name, kind, *_ in columns)
+    return [name for _, name, *_, place in columns if place], f"checksum({', '.join(values)})"
 
 
 def renew(conn: Connection, tables: Iterable[str]) -> None:

@@ -57,23 +57,30 @@ def test_the_log_of_a_crash_goes_with_its_file(places: tuple[Path, Path, Path], 
     assert held(crashed, static) == {EARLY} and "The pier is closed." in held(kept, static)
 
 
-@given(seed=st.integers(0, 1 << 30))
-def test_a_flipped_bit_of_a_backup_is_seen(
-    tmp_path_factory: pytest.TempPathFactory, static: Embedder, seed: int
-) -> None:
+@pytest.fixture(scope="module")
+def backed_up(tmp_path_factory: pytest.TempPathFactory, static: Embedder) -> Path:
+    """The folder of a memory with a backup."""
     folder = tmp_path_factory.mktemp("flip")
-    memory, backup = folder / "memory.db", folder / "one.db"
-    with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember(EARLY)
-        open_memory.backup(backup)
-    data = bytearray(backup.read_bytes())
+    with Memory.open(folder / "memory.db", embedder=static) as memory:
+        memory.remember(EARLY)
+        memory.backup(folder / "one.db")
+    return folder
+
+
+@given(seed=st.integers(0, 1 << 30))
+def test_a_flipped_bit_of_a_backup_is_seen(backed_up: Path, seed: int) -> None:
+    memory, backup, kept = (backed_up / name for name in ("memory.db", "one.db", "kept.db"))
+    whole, before = backup.read_bytes(), memory.read_bytes()
+    data = bytearray(whole)
     place = random.Random(seed).randrange(len(data) * 8)
     data[place // 8] ^= 1 << place % 8
     backup.write_bytes(data)
-    before = memory.read_bytes()
-    with pytest.raises(StoreDamagedError, match="checksum differs"):
-        Memory.restore(backup, memory, folder / "kept.db")
-    assert memory.read_bytes() == before and not (folder / "kept.db").exists()
+    try:
+        with pytest.raises(StoreDamagedError, match="checksum differs"):
+            Memory.restore(backup, memory, kept)
+    finally:
+        backup.write_bytes(whole)
+    assert memory.read_bytes() == before and not kept.exists()
 
 
 def test_what_is_no_memory_is_not_restored(places: tuple[Path, Path, Path], static: Embedder) -> None:

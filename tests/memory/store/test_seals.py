@@ -14,6 +14,7 @@ from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.store import check, connect, fact_vectors, schema, seals
 from memory.store.store import Store
+from tests.examples import rounds
 from tests.memory.store.building import remember_in_older, use_steps
 
 pytestmark = pytest.mark.usefixtures("new_stores")
@@ -50,11 +51,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.soak
 def test_a_flipped_bit_of_what_was_just_written_is_noticed(written: bytes, tmp_path: Path) -> None:
     path, changed, unnoticed = tmp_path / "memory.db", 0, []
     path.write_bytes(written)
     truth, rng = read_rows(path), random.Random(5)
-    for _ in range(120):
+    for _ in range(rounds(160)):
         data = bytearray(written)
         place = rng.randrange(PAGE, len(data))
         data[place] ^= 1 << rng.randrange(8)
@@ -68,7 +70,7 @@ def test_a_flipped_bit_of_what_was_just_written_is_noticed(written: bytes, tmp_p
                     unnoticed.append(place)
         except StoreError:
             pass
-    assert changed > 20 and unnoticed == []
+    assert changed > rounds(26) and unnoticed == []
 
 
 def test_what_is_written_is_no_damage(written: bytes, tmp_path: Path, static: Embedder) -> None:
