@@ -1,8 +1,7 @@
 """The embedder that answers questions, and the change to another one in the background.
 
 config.toml names the wanted embedder; the memory file records the embedder of its vectors. While they differ, the
-episodes are embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the
-state.
+episodes are embedded in batches, and questions use the old vectors. A restarted daemon continues.
 
 "auto" is the best installed embedder. A new memory starts with the static table, with which a first folder is read at
 once, and changes after some passages or minutes. If the model of the best embedder cannot be loaded, the static table
@@ -14,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
@@ -27,7 +25,6 @@ from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import ModelError, NotAvailableError, NotFoundError, PalimpsestError
-from memory.services.jobs import NewJob
 from memory.time.timestamps import now_ms
 from plugins.embedders import AUTO
 from plugins.installing import install_command
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-KIND = "embed"
 OWN = "static"  # the embedder that is always there
 CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
@@ -98,7 +94,6 @@ class Embedding:
         self._is_broken_off = False  # by a server that may come back
         self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
         self._is_waiting = False  # for the first folder
-        self._boot = uuid.uuid4().hex
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     def resume(self) -> None:
@@ -203,8 +198,6 @@ class Embedding:
                 self._made_up_for = failures
             self._progress = None
             return
-        job = self._write(lambda: self._memory.jobs.begin_only(_make_job(name), self._boot))
-        yield
         published_at = 0.0
         for n_done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
             if self._choice != name:
@@ -215,7 +208,6 @@ class Embedding:
                 published_at = time.monotonic()
                 self._publish(wire.Embedding(n_done, total, label))
             yield
-        self._write(lambda: self._memory.jobs.finish(job))
         if self._choice == name:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
@@ -235,17 +227,3 @@ class Embedding:
         self._progress = None
         self._is_broken_off = isinstance(error, ModelError)
         self._problem = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
-
-        def note() -> None:
-            [job] = self._memory.jobs.enqueue([_make_job(name)])
-            self._memory.jobs.fail(job, type(error).__name__)
-
-        try:
-            self._write(note)
-        except (Exception, CancelledError) as trouble:  # config.toml still names the wanted one
-            log.warning("the change to %s could not be marked: %s", name, type(trouble).__name__)
-
-
-def _make_job(name: str) -> NewJob:
-    """The change to that embedder."""
-    return NewJob(KIND, name, {"embedder": name})

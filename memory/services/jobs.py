@@ -42,15 +42,6 @@ class Jobs:
             job = jobs.claim(conn, now_ms(), process, [new_job.kind])
             return job.id if job else 0
 
-    def begin_only(self, new_job: NewJob, process: str) -> int:
-        """Queues a job and finishes all others of its kind."""
-        with self._store.writing() as conn:
-            (id,) = _enqueue(conn, [new_job])
-            while earlier := jobs.claim(conn, now_ms(), process, [new_job.kind]):
-                if earlier.id != id:
-                    jobs.finish(conn, earlier.id)
-        return id
-
     def claim(self, kinds: Sequence[str], process: str) -> Job | None:
         """The next job that is due, leased; its attempt counts from here."""
         return self._store.write(jobs.claim, now_ms(), process, kinds)

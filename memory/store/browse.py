@@ -9,7 +9,7 @@ from memory.nouns import ListedSource
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.revisions import Row, list_by_clauses
-from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, select_ids
+from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, read_value, select_ids
 from memory.store.sources import by_ids, make_listed
 from memory.text.words import index_form
 from memory.time.timestamps import from_wall
@@ -178,7 +178,7 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
 
 def find_first_after(conn: Connection, since: int) -> int:
     """The least id of a node created after a time, or the next id; ids grow with time."""
-    low, high = 1, conn.execute("SELECT ifnull(max(id), 0) + 1 FROM node").fetchone()[0]
+    low, high = 1, read_value(conn, "SELECT ifnull(max(id), 0) + 1 FROM node")
     while low < high:
         middle = (low + high) // 2
         query = "SELECT id, t_created FROM node WHERE id >= ? ORDER BY id LIMIT 1"

@@ -7,7 +7,7 @@ from memory.errors import NotFoundError
 from memory.nouns import AnswerChange, ChatMessage, Citation, Conversation, ConversationMatch
 from memory.store import facts, traces
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, is_live
+from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, is_live, read_value
 from memory.text.words import strip_accents
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import opinion
@@ -73,7 +73,7 @@ def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
 
 def check(conn: Connection, id: int) -> None:
     """NotFoundError for an unknown conversation."""
-    if conn.execute("SELECT 1 FROM conversation WHERE id = ?", (id,)).fetchone() is None:
+    if read_value(conn, "SELECT 1 FROM conversation WHERE id = ?", id) is None:
         raise _make_error(id)
 
 
@@ -98,10 +98,8 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
 
 def fork(conn: Connection, id: int, messages: int, title: str, now: int) -> int:
     """A new conversation with copies of the first messages of this one; its id. NotFoundError."""
-    row = conn.execute("SELECT title FROM conversation WHERE id = ?", (id,)).fetchone()
-    if row is None:
-        raise _make_error(id)
-    new = create(conn, title or row[0], now)
+    check(conn, id)
+    new = create(conn, title or read_value(conn, "SELECT title FROM conversation WHERE id = ?", id), now)
     conn.execute(
         "INSERT INTO message(conversation_id, role, text, state, t, trace_id, no_answer, citations)"
         " SELECT ?, role, text, state, t, trace_id, no_answer, citations FROM message WHERE conversation_id = ?"
@@ -252,9 +250,8 @@ def _find_retired(conn: Connection, episodes: Sequence[int]) -> dict[int, int]:
 
 def _is_current(conn: Connection, cited: Citation) -> bool:
     """Whether the source still contains the quote."""
-    row = conn.execute(
+    query = (
         "SELECT 1 FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
-        f" WHERE s.uri = ? AND {is_live('n')} AND instr(e.text, ?) LIMIT 1",
-        (cited.uri, cited.quote),
-    ).fetchone()
-    return row is not None
+        f" WHERE s.uri = ? AND {is_live('n')} AND instr(e.text, ?) LIMIT 1"
+    )
+    return read_value(conn, query, cited.uri, cited.quote) is not None

@@ -18,6 +18,7 @@ from memory.store.rows import (
     id_list,
     is_live,
     read_columns,
+    read_value,
     select_ids,
     source_from_row,
     to_json,
@@ -211,12 +212,11 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
 
 def stood_before(conn: Connection, id: int, words: str) -> bool:
     """Whether the preceding version of the episode's source contained these words."""
-    row = conn.execute(
+    query = (
         "SELECT 1 FROM episode e JOIN episode o ON o.source_id = e.source_id AND o.until = e.since"
-        " WHERE e.node_id = ? AND instr(o.text, ?) LIMIT 1",
-        (id, words),
-    ).fetchone()
-    return row is not None
+        " WHERE e.node_id = ? AND instr(o.text, ?) LIMIT 1"
+    )
+    return read_value(conn, query, id, words) is not None
 
 
 def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:

@@ -14,7 +14,7 @@ from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, text, vectors
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, select_ids, set_meta, to_json
+from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # replaces an answer in a chat that quoted forgotten data
@@ -50,7 +50,7 @@ def retired_source(conn: Connection, id: int, now: int, mark: bool) -> Forgotten
     if mark:
         _mark(conn, id_list([id]), now)
     gone = _forget_sources(conn, id_list([id]), now)
-    if conn.execute("SELECT 1 FROM source WHERE uri = ?", (uri,)).fetchone() is None:
+    if read_value(conn, "SELECT 1 FROM source WHERE uri = ?", uri) is None:
         _remove_references(conn, uri)
     return replace(gone, sources=1)
 
@@ -200,18 +200,16 @@ def _reopen(conn: Connection, gone: set[int], now: int) -> None:
 
 def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: int) -> None:
     """Gives a revision the next newer fact instead of the forgotten one."""
-    ended = conn.execute(
-        "SELECT new FROM journal WHERE revision_id = ? AND item_id = ? AND field = 'valid_to' ORDER BY id DESC LIMIT 1",
-        (after.id, after.old),
-    ).fetchone()
+    query = "SELECT new FROM journal WHERE revision_id = ? AND item_id = ? AND field = 'valid_to' ORDER BY id DESC"
+    ended = read_value(conn, query, after.id, after.old)
     revisions.revert(conn, row.id)
     conn.execute(
         "UPDATE revision SET new_id = ?, new_kind = ?, reason = ?, author = ?, conf = ? WHERE id = ?",
         (after.new, revisions.kind_of(after.new), HANDED_OVER, after.author, after.conf, row.id),
     )
-    end = None if ended is None or ended[0] is None else int(ended[0])
+    end = None if ended is None else int(ended)
     table, key = ("edge", "id") if row.old >= FIRST_EDGE else ("thesis", "node_id")
-    (before,) = conn.execute(f"SELECT valid_to FROM {table} WHERE {key} = ?", (row.old,)).fetchone()
+    before = read_value(conn, f"SELECT valid_to FROM {table} WHERE {key} = ?", row.old)
     if end is not None and (before is None or before > end):
         revisions.change(conn, row.id, row.old, "valid_to", end, now)
     revisions.change(conn, row.id, row.old, "superseded_by", after.new, now)
@@ -325,7 +323,7 @@ def is_marked(conn: Connection, digest: str) -> bool:
     """Whether a file with this content must not be read."""
     if conn.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
         return False
-    return conn.execute("SELECT 1 FROM forgotten WHERE mark = ?", (_hash_content(conn, digest),)).fetchone() is not None
+    return read_value(conn, "SELECT 1 FROM forgotten WHERE mark = ?", _hash_content(conn, digest)) is not None
 
 
 def _hash_content(conn: Connection, digest: str) -> str:

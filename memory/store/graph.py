@@ -20,6 +20,7 @@ from memory.store.rows import (
     is_live,
     read_columns,
     read_numbers,
+    read_value,
     select_ids,
     to_json,
 )
@@ -331,8 +332,8 @@ def named_between(
 
 
 def object_type(conn: Connection, object: int) -> str | None:
-    (type,) = conn.execute("SELECT type FROM object WHERE node_id = ?", (object,)).fetchone()
-    return type  # type: ignore[no-any-return]
+    type: str | None = read_value(conn, "SELECT type FROM object WHERE node_id = ?", object)
+    return type
 
 
 def name_words(conn: Connection, objects: Sequence[int]) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from memory.llm import GRADED, PROBE_EDITION, Grades, Usage
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, to_json
+from memory.store.rows import LISTED, read_value, to_json
 
 JobState = Literal["queued", "leased", "done", "dead"]
 
@@ -99,10 +99,9 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
 def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> JobState:
     """Records a failed attempt: queued again, with doubled pauses, or dead after `attempts`. Returns "done" if the job
     is gone because its subject was forgotten."""
-    row = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
-    if row is None:
+    tried = read_value(conn, "SELECT attempts FROM job WHERE id = ?", id)
+    if tried is None:
         return "done"
-    (tried,) = row
     state: JobState = "dead" if tried >= attempts else "queued"
     pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
     spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # spread jobs that failed together

@@ -10,7 +10,7 @@ from memory.nouns import Fact
 from memory.store import facts
 from memory.store.browse import HIDDEN, count_notes
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_asserted, is_live, select_ids
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_asserted, is_live, read_value, select_ids
 from memory.time.timestamps import from_ms, from_wall
 
 AT_ONCE = 500
@@ -126,7 +126,7 @@ class Noun(NamedTuple):
     list: Callable[[Connection], Iterator[Row]]
 
     def read_count(self, conn: Connection) -> int:
-        return int(conn.execute(self.counting).fetchone()[0])
+        return int(read_value(conn, self.counting))
 
 
 def _read_rows(conn: Connection, query: str, ids: list[int]) -> list[Row]:

@@ -9,7 +9,7 @@ from memory.nouns import Stats
 from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
 from memory.store.calendars import count_repeated
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, get_meta, group_rows, id_list, is_live, set_meta, to_json
+from memory.store.rows import LISTED, LIVE, get_meta, group_rows, id_list, is_live, read_value, set_meta, to_json
 from memory.store.sources import count_copies
 from memory.store.traces import IS_WHOLE
 
@@ -122,7 +122,7 @@ def drop_stale_memory(conn: Connection) -> int:
 
 def find_beginning(conn: Connection) -> int | None:
     """When the first live source was read, ms UTC, or None."""
-    first: int | None = conn.execute("SELECT min(t_ingested) FROM source").fetchone()[0]
+    first: int | None = read_value(conn, "SELECT min(t_ingested) FROM source")
     return first
 
 

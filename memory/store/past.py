@@ -10,7 +10,7 @@ from memory.nouns import RetiredText
 from memory.store import relations, text
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, read_value, select_ids
 from memory.time.timestamps import from_ms
 
 
@@ -252,7 +252,7 @@ def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
 def count_retired(conn: Connection) -> int:
     """The number of sources that `list_retired` returns without a limit."""
     query = f"SELECT count(DISTINCT s.id) FROM source s {_RETIRED} WHERE n.id IS NOT NULL OR s.t_deleted IS NOT NULL"
-    return int(conn.execute(query).fetchone()[0])
+    return int(read_value(conn, query))
 
 
 def find_retired_sources(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:

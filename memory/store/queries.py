@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory.protocols import Vectors
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, is_live
+from memory.store.rows import LISTED, id_list, is_live, read_value
 
 Ids = NDArray[np.int64]
 
@@ -75,7 +75,7 @@ def of_traces(
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     """The number of questions with a vector, counted up to `most`."""
     subquery = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
-    return int(conn.execute(f"SELECT count(*) FROM ({subquery})", (embedder_id, most)).fetchone()[0])
+    return int(read_value(conn, f"SELECT count(*) FROM ({subquery})", embedder_id, most))
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:

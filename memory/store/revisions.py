@@ -9,7 +9,7 @@ from memory.errors import NotFoundError
 from memory.nouns import RevisionState
 from memory.store import edge_memory
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, id_list, insert_row, is_live, select_ids
+from memory.store.rows import FIRST_EDGE, LISTED, id_list, insert_row, is_live, read_value, select_ids
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]
@@ -69,7 +69,7 @@ def add(
 def change(conn: Connection, revision: int, fact: int, field: Field, value: int | None, now: int) -> None:
     """Sets a field of a fact and records the old value in the journal."""
     table, key = _find_column(fact, field)
-    (before,) = conn.execute(f"SELECT {field} FROM {table} WHERE {key} = ?", (fact,)).fetchone()
+    before = read_value(conn, f"SELECT {field} FROM {table} WHERE {key} = ?", fact)
     if before == value:
         return
     conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
@@ -125,11 +125,8 @@ def _unshare_evidence(conn: Connection, revision: int) -> None:
 
 def has_changed(conn: Connection, fact: int, field: Field) -> bool:
     """Whether some revision has changed that field."""
-    row = conn.execute(
-        "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL LIMIT 1",
-        (_find_item_kind(fact), fact, field),
-    ).fetchone()
-    return row is not None
+    query = "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL"
+    return read_value(conn, query, _find_item_kind(fact), fact, field) is not None
 
 
 def revert(conn: Connection, revision: int) -> list[int]:
@@ -141,21 +138,17 @@ def revert(conn: Connection, revision: int) -> list[int]:
     for id, fact, field, old in conn.execute(
         "SELECT id, item_id, field, old FROM journal WHERE revision_id = ? ORDER BY id DESC", (revision,)
     ).fetchall():
-        later = conn.execute(
-            "SELECT id FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND id > ?"
-            " AND revision_id IS NOT NULL ORDER BY id LIMIT 1",
-            (_find_item_kind(fact), fact, field, id),
-        ).fetchone()
-        if later:
-            conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later[0]))
+        query = "SELECT min(id) FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND id > ?"
+        later = read_value(conn, f"{query} AND revision_id IS NOT NULL", _find_item_kind(fact), fact, field, id)
+        if later is not None:
+            conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later))
         else:
             table, key = _find_column(fact, field)
             value = None if old is None else int(old)
             if field == "t_expired" and table == "edge" and value is None:
                 _make_room(conn, fact)
             if field == "t_expired" and table == "node":
-                (expired,) = conn.execute("SELECT t_expired FROM node WHERE id = ?", (fact,)).fetchone()
-                _expire_edges(conn, fact, expired, value)
+                _expire_edges(conn, fact, read_value(conn, "SELECT t_expired FROM node WHERE id = ?", fact), value)
             conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
             changed.add(int(fact))
         conn.execute("DELETE FROM journal WHERE id = ?", (id,))
@@ -252,8 +245,7 @@ JOIN (WITH told(id) AS MATERIALIZED ({_TOLD}) SELECT r.id FROM told JOIN revisio
 
 def count_open(conn: Connection) -> int:
     """The number of unreviewed revisions."""
-    number: int = conn.execute("SELECT count(*) FROM revision WHERE state = 'open'").fetchone()[0]
-    return number
+    return int(read_value(conn, "SELECT count(*) FROM revision WHERE state = 'open'"))
 
 
 def find_between(conn: Connection, fact: int, other: int) -> Row | None:

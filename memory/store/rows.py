@@ -67,6 +67,12 @@ def select_ids(conn: Connection, query: str, *values: int | str | None) -> list[
     return [row[0] for row in conn.execute(query, values)]
 
 
+def read_value(conn: Connection, query: str, *values: int | str | None) -> Any:
+    """The first column of the first row of a query, or None."""
+    row = conn.execute(query, values).fetchone()
+    return row and row[0]
+
+
 def group_rows(rows: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """{first column: all second columns in order} of rows with two columns."""
     groups: dict[K, list[V]] = {}
@@ -84,8 +90,7 @@ def insert_row(conn: Connection, table: str, **values: Any) -> int:
 
 def get_meta(conn: Connection, key: str) -> Any:
     """A value of the table meta, or None."""
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return row and row[0]
+    return read_value(conn, "SELECT value FROM meta WHERE key = ?", key)
 
 
 def set_meta(conn: Connection, key: str, value: int | str | None) -> None:

@@ -17,6 +17,7 @@ from memory.store.rows import (
     id_list,
     insert_row,
     is_live,
+    read_value,
     select_ids,
     set_meta,
     source_from_row,
@@ -99,30 +100,29 @@ def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
 
 def count_copies(conn: Connection) -> int:
     """The number of live files with the content of another, and of file versions left by a sync."""
-    row = conn.execute(
+    query = (
         "SELECT count(*) - count(DISTINCT sha256) + (SELECT count(*) FROM skip WHERE reason LIKE ?) FROM source"
-        " WHERE t_deleted IS NULL AND kind = 'file' AND sha256 IS NOT NULL AND instr(uri, '#') = 0",
-        (SYNC_COPY.format("%"),),
-    ).fetchone()
-    return int(row[0])
+        " WHERE t_deleted IS NULL AND kind = 'file' AND sha256 IS NOT NULL AND instr(uri, '#') = 0"
+    )
+    return int(read_value(conn, query, SYNC_COPY.format("%")))
 
 
 def count_all(conn: Connection, folder: str) -> int:
     """The number of sources below a folder, whose uri ends with "/", deleted ones included."""
-    return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _bound(folder)).fetchone()[0])
+    return int(read_value(conn, "SELECT count(*) FROM source WHERE uri > ? AND uri < ?", *_bound(folder)))
 
 
 def count_under(conn: Connection, folder: str) -> int:
     """The number of live sources below a folder, whose uri ends with "/"."""
     query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
-    return int(conn.execute(query, _bound(folder)).fetchone()[0])
+    return int(read_value(conn, query, *_bound(folder)))
 
 
 def count_retired(conn: Connection, folder: str, since: int) -> int:
     """The number of files below a folder, whose uri ends with "/", deleted after a time."""
     file = "iif(instr(uri, '#'), substr(uri, 1, instr(uri, '#') - 1), uri)"
     query = f"SELECT count(DISTINCT {file}) FROM source WHERE uri > ? AND uri < ? AND t_deleted > ?"
-    return int(conn.execute(query, (*_bound(folder), since)).fetchone()[0])
+    return int(read_value(conn, query, *_bound(folder), since))
 
 
 def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
@@ -153,7 +153,7 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     location = to_nfc(document.location)
     if ids := select_ids(conn, newest, document.uri):
         id = ids[0]
-        stored = conn.execute("SELECT location FROM source WHERE id = ?", (id,)).fetchone()[0]
+        stored = read_value(conn, "SELECT location FROM source WHERE id = ?", id)
         if not f"/{stored}".endswith(f"/{location}"):  # a file added on its own keeps the known folders
             _set_location(conn, id, location)
         changes = ", ".join(f"{name} = :{name}" for name in values)
@@ -176,8 +176,7 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
 def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
     """The properties of an episode's source: frontmatter, mail headers."""
     query = "SELECT s.properties FROM source s JOIN episode o ON o.source_id = s.id WHERE o.node_id = ?"
-    row = conn.execute(query, (episode,)).fetchone()
-    return dict(json.loads(row[0])) if row and row[0] else {}
+    return dict(json.loads(read_value(conn, query, episode) or "{}"))
 
 
 def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: int) -> None:
@@ -410,8 +409,7 @@ def titles_of(conn: Connection, ids: Collection[int]) -> set[tuple[str, str]]:
 
 def list_versions(conn: Connection, source: int) -> list[int]:
     """The ids of the versions of one document, by name: "Rates.md", "Rates v2.md"."""
-    (uri,) = conn.execute("SELECT uri FROM source WHERE id = ?", (source,)).fetchone()
-    base, suffix, _ = document_of(uri)
+    base, suffix, _ = document_of(read_value(conn, "SELECT uri FROM source WHERE id = ?", source))
     query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id"
     rows = conn.execute(query, (base, f"{base}\U0010ffff"))
     versions = (id for id, other in rows if document_of(other)[:2] == (base, suffix))

@@ -11,7 +11,16 @@ from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, select_ids, to_json
+from memory.store.rows import (
+    LISTED,
+    citations_from_json,
+    citations_to_json,
+    id_list,
+    insert_row,
+    read_value,
+    select_ids,
+    to_json,
+)
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
@@ -119,7 +128,7 @@ def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
 
 def exists(conn: Connection, id: int) -> bool:
     """Whether the trace exists: it is forgotten with what it showed."""
-    return conn.execute("SELECT 1 FROM trace WHERE id = ?", (id,)).fetchone() is not None
+    return read_value(conn, "SELECT 1 FROM trace WHERE id = ?", id) is not None
 
 
 def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
@@ -158,12 +167,12 @@ def list_questions(conn: Connection) -> list[tuple[int, str]]:
 
 def find_last(conn: Connection) -> int:
     """The highest id that a trace has ever had, 0 before the first."""
-    return int(conn.execute("SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'trace'").fetchone()[0])
+    return int(read_value(conn, "SELECT seq FROM sqlite_sequence WHERE name = 'trace'") or 0)
 
 
 def count(conn: Connection) -> int:
     """The number of traces."""
-    return int(conn.execute("SELECT count(*) FROM trace").fetchone()[0])
+    return int(read_value(conn, "SELECT count(*) FROM trace"))
 
 
 _ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, feedback, plan"

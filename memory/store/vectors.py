@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, insert_row, is_live, select_ids
+from memory.store.rows import LISTED, id_list, insert_row, is_live, read_value, select_ids
 
 Ids = NDArray[np.int64]
 
@@ -32,8 +32,7 @@ class KnownEmbedder(NamedTuple):
 def find_embedder(conn: Connection, embedder: Embedder) -> int:
     """The embedder's id, 0 without vectors."""
     query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
-    row = conn.execute(query, (embedder.name, embedder.dimension)).fetchone()
-    return int(row[0]) if row else 0
+    return int(read_value(conn, query, embedder.name, embedder.dimension) or 0)
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
@@ -45,7 +44,7 @@ def register(conn: Connection, embedder: Embedder) -> int:
     ).fetchone()
     if row is None:
         nothing = "SELECT NOT EXISTS (SELECT 1 FROM embedder) AND NOT EXISTS (SELECT 1 FROM episode)"
-        is_first = conn.execute(nothing).fetchone()[0]
+        is_first = read_value(conn, nothing)
         return insert_row(
             conn, "embedder", name=embedder.name, dimension=embedder.dimension, query_prefix=embedder.query_prefix,
             document_prefix=embedder.document_prefix, active=is_first,
@@ -250,10 +249,10 @@ def to_bytes(matrix: Vectors) -> NDArray[np.int8]:
 
 
 def _find_dimension(conn: Connection, embedder_id: int) -> int:
-    row = conn.execute("SELECT dimension FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
-    if row is None:
+    dimension = read_value(conn, "SELECT dimension FROM embedder WHERE id = ?", embedder_id)
+    if dimension is None:
         raise NotFoundError(f"There is no embedder {embedder_id} in this memory.")
-    return int(row[0])
+    return int(dimension)
 
 
 def _check_matrix(conn: Connection, embedder_id: int, matrix: Vectors) -> Vectors:

@@ -64,7 +64,7 @@ def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
         assert (done.sources, done.unchanged) == (0, FILES)
         assert daemon.stop() == 0
         with Store.open(daemon.paths.memory) as store, store.reading() as conn:
-            assert {*jobs.count(conn, ["add", "embed"])} <= {"done", "dead"}
+            assert {*jobs.count(conn, ["add"])} <= {"done", "dead"}
             assert jobs.list_jobs(conn, "dead") == []
 
 

@@ -135,7 +135,7 @@ def test_a_broken_page_is_a_damaged_store(tmp_path: Path) -> None:
     for page in range(2, len(content) // 8192):
         content[page * 8192 : page * 8192 + 64] = b"\xff" * 64
     path.write_bytes(content)
-    with pytest.raises(StoreDamagedError, match="Restore a backup"), Store.open(path) as store, store.reading() as conn:
+    with pytest.raises(StoreDamagedError, match="restore a backup"), Store.open(path) as store, store.reading() as conn:
         conn.execute("SELECT * FROM node").fetchall()
 
 
