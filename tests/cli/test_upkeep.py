@@ -210,7 +210,7 @@ def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:
         assert (said.code, said.err.count("Traceback")) == (74, 0)
     garble(memory, "episode")
     said = shell.pal("ask", "where is the spare key?")
-    assert said.code == 74 and "Restore a backup" in said.err
+    assert said.code == 74 and "restore a backup" in said.err
 
 
 def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shell) -> None:

@@ -130,4 +130,4 @@ def test_a_garbled_file_is_told_in_a_sentence(path: Path, static: Embedder, seed
             assert memory.check().problems
             assert answer(memory).text
     except StoreDamagedError as error:
-        assert "Restore a backup" in str(error)
+        assert "restore a backup" in str(error)
