@@ -83,8 +83,8 @@ class AnswerSettings:
         "auto", "Whether a language model writes answers, if models.answer names one."
     )
     context_tokens: int = setting(
-        1100,
-        "Tokens of evidence in the first prompt, about; the second has 1,400.",
+        1400,
+        "Tokens of evidence in the first prompt, about; the second has 1,700.",
         least=100,
         most=1000000,
     )

@@ -96,9 +96,8 @@ def build_request(
     max_tokens: int = 700,
     fence: str = "",
 ) -> LlmRequest:
-    """Asks for the answer, or goes on from what an earlier request showed, after which the model found none. `hint`: a
-    sentence of ours on what kind of answer is wanted; `fence`: the word around data, by default one that nobody knows.
-    It stays on this machine if anything in the context has to."""
+    """Asks for the answer. `hint`: a sentence of ours on what kind of answer is wanted; `fence`: the word around data,
+    by default one that nobody knows. It stays on this machine if anything in the context has to."""
     fence = fence or make_fence()
     parts = [f"Today is {options.today:%A}, {options.today.date().isoformat()}."]
     if options.as_of is not None:
@@ -106,17 +105,13 @@ def build_request(
     if options.before:
         asked = "\n".join(" ".join(one.split()) for one in options.before)
         parts.append(f"Asked before, only to understand what the question refers to:\n{fence}\n{asked}\n{fence}")
-    parts.append(f"The evidence:\n{fence}\n{(context.before or context).text()}\n{fence}")
+    parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
     if hint:
         parts.append(hint)
-    messages = [Message("user", "\n\n".join(parts))]
-    if context.before is not None:
-        more = f"More evidence:\n{fence}\n{context.text()}\n{fence}\n\nAnswer the question from all of the evidence."
-        messages += [Message("assistant", NO_ANSWER), Message("user", more)]
     return LlmRequest(
         system=SYSTEM,
-        messages=tuple(messages),
+        messages=(Message("user", "\n\n".join(parts)),),
         max_tokens=max_tokens,
         local_only=context.is_local,
         purpose=PURPOSE,

@@ -42,7 +42,7 @@ MAX_FACTS_SHOWN = 10  # shown at most, without those that contradict them
 RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
 MAX_PASSAGES_MORE = 15  # of a second look
-WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.2  # of the room that each kind may take
+WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.25  # of the room that each kind may take
 HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
@@ -84,12 +84,10 @@ class EvidencePiece:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it. `before`: what an
-    earlier request showed, with which `pieces` begin."""
+    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it."""
 
     pieces: tuple[EvidencePiece, ...] = ()
     left_out: int = 0
-    before: PromptContext | None = None
 
     @property
     def is_local(self) -> bool:
@@ -106,19 +104,21 @@ class PromptContext:
         return {piece.episode.id for piece in self.pieces if piece.kind == "passage"}
 
     def text(self) -> str:
-        """The pieces that are new as prompt text; only a piece's number is at the start of a line."""
+        """The pieces as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
-        pieces = [_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1)]
-        new = pieces[len(self.before.pieces) if self.before else 0 :]
-        return "\n".join(new)
+        return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
-    def go_on(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext:
-        """The same with at most MAX_PASSAGES_MORE more pieces of about `tokens` tokens, none of them repeated."""
+    def look_further(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext | None:
+        """The best passage of this context, which may be half of an answer, and at most MAX_PASSAGES_MORE pieces that
+        it does not show, of about `tokens` tokens; None if there are no such pieces."""
         known = {(piece.episode.id, piece.quote.strip()) for piece in self.pieces}
         new = [piece for piece in pieces if (piece.episode.id, piece.quote.strip()) not in known]
         new = [piece for piece in new if piece.kind == "passage" or not any(map(piece.repeats, self.pieces))]
-        more = fit_context(new, tokens, 0, MAX_PASSAGES_MORE).pieces[:MAX_PASSAGES_MORE] if new else ()
-        return PromptContext((*self.pieces, *more), left_out, before=self)
+        if not new:
+            return None
+        best = [piece for piece in self.pieces if piece.kind == "passage"][:1]
+        further = fit_context(new, tokens, 0, MAX_PASSAGES_MORE).pieces[:MAX_PASSAGES_MORE]
+        return PromptContext((*best, *further), left_out)
 
 
 def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ...], int]:
@@ -133,7 +133,7 @@ def fit_context(
     pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, most_whole: int = MAX_WHOLE
 ) -> PromptContext:
     """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
-    passages that fit, then the first lines of other passages that fit in a fifth. It has at least one piece."""
+    passages that fit, then the first lines of other passages that fit in a quarter. It has at least one piece."""
     facts, passages, lines = ([one for one in pieces if one.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}

@@ -61,7 +61,7 @@ LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
 MAX_TOKENS_MANY = 2_000  # of evidence for many things
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_400, 45  # of evidence, after that of the first look, which found no answer
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_700, 45  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 SCATTERED, MASS = 6, 0.8  # episodes for this share of the score: the evidence is scattered
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
@@ -72,7 +72,7 @@ class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
     episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
-    alone. `shown`: the model that found no answer, and what it was shown, after which it gets to see more."""
+    alone. `shown`: the model that found no answer, and what it was shown."""
 
     choose: ChooseLLM
     drive: ChooseLLM | None
@@ -337,8 +337,7 @@ class Escalation(Answering):
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
-        before = self.shown[1] if self.shown else PromptContext()
-        chosen = compose.choose_model(self.choose, (*before.pieces, *pieces))
+        chosen = compose.choose_model(self.choose, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen
@@ -348,9 +347,8 @@ class Escalation(Answering):
             self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
         if self.shown and self.shown[0] == llm.name:
-            room -= about_tokens(before.text())
-            context = before.go_on(kept[len(before.pieces) :], min(MAX_TOKENS_MORE, room), left_out)
-            return (llm, context) if len(context.pieces) > len(before.pieces) else None
+            context = self.shown[1].look_further(kept, min(MAX_TOKENS_MORE, room), left_out)
+            return (llm, context) if context is not None else None
         tokens = min(most or self._max_evidence_tokens, room)
         if tokens < LEAST_EVIDENCE_TOKENS:
             return None
