@@ -21,7 +21,7 @@ from unittest.mock import patch
 from benchmarks import command, lifelog
 from benchmarks.lifelog import Reply
 from memory import Memory
-from memory.answering import candidates, confidence, extractive, facts, features, lists, owner, places, selection
+from memory.answering import candidates, confidence, extractive, facts, features, owner, places, selection
 from memory.answering.asking import Answering
 from memory.answering.chains import NO_CHAINS
 from memory.answering.exact_names import ExactNames
@@ -93,12 +93,7 @@ PARTS: dict[str, Change] = {
     "form: before an edit": (extractive, "show_edited", _same_list),
     "selection: newest value first": (selection, "_sort_values", list),
     "selection: nothing twice": (selection, "_cut_to_addition", _same),
-    "lists": (extractive, "_list_entries", _nothing),
-    "lists: one list": (lists, "_find_list", _nothing),
-    "lists: tasks": (lists, "_find_tasks", _nothing),
-    "lists: days": (lists, "_list_dated", lambda *_, **__: []),
-    "lists: the next": (lists, "_list_next", _nothing),
-    "digests": (extractive, "_write_digest", lambda *_: ((), ())),
+    "lists and digests": (extractive, "_list", lambda *_: ((), ())),
 }
 
 

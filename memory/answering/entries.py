@@ -1,200 +1,208 @@
-"""Entries: the items of lists, table rows, tasks and calendar entries of a passage, each under its headings.
+"""Entries: the items of lists, table rows, tasks and calendar entries of a passage, on which days each is, and how an
+answer shows it.
 
-Each is a quote of the passage's lines: lists with marks, tables, rows of `column:
-value`, outlines with TODO, sections that begin with their time.
+Each is a quote of the passage's lines: lists with marks, tables, rows of `column: value`, outlines with TODO, sections
+that begin with their time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
 from typing import Literal
 
-from memory.answering.places import read_cells
+from memory.answering.places import Place, find_places, read_cells, show_row
+from memory.nouns import Episode
 from memory.text.fences import blank_fences
-from memory.text.task_marks import PLACEHOLDER, State, read_state
-from memory.text.words import TASK_DAYS, TASK_STATES
+from memory.text.task_marks import PLACEHOLDER, State, drop_marks, drop_other_days, read_marks, read_state
+from memory.text.words import TASK_STATES, show_links
+from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, move_day, read_recurrence
+from memory.time.timestamps import to_wall
 
 Kind = Literal["item", "row", "task", "event"]
 KINDS: tuple[Kind, ...] = ("item", "row", "task", "event")
+NO_DAYS: frozenset[date] = frozenset()
 
-MAX_HEAD_CHARS = 80  # of a line above a list
-
-_HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<words>.*?\S)\s*#*")
-_ITEM = re.compile(
-    r"(?P<indent>[ \t]*)(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+|(?=[☐⬜☑☒]))"
-    r"(?:\[(?P<box>[xX]|[^\w\[\]\n])\][ \t]+|(?P<sign>[☐⬜☑☒✅])\ufe0f?[ \t]*)?(?P<words>\S.*)"
-)
 _KEYWORD = re.compile(rf"(?P<word>{TASK_STATES}):?\s+(?P<words>\S.*)")
-_BEGINNING = re.compile(
-    rf"#{{1,6}}\s|[ \t]*(?:[-*+•–]|\d{{1,3}}[.)])[ \t]|x \d{{4}}-|\([A-Z]\) |[☐⬜☑☒]|(?:{TASK_STATES}):?\s"
-)
 _TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<words>\S.*)")  # todo.txt
 _TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
-_PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}):")
-_BEGINS = re.compile(r"(?P<label>When|Due): \d{4}-\d\d-\d\d")
-_STATUS = re.compile(r"Status: (?P<word>[A-Z-]+)")
-_ROW = re.compile(r"\s*\|.*\|\s*")
-_RULE = re.compile(r"[|\s:+-]+")
-_FIELDS = re.compile(r"(?P<first>[^:;|]{1,40}): [^;]+(?:; [^:;|]{1,40}: [^;]+)+")
+_STATUS = re.compile(r"^Status: (?P<word>[A-Z-]+)$", re.MULTILINE)
+_FIELDS = re.compile(r"[^:;|]{1,40}: [^;]+(?:; [^:;|]{1,40}: [^;]+)+")
 _STATES: dict[str, State] = {
     "done": "done", "completed": "done", "cancelled": "cancelled", "canceled": "cancelled",
 }  # fmt: skip
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
+_TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
+_NO_DAY = re.compile(r"(?m:^Not on: .*)|^(?:x(?: \d{4}-\d\d-\d\d)?|\([A-Z]\)) \d{4}-\d\d-\d\d")
+_DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
-    """An entry of a passage from character `start` to `end`. `shown`: its words without marks. `heads`: the headings
-    above it, the outermost first, then the line above its list. `block`: the number of its list in the passage, `level`
-    its depth there. `state`: of a task, or "cancelled" of an event."""
+    """An entry of a passage from character `start` to `end`. `text`: its words without marks. `heads`: the headings,
+    line and items above it, and the columns of its table, the outermost first. `block`: the number of its list in the
+    passage, `level` its depth there. `state`: of a task, or "cancelled" of an event. `elsewhere`: days of its series
+    that another file describes."""
 
+    episode: Episode
     start: int
     end: int
-    shown: str
-    heads: tuple[str, ...]
-    block: int
+    text: str
+    heads: tuple[str, ...] = ()
+    block: int = 0
     kind: Kind = "item"
     state: State = ""
     level: int = 0
+    elsewhere: frozenset[date] = NO_DAYS
+
+    @property
+    def quote(self) -> str:
+        """The words of the passage."""
+        return self.episode.text[self.start : self.end]
+
+    @cached_property
+    def again(self) -> Recurrence | None:
+        """The recurrence of an event; None without one."""
+        return read_recurrence(self.quote) if self.kind == "event" else None
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """The marks of a task, the first of each kind."""
+        return dict(reversed(read_marks(self.quote))) if self.kind == "task" else {}
+
+    @property
+    def due(self) -> tuple[date, str] | None:
+        """The day on which a task is due, with the time of day ""; None if its marks name no day ("next week")."""
+        with suppress(ValueError):
+            return date.fromisoformat(self._stated_due.strip("[]")), ""
+        return None
+
+    @property
+    def _stated_due(self) -> str:
+        return self.marks.get("due") or self.marks.get("deadline") or ""
+
+    def days_within(self, since: date, until: date) -> dict[date, str]:
+        """Its days from `since` on and before `until`, each with its time of day or ""."""
+        if self.kind == "event":
+            return list_event_days(self.quote, since, until, self.elsewhere)
+        return {day: at for day, at in self.days().items() if since <= day < until}
+
+    def next_day(self, today: date) -> tuple[date, str] | None:
+        """Its first day that is not before `today`, with its time of day or ""."""
+        ahead = move_day(today, MAX_AHEAD_DAYS)
+        return min(self.days_within(today, date.max if self.again is None else ahead).items(), default=None)
+
+    def days(self) -> dict[date, str]:
+        """The days that it names, each with its time of day or "", except those of creation, start and completion."""
+        if self.again is not None:
+            return dict.fromkeys(sorted({self.again.first.date(), *self.again.listed} - self.again.left_out), "")
+        if self.kind == "event":
+            return list_event_days(self.quote, date.min, date.max)
+        days: dict[date, str] = {}
+        for year, month, day, at in _DAY.findall(_NO_DAY.sub("", drop_other_days(self.quote))):
+            with suppress(ValueError):
+                days.setdefault(date(int(year), int(month), int(day)), at)
+        return days
+
+    def show(self, day: date | None = None, time: str = "") -> str:
+        """Its text for an answer; with `day` (and `time`) as the entry of that day."""
+        bare = self._show_cells(day) if self.quote.lstrip().startswith("|") else self.text
+        words = " ".join(_drop_marks(bare).split()) or bare
+        words = re.sub(r"\*\*|__", "", show_links(words))
+        if day is not None:
+            return self._show_day(words, day, time)
+        if self.kind != "task":
+            return words
+        due = self._stated_due or next((day.isoformat() for day in self.days()), "")
+        rule = self.marks.get("repeats", "")
+        plans = [f"due {due}" if due and due not in words else "", f"repeats {rule}" if rule else ""]
+        return f"{words} ({', '.join(filter(None, plans))})" if any(plans) else words
+
+    def _show_day(self, words: str, day: date, time: str) -> str:
+        at = " ".join(filter(None, (day.isoformat(), time)))
+        details = [] if self.kind == "item" else _DETAIL.findall(self.quote)
+        bare = (" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details)
+        rest = [re.sub(r"^to(?! \d) ?" if time else r"^to\b ?", "", detail) for detail in bare]
+        if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
+            rest[0] = span[0]
+        elif details:
+            at, rest[0] = f"{at} {rest[0]}".strip(), ""
+        return f"{at}: {', '.join(filter(None, (words, *rest)))}"
+
+    def show_recurring(self, day: date, time: str = "") -> str:
+        """Its text as the entry of a day, with how often it recurs."""
+        often = self.again.describe() if self.again else ""
+        return ", ".join(filter(None, (self.show(day, time), often)))
+
+    def _show_cells(self, day: date | None) -> str:
+        """A row of a table without the cell of its `day`; with its column names if it has more than two columns."""
+        cells = read_cells(self.quote)
+        head = self.heads[-1].split(" | ") if self.heads else []
+        kept = [column for column, cell in enumerate(cells) if not column or day is None or cell != day.isoformat()]
+        is_named = len(head) == len(cells) > 2
+        return show_row([cells[column] for column in kept], [head[column] for column in kept] if is_named else ())
+
+    def key(self) -> str:
+        """The same for entries that say the same: their words without days, and the days of an event."""
+        words = " ".join(_DAY.sub("", _drop_marks(self.text)).casefold().split())
+        rules = self.again.rules if self.again else ""
+        return f"{words} {sorted(self.days())} {rules}" if self.kind == "event" else words
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    start: int
-    text: str
-
-    def make_entry(self, words: str, heads: tuple[str, ...], block: int, last: _Line, **more: object) -> Entry:
-        """An entry from this line to the `last` one."""
-        indent = len(self.text) - len(self.text.lstrip())
-        end = last.start + len(last.text)
-        return Entry(self.start + indent, end, " ".join(words.split()), heads, block, **more)  # type: ignore[arg-type]
+def _drop_marks(words: str) -> str:
+    return drop_marks(_TASK_TAG.sub("", words))
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_entries(episode: Episode, elsewhere: frozenset[date] = NO_DAYS) -> list[Entry]:
     """The entries of a passage, in order, without those in code fences and the tasks of templates."""
-    lines: list[_Line] = []
-    start = 0
-    for line in blank_fences(text).split("\n"):
-        lines.append(_Line(start, line.rstrip()))
-        start += len(line) + 1
-    entries = _read_lines(lines)
-    return [entry for entry in entries if not (entry.state and PLACEHOLDER.search(text, entry.start, entry.end))]
+    entries: list[Entry] = []
+    for place in find_places(blank_fences(episode.text)):
+        last = entries[-1] if entries else None
+        if last and last.block == place.block > 0 and not place.is_item and last.kind != "row":  # an item's next line
+            entries[-1] = replace(last, end=place.end, text=f"{last.text} {place.text}")
+        elif (entry := _read_entry(episode, place)) is not None:
+            entries.append(replace(entry, text=" ".join(entry.text.split()), elsewhere=elsewhere))
+    return [entry for entry in entries if not (entry.state and PLACEHOLDER.search(entry.quote))]
 
 
-def _read_lines(lines: Sequence[_Line]) -> Iterator[Entry]:
-    headings: list[tuple[int, str]] = []  # the open headings with their levels
-    above, place = "", 0
-    while place < len(lines):
-        text = lines[place].text
-        if heading := _HEADING.fullmatch(text):
-            level, above = len(heading["marks"]), ""
-            headings = [other for other in headings if other[0] < level]
-            heads = tuple(title for _, title in headings)
-            title, place, entries = _read_heading(lines, place, heading["words"], heads)
-            headings.append((level, title))
-            yield from entries
-        elif not text.strip():
-            place += 1
-        else:
-            heads = (*(title for _, title in headings), *((above,) if above else ()))
-            end, entries = _read_block(lines, place, heads)
-            yield from entries
-            is_alone = end == place + 1 and not entries and len(text) <= MAX_HEAD_CHARS
-            last_line = lines[end - 1].text.strip()
-            above = last_line.strip("*_ ").rstrip(":*_ ") if is_alone or last_line.endswith((":", ":**")) else ""
-            place = end
-
-
-def _read_heading(
-    lines: Sequence[_Line], place: int, words: str, heads: tuple[str, ...]
-) -> tuple[str, int, list[Entry]]:
-    """The title of a heading, the number of the next line, and the heading's entry if it is a task or an event."""
-    line = lines[place]
-    if keyword := _KEYWORD.fullmatch(words):
-        end = _find_end(lines, place + 1, lambda text: _PLANNED.match(text) is not None)
-        state = _STATES.get(keyword["word"].lower(), "open")
-        words = keyword["words"]
-        return words, end, [line.make_entry(words, heads, 0, lines[end - 1], kind="task", state=state)]
-    begins = _BEGINS.match(lines[place + 1].text) if place + 1 < len(lines) else None
-    if begins is None:
-        return words, place + 1, []
-    end = _find_end(lines, place + 1, lambda text: bool(text.strip()) and not _HEADING.fullmatch(text))
-    status = next(filter(None, (_STATUS.fullmatch(other.text) for other in lines[place:end])), None)
-    state = _STATES.get(status["word"].lower(), "open") if status else "open"
-    kind: Kind = "task" if begins["label"] == "Due" else "event"
-    state = state if kind == "task" or state == "cancelled" else ""
-    return words, end, [line.make_entry(words, heads, 0, lines[end - 1], kind=kind, state=state)]
-
-
-def _find_end(lines: Sequence[_Line], place: int, belongs: Callable[[str], bool]) -> int:
-    """The number of the first line from `place` on that does not belong."""
-    while place < len(lines) and belongs(lines[place].text):
-        place += 1
-    return place
-
-
-def _read_block(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[int, list[Entry]]:
-    """The number of the line after the block that begins at `place`, and the block's entries."""
-    line, block = lines[place], place + 1
-    if task := _read_task(line, heads):
-        return place + 1, [task]
-    if _ITEM.fullmatch(line.text):
-        return _read_list(lines, place, heads)
-    if _ROW.fullmatch(line.text):
-        return _read_table(lines, place, heads)
-    if fields := _FIELDS.fullmatch(line.text):
-        end = _find_end(lines, place, lambda text: text.startswith(f"{fields['first']}: "))
-        columns = " | ".join(part.partition(": ")[0] for part in line.text.split("; "))
-        return end, [row.make_entry(row.text, (*heads, columns), block, row, kind="row") for row in lines[place:end]]
-    end = _find_end(lines, place + 1, lambda text: bool(text.strip()) and not _BEGINNING.match(text))
-    return end, []
-
-
-def _read_task(line: _Line, heads: tuple[str, ...]) -> Entry | None:
-    """The task that a line states by a keyword or in todo.txt."""
-    if keyword := _KEYWORD.fullmatch(line.text.strip()):
-        state = _STATES.get(keyword["word"].lower(), "open")
-        return line.make_entry(keyword["words"], heads, 0, line, kind="task", state=state)
-    if task := _TODO_TXT.fullmatch(line.text):
-        words, state = _TODO_MARK.sub("", task["words"]), "done" if task["done"] else "open"
-        return line.make_entry(words, heads, 0, line, kind="task", state=state)
+def _read_entry(episode: Episode, place: Place) -> Entry | None:
+    line = episode.text[place.start : place.end]
+    entry = Entry(episode, place.end - len(line.lstrip()), place.end, place.text, place.above)
+    keyword = _KEYWORD.fullmatch(place.text)
+    if keyword:
+        entry = replace(entry, text=keyword["words"], state=_STATES.get(keyword["word"].lower(), "open"))
+    if place.kind == "row":
+        columns = (" | ".join(place.head),) if place.head else ()
+        words = " | ".join(read_cells(place.text))
+        return replace(entry, kind="row", text=words, heads=(*place.above, *columns), block=place.block)
+    if place.is_item:
+        state = read_state(place.box) if place.box else entry.state
+        return replace(entry, kind="task" if state else "item", state=state, block=place.block, level=place.level)
+    if place.kind in ("event", "task") and not keyword:  # of a calendar
+        status = _STATUS.search(line)
+        state = _STATES.get(status["word"].lower(), "open") if status else "open"
+        is_event = place.kind == "event"
+        return replace(entry, kind=place.kind, state="" if is_event and state != "cancelled" else state)
+    if keyword and place.kind != "heading":
+        return replace(entry, kind="task")
+    if task := _TODO_TXT.fullmatch(place.text):
+        words = _TODO_MARK.sub("", task["words"])
+        return replace(entry, kind="task", text=words, state="done" if task["done"] else "open")
+    if _FIELDS.fullmatch(place.text):
+        columns = (" | ".join(part.partition(": ")[0] for part in place.text.split("; ")),)
+        return replace(entry, kind="row", heads=(*place.above, *columns))
     return None
 
 
-def _read_table(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[int, list[Entry]]:
-    block, end = place + 1, _find_end(lines, place, lambda text: _ROW.fullmatch(text) is not None)
-    rows = [(row, " | ".join(read_cells(row.text))) for row in lines[place:end] if not _RULE.fullmatch(row.text)]
-    if rows and end > place + 1 and _RULE.fullmatch(lines[place + 1].text):
-        heads, rows = (*heads, rows[0][1]), rows[1:]
-    return end, [row.make_entry(cells, heads, block, row, kind="row") for row, cells in rows]
-
-
-def _read_list(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[int, list[Entry]]:
-    """The number of the line after a list with marks, and its items, each with the indented lines below it."""
-    block, entries = place + 1, list[Entry]()
-    parents: list[tuple[int, str]] = []
-    while place < len(lines):
-        item = _ITEM.fullmatch(lines[place].text)
-        if item is None:
-            if lines[place].text.strip() or place + 1 == len(lines) or not _ITEM.fullmatch(lines[place + 1].text):
-                break
-            place += 1  # one empty line does not end a list
-            continue
-        indent = len(item["indent"].expandtabs(4))
-        parents = [parent for parent in parents if parent[0] < indent]
-        end = _find_end(lines, place + 1, lambda text: text[:2] in ("  ", "\t") and not _ITEM.fullmatch(text))
-        words = " ".join([item["words"], *(line.text.strip() for line in lines[place + 1 : end])])
-        keyword = _KEYWORD.fullmatch(words)
-        state: State = ""
-        if box := item["box"] or item["sign"]:
-            state = read_state(box)
-        elif keyword:
-            state = _STATES.get(keyword["word"].lower(), "open")
-        above = (*heads, *(parent for _, parent in parents))
-        kind: Kind = "task" if state else "item"
-        level, last = len(parents), lines[end - 1]
-        entries.append(lines[place].make_entry(words, above, block, last, kind=kind, state=state, level=level))
-        parents.append((indent, words))
-        place = end
-    return place, entries
+def keep_newest(entries: Iterable[Entry]) -> list[Entry]:
+    """Of entries that say the same only the one of the newest passage."""
+    newest: dict[str, Entry] = {}
+    for entry in entries:
+        other = newest.setdefault(entry.key(), entry)
+        if (to_wall(entry.episode.at) or 0) > (to_wall(other.episode.at) or 0):
+            newest[entry.key()] = entry
+    return list(newest.values())

@@ -106,9 +106,8 @@ def extract_answer(
     left_out: tuple[Line, ...] = ()
     listed: Sequence[AnswerCandidate] = ()
     is_clear = True
-    if found.question.asks_entries and not absent:
-        listed, left_out = _write_digest(state)
-        listed = listed or ([] if is_one else _list_entries(state))
+    if found.question.asks_entries and not absent and not is_one:
+        listed, left_out = _list(state)
     if listed:
         selected, certainty = [*listed], 1.0
     elif candidates and certainty >= settings.threshold:
@@ -121,7 +120,9 @@ def extract_answer(
         selected = fold(state, of_type, is_clear)
     asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
-        selected = _select_changed(state, selected)
+        from memory.answering.changes import select_changed
+
+        selected = select_changed(state, selected)
     is_digest = bool(listed) and found.question.type.of in ("all", "new")
     if found.question.type.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
@@ -143,20 +144,22 @@ def extract_answer(
     return ExtractiveAnswer(answer, lines, taken, tuple(candidates), is_digest, tuple(chains.chains))
 
 
-def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
-    from memory.answering.lists import list_entries  # most questions ask for no list
+def _list(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
+    """The lines of the digest, list or changes that a question asks for, and a line that counts what has none."""
+    if state.question.type.of in ("all", "new"):
+        from memory.answering.digest import write_digest  # most questions ask for none of these
 
-    return list_entries(state)
+        lines, left_out = write_digest(state)
+        rest = ((f"and {left_out:,} more note{'s' * (left_out > 1)}", ()),) if left_out else ()
+        if lines:
+            return lines, rest
+    if state.question.type.of in ("changed", "new"):
+        from memory.answering.changes import list_changes
 
+        return list_changes(state), ()
+    from memory.answering.lists import list_entries
 
-def _write_digest(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
-    """The lines of a digest, and the one that counts what it leaves out; none of a question that asks for none."""
-    if state.question.type.of not in ("all", "new"):
-        return (), ()
-    from memory.answering.digest import write_digest
-
-    digest = write_digest(state)
-    return digest.lines, digest.rest()
+    return list_entries(state), ()
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
@@ -365,12 +368,6 @@ def _refuse(
     closest = make_answer(_cite(near), 0.0)
     text = f"{said} {CLOSEST}\n{closest.text}" if near else said
     return Answer(text, closest.citations, no_answer=True, missing=missing)
-
-
-def _select_changed(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    from memory.answering.lists import select_changed
-
-    return select_changed(state, selected)
 
 
 def _deny_change(found: RetrievalResult, answer: Answer) -> Answer:

@@ -103,7 +103,9 @@ def find_fact_candidates(
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
     facts may answer as well. A question about the `owner` is not answered with facts about others."""
     stated = {fact.relation.id for one in candidates for fact in one.facts}
-    facts = _read_facts(state, sorted(stated))
+    near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS_NEAR)}
+    near |= {fact.id: fact for fact in relations.by_id(state.conn, sorted(stated))}
+    facts = make_fact_candidates(state, select_current(near.values(), state.found.time_ms))
     if not facts:
         return []
     asks_history = asks_course(state.question.text)
@@ -137,29 +139,25 @@ def find_fact_candidates(
     return [_show(fact, one, values) for fact, one in shown]
 
 
-def _read_facts(state: AnswerState, stated: Sequence[int]) -> list[FactCandidate]:
-    """The facts that hold at the time asked of, of those about the question's objects and those that are `stated`."""
-    conn, found = state.conn, state.found
-    known = {one.id: one for one in relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)}
-    known |= {one.id: one for one in relations.by_id(conn, stated)}
-    current = select_current(known.values(), found.time_ms)
-    names = read_names(conn, current)
-    past = relations.predecessors(conn, [one.id for one in current])
+def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[FactCandidate]:
+    """These facts with what they replaced, and the sentences that the question may see."""
+    names = read_names(state.conn, facts)
+    past = relations.predecessors(state.conn, [fact.id for fact in facts])
     sentences: dict[int, list[str]] = defaultdict(list)
-    for id, episode, text in relations.sentences(conn, sorted({*past, *chain.from_iterable(past.values())})):
-        if found.sees(episode):
+    for id, episode, text in relations.sentences(state.conn, sorted({*past, *chain.from_iterable(past.values())})):
+        if state.found.sees(episode):
             sentences[id].append(text)
     return [
         FactCandidate(
-            one,
-            names[one.subject],
-            names[one.object],
-            statement(names[one.subject], one.predicate, names[one.object]),
-            past[one.id],
-            sentences[one.id],
-            [text for id in (one.id, *past[one.id]) for text in sentences[id]],
+            fact,
+            names[fact.subject],
+            names[fact.object],
+            statement(names[fact.subject], fact.predicate, names[fact.object]),
+            past[fact.id],
+            sentences[fact.id],
+            [text for id in (fact.id, *past[fact.id]) for text in sentences[id]],
         )
-        for one in current
+        for fact in facts
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
@@ -29,13 +29,16 @@ Span = tuple[int, int]
 PlaceKind = Literal["text", "heading", "row", "event", "task", "filing"]
 
 _MARKS = re.compile(
-    r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?(?:\[.\] )?"
+    r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?"
+    r"(?:\[(?P<box>.)\] +|(?P<sign>[☐⬜☑☒✅])\ufe0f?[ \t]*)?"
 )
 _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # begins a task's heading in an outline
 _PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}): ?[<\[]")  # begins a line below it with a day
+_DUE = re.compile(r"Due: \d{4}-\d\d-\d\d")  # of a calendar's task
+_ANY_LINE = re.compile("")
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its first field may be called "Title"
@@ -43,10 +46,11 @@ _NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its f
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a passage from `start` to `end`; an event with all its lines, a task's heading with the lines that plan
-    it. `above`: the headings, items and line with a colon that lead to it, outermost first. `head`: the cells of its
-    table's head, which is a heading itself. `speaker`: whose turn of a chat it is. `filing`: a line of a mail's head, a
-    date, links."""
+    """A line of a passage from `start` to `end`; an entry of a calendar with all its lines, a task's heading with the
+    lines that plan it. `above`: the headings, line with a colon and items that lead to it, outermost first; `level`
+    of these are items. `head`: the cells of its table's head, which is a heading itself. `speaker`: whose turn of
+    a chat it is. `filing`: a line of a mail's head, a date, links. `text`: its words without marks; `box`: its box,
+    "x" of "[x]"; `block`: the number of its list, table or paragraph."""
 
     kind: PlaceKind
     start: int
@@ -55,6 +59,10 @@ class Place:
     head: tuple[str, ...] = ()
     speaker: str = ""
     is_item: bool = False
+    text: str = ""
+    box: str = ""
+    block: int = 0
+    level: int = 0
 
 
 NOWHERE = Place("text", 0, 0)
@@ -80,7 +88,9 @@ class _PlaceReader:
         self._items: list[tuple[int, str]] = []  # that may contain others, by indentation
         self._head: tuple[str, ...] = ()  # the cells of a table's head
         self._lead = self._speaker = ""  # a line that ends with a colon; whose turn it is
+        self._continues: re.Pattern[str] | None = None  # which lines belong to the last place
         self._is_after_blank, self._in_table = True, False
+        self._block = 1
 
     def read(self, line: str, following: str, start: int) -> None:
         """Adds a line that begins at character `start` of the passage."""
@@ -88,12 +98,11 @@ class _PlaceReader:
         assert marks is not None  # every part of it is optional
         text, end = line[marks.end() :].strip(), start + len(line)
         is_rule = bool(text) and _RULE.fullmatch(text) is not None
-        last = self.places[-1] if self.places else NOWHERE
         if text and not is_rule:
             if marks["heading"]:
                 self._add_heading(len(marks["heading"]), text, following, (start, end))
-            elif last.kind == "event" or (last.kind == "task" and _PLANNED.match(line)):
-                self.places[-1] = Place(last.kind, last.start, end, last.above)
+            elif self._continues is not None and self._continues.match(line):
+                self.places[-1] = replace(self.places[-1], end=end)
             else:
                 self._add_line(marks, text, following, (start, end))
         self._in_table = text.startswith("|") or (self._in_table and is_rule)
@@ -101,19 +110,24 @@ class _PlaceReader:
 
     def _add_heading(self, level: int, text: str, following: str, span: Span) -> None:
         self._headings = [heading for heading in self._headings if heading[0] < level]
-        kind: PlaceKind = "event" if EVENT_TIME.match(following) else "task" if _TASK.match(text) else "heading"
-        self.places.append(Place(kind, *span, tuple(title for _, title in self._headings)))
+        is_event, is_due, is_task = EVENT_TIME.match(following), _DUE.match(following), _TASK.match(text)
+        self._continues = _ANY_LINE if is_event or is_due else _PLANNED if is_task else None
+        kind: PlaceKind = "event" if is_event else "task" if is_due or is_task else "heading"
+        self.places.append(Place(kind, *span, tuple(title for _, title in self._headings), text=text))
         self._headings.append((level, show_links(text)))
         self._items, self._lead, self._head = [], "", ()
+        self._block += 1
 
     def _add_line(self, marks: re.Match[str], text: str, following: str, span: Span) -> None:
-        is_item, is_row = bool(marks["bullet"]), text.startswith("|")
-        indent = len(marks["indent"].expandtabs(4)) if is_item else -1
+        is_item, is_row = bool(marks["bullet"] or marks["sign"]), text.startswith("|")
+        indent = len(marks["indent"].expandtabs(4))
+        goes_on = not is_item and bool(indent) and bool(self._items)  # an item's next line
         self._items = [item for item in self._items if item[0] < indent]
         begins_table = is_row and (self._is_after_blank or not self._in_table)
         is_head = begins_table and _is_head(text, following)
         if begins_table:
             self._head = read_cells(text) if is_head else ()
+        self._block += begins_table or not (is_item or is_row or goes_on)
         turn = _TURN.match(text)
         self._speaker = turn[1] if turn else "" if self._is_after_blank else self._speaker
         self._lead = "" if self._is_after_blank and not is_item else self._lead
@@ -121,12 +135,14 @@ class _PlaceReader:
         above = (*(title for _, title in self._headings), *leads, *(item for _, item in self._items))
         kind: PlaceKind = "heading" if is_head else "row" if is_row else "text"
         kind = "filing" if kind == "text" and _is_filing(text, following) else kind
-        heads = self._head if kind == "row" else ()
-        self.places.append(Place(kind, *span, above, heads, self._speaker, is_item))
+        heads, box = self._head if kind == "row" else (), str(marks["box"] or marks["sign"] or "")
+        level = len(self._items)
+        self.places.append(Place(kind, *span, above, heads, self._speaker, is_item, text, box, self._block, level))
+        self._continues = None
         if is_item:
             self._items.append((indent, show_links(text)))
-        elif text.endswith(":"):
-            self._lead = text[:-1]
+        elif text.endswith((":", ":**")):
+            self._lead = text.strip("*_ ").rstrip(":*_ ")
 
 
 def _is_head(row: str, following: str) -> bool:

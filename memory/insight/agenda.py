@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
-from memory.answering.entries import read_entries
-from memory.answering.listed_entries import NO_DAYS, ListedEntry, keep_newest, show_entry
+from memory.answering.entries import NO_DAYS, Entry, keep_newest, read_entries
 from memory.nouns import PlannedEntry
 from memory.store import calendars, episodes
 from memory.store.connect import Connection
@@ -13,7 +12,6 @@ from memory.store.connect import Connection
 OVERDUE = timedelta(days=14)  # how long an open task is still listed
 MAX_PASSAGES = 200  # the newest, which are read for it
 _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
-_NOTHING: frozenset[str] = frozenset()
 
 
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
@@ -27,28 +25,18 @@ def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]
     return sorted(planned, key=lambda plan: (plan.day, plan.time, plan.episode_id, plan.line or 0))
 
 
-def _read_passages(
-    conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]
-) -> Iterator[ListedEntry]:
+def _read_passages(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]) -> Iterator[Entry]:
     for episode in episodes.by_ids(conn, passages):
-        for entry in read_entries(episode.text):
-            if entry.state in ("", "open"):
-                yield ListedEntry(episode, entry, _NOTHING, _NOTHING, elsewhere.get(episode.id, NO_DAYS))
+        entries = read_entries(episode, elsewhere.get(episode.id, NO_DAYS))
+        yield from (entry for entry in entries if entry.state in ("", "open"))
 
 
-def _split_clock(entry: ListedEntry, day: date, at: str) -> tuple[str, str]:
-    """(time of day of an entry on one of its days, "14:00 to 15:00" or "", its text as in `show_entry`)."""
-    head, _, text = show_entry(entry, day, at).partition(": ")
-    time = head.removeprefix(day.isoformat()).strip()
-    if not time and (match := _CLOCK.search(text)):  # of a recurring event, after its name
-        return match[1], text[: match.start()] + text[match.end() :]
-    return time, text
-
-
-def _list_days(listed: ListedEntry, today: date, end: date) -> Iterator[PlannedEntry]:
-    is_task = listed.entry.kind == "task"
-    for day, at in listed.days_within(today - OVERDUE if is_task else today, end).items():
-        time, text = _split_clock(listed, day, at)
-        episode = listed.episode
-        line = episode.line_at(listed.entry.start)
+def _list_days(entry: Entry, today: date, end: date) -> Iterator[PlannedEntry]:
+    is_task, episode = entry.kind == "task", entry.episode
+    for day, at in entry.days_within(today - OVERDUE if is_task else today, end).items():
+        head, _, text = entry.show(day, at).partition(": ")
+        time = head.removeprefix(day.isoformat()).strip()
+        if not time and (match := _CLOCK.search(text)):  # of a recurring event, after its name
+            time, text = match[1], text[: match.start()] + text[match.end() :]
+        line = episode.line_at(entry.start)
         yield PlannedEntry(day.isoformat(), time, text, is_task, episode.source.uri, episode.title, line, episode.id)

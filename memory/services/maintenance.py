@@ -330,6 +330,7 @@ class Maintenance:
 
     def diagnose(self, limit: int = diagnosis.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions, and remedies for failures."""
+        self._state.pending.try_write()
         with self._state.reading() as (conn, serving):
             return diagnosis.diagnose_newest(conn, serving.snapshot.graph, limit)
 

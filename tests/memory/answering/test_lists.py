@@ -10,7 +10,6 @@ import pytest
 
 from memory import Memory
 from memory.answering.entries import read_entries
-from memory.answering.listed_entries import ListedEntry, show_entry
 from memory.nouns import Answer, Episode, Source
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
@@ -256,11 +255,9 @@ def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memor
 )
 def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: list[str], shown: str) -> None:
     text = f"- [ ] Mow {task}"
-    (entry,) = read_entries(text)
-    passage = Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text)
-    found = ListedEntry(passage, entry, frozenset(), frozenset())
-    assert [day.isoformat() for day in found.days()] == days and show_entry(found) == shown
-    assert (found.due is None) == ("📅" not in task and "due:: 2026" not in task)
+    (entry,) = read_entries(Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text))
+    assert [day.isoformat() for day in entry.days()] == days and entry.show() == shown
+    assert (entry.due is None) == ("📅" not in task and "due:: 2026" not in task)
 
 
 def test_a_task_is_due_on_its_deadline_and_not_when_it_is_scheduled(fresh: Memory) -> None:
