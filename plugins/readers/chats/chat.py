@@ -1,4 +1,5 @@
-"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini and Slack.
+"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini, Slack
+and Signal; in a zip also chats of WhatsApp.
 
 Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
 content: a newer export only writes what changed."""
@@ -7,21 +8,24 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import ijson
 
 from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import chatgpt, claude, gemini, shapes, slack
-from plugins.readers.chats.chat_archive import stream_archive
+from plugins.readers.chats import chatgpt, claude, gemini, shapes, signal, slack
+from plugins.readers.chats.chat_lines import turns_of
+from plugins.readers.chats.messages import make_chat, read_objects
 from plugins.readers.common import archive
 from plugins.readers.common.decode import text_of as decode
 
+NO_EXPORT = "an archive without a known chat export; unpack it to have its files read"
 EMPTY = "a chat without messages"
 ABOUT_ME = "About me, for ChatGPT"
-MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
+MAX_PLAIN = 64 * MIB  # of a file that is no export, or a text in a zip: it is loaded as a whole
+_NAMELESS = "_chat"  # the file name of a WhatsApp chat from an iPhone; the archive has the chat's name
 
 ReadOther = Callable[[Path, str, Any], list[Document]]
 """Reads JSON that is no chat: (path, text, parsed value)."""
@@ -38,7 +42,7 @@ _BOM = b"\xef\xbb\xbf"
 def stream(path: Path, file: BinaryIO, read_other: ReadOther) -> Iterator[Part]:
     """The conversations of an export, or the chats of a file; other JSON is read by `read_other`. Raises Unreadable."""
     if archive.is_archive(file):
-        yield from stream_archive(path, file, _open_export)
+        yield from _stream_archive(path, file)
     elif (export := _stream_list(path, file)) is not None:
         yield from export
     else:
@@ -54,6 +58,47 @@ def _read_whole(file: BinaryIO) -> bytes | None:
     file.seek(0)
     data = file.read(MAX_PLAIN + 1)
     return data if len(data) <= MAX_PLAIN else None
+
+
+def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The chats in a zip; other files in it are skipped. Raises Unreadable."""
+    with archive.Archive(file) as packed:
+        if (root := slack.find_root(packed)) is not None:
+            yield from slack.stream_export(packed, root)
+            return
+        given: set[str] = set()
+        for member in packed.members((".json", ".jsonl", ".txt")):
+            for part in [member] if isinstance(member, Unread) else _read_member(path, *member):
+                if part.uri not in given:  # a chat that is split over several files is reported once
+                    given.add(part.uri)
+                    yield part
+        if not given:
+            raise Unreadable(NO_EXPORT)
+
+
+def _read_member(path: Path, name: PurePosixPath, file: BinaryIO) -> Iterator[Part]:
+    """The chats in a file of the zip; a chat without an id gets the name of the file."""
+    try:
+        if name.suffix.lower() == ".txt":
+            parts: Iterator[Part] = _read_text(path, name, file)
+        elif name.suffix.lower() == ".json":
+            parts = _open_export(Path(name), file) or iter(())
+        else:
+            lines = read_objects(file)
+            first = next(lines, {})
+            parts = signal.read_frames(chain([first], lines)) if signal.is_frame(first) else iter(())
+        for part in parts:
+            yield part if part.uri else replace(part, uri=str(name))
+    except Unreadable as error:
+        yield Unread(name.name, error.reason)
+    except archive.DAMAGED as error:
+        yield Unread(name.name, f"damaged in the archive: {error}")
+
+
+def _read_text(path: Path, name: PurePosixPath, file: BinaryIO) -> Iterator[Document]:
+    data = file.read(MAX_PLAIN + 1)
+    if data and len(data) <= MAX_PLAIN and (turns := turns_of(decode(data))):
+        yield sign(make_chat("", path.stem if name.stem == _NAMELESS else name.stem, turns))
 
 
 def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:

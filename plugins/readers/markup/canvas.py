@@ -14,7 +14,7 @@ from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.tree import parse_json
-from plugins.readers.markup.notes import open_callouts
+from plugins.readers.markup.markdown import open_callouts
 
 MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
 _HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # in a card, below the heading of its group

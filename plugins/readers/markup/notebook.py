@@ -11,7 +11,7 @@ from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.markup.notes import first_heading
+from plugins.readers.markup.markdown import first_heading
 
 MAX_OUTPUT = 4000  # characters of the output of a cell; logs repeat themselves
 
