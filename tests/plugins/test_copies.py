@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,22 @@ def test_a_file_that_is_alone(tmp_path: Path) -> None:
     assert not is_copied(alone, tmp_path / "a"), "outside of what was added nothing is looked at"
     write(tmp_path / ".git" / "config", COPIED + timedelta(days=1))
     assert is_copied(alone, tmp_path)
+
+
+def test_a_file_alone_in_a_deep_tree_is_compared_with_a_few_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep, looked, look = tmp_path.joinpath(*"d" * 300), 0, os.scandir
+    deep.mkdir(parents=True)
+
+    def count(folder: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return look(folder)
+
+    monkeypatch.setattr(os, "scandir", count)
+    assert not CopiedFolders().holds_copy(deep / "a.md", 0, tmp_path)
+    assert looked < 100
 
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 BURST_NS = 10 * 10**9  # between two files that one program writes
 MOST_FILES = 2000  # files looked at
+MOST_FOLDERS = 1000  # folders looked into
+MOST_LEVELS = 8  # folders around a file that is alone
 MANY = 20  # files of one burst; no person saves that many
 
 
@@ -26,11 +28,11 @@ class CopiedFolders:
     def holds_copy(self, path: Path, mtime_ns: int, root: Path) -> bool:
         """Whether a file last written at `mtime_ns` was copied together with most of its folder. A file alone in its
         folder is compared with the folders around it, up to `root`."""
-        folder = path.parent
-        times = self._find_times(folder)
-        while len(times) < 2 and folder != root and folder.is_relative_to(root):
-            folder = folder.parent
+        times: list[int] = []
+        for folder in list(path.parents)[:MOST_LEVELS]:
             times = self._find_times(folder)
+            if len(times) > 1 or folder == root or not folder.is_relative_to(root):
+                break
         burst = count_burst(times, mtime_ns)
         return burst > 1 and (2 * burst >= len(times) or burst >= MANY)
 
@@ -56,7 +58,9 @@ def count_burst(times: Sequence[int], mtime_ns: int) -> int:
 def _walk(folder: Path) -> Iterator[int]:
     """The times of the files in a folder, then of those below it, without hidden ones."""
     waiting = [str(folder)]
-    while waiting:
+    for _ in range(MOST_FOLDERS):
+        if not waiting:
+            return
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
