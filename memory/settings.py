@@ -38,7 +38,7 @@ class RecallSettings:
     k: int = setting(10, "Passages returned.", least=1, most=200)
     strategy: str = setting(
         "spread",
-        "The search strategy: spread, none (text alone), or others that `pal strategies` lists, joined by +.",
+        "The search strategy: spread, none (text alone), or others of docs/strategies.md, joined by +.",
     )
     vertices: str = setting(
         "ETO",

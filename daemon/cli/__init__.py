@@ -32,14 +32,11 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "graph": ("facts", "Draw the neighbourhood of NAME: a person, a place, a thing."),
         "today": ("changes", "Show what changed, what is due and what needs a decision."),
         "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
-        "strategies": ("ask", "List the search strategies."),
     },
     "Look into an answer": {
         "sessions": ("sessions", "List the sessions of the chat, last used first."),
         "traces": ("traces", "List the questions that were asked, newest first."),
-        "trace": ("traces", "Show the trace of a question: stages, visits, evidence and cost."),
-        "why": ("traces", "Show the evidence of an answer."),
-        "whynot": ("traces", "Show why WORDS are not in an answer."),
+        "why": ("traces", "Show the evidence of an answer, the steps of its search, or why something is missing."),
     },
     "Teach": {
         "good": ("traces", "Mark an answer as right: its evidence is preferred next time."),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -16,32 +15,28 @@ from daemon.cli.show import describe_time, print_sources
 from daemon.client.client import DaemonDownError
 from daemon.terminal import count, describe_told, display_safe
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
 T = TypeVar("T")
 LONGEST = 40  # characters
+INTERRUPTED = "The answer was interrupted. Ask again; `pal daemon log` may show why."
 
 
 def print_answer(
-    events: Iterable[wire.Event],
-    as_json: bool = False,
-    in_full: bool = False,
-    shows_events: bool = False,
-    more: str = "pal ask --all",
+    events: Iterable[wire.Event], as_json: bool = False, in_full: bool = False, more: str = "pal ask --all"
 ) -> wire.Answered:
     """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
-    shows; as JSON once and without the passages of its citations, or every event."""
-    answered = _printed(events, as_json, in_full, shows_events)
-    if as_json and not shows_events:
+    shows; as JSON without the passages of its citations."""
+    if as_json:
+        answered = next((event for event in events if isinstance(event, wire.Answered)), None)
+        if answered is None:
+            raise DaemonDownError(INTERRUPTED)
         citations = tuple(replace(cited, passage="") for cited in answered.citations)
         output.print_json(replace(answered, citations=citations))
-    if not as_json:
-        hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
-        if hidden:
-            say_if(f"{count(len(hidden), 'more line')}: {more}")
-        print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
-        say_if(answered.note or None)
+        return answered
+    answered = _print_lines(events, in_full)
+    if hidden := () if in_full else [line for line in answered.lines if line.kind == "folded"]:
+        output.say(f"{count(len(hidden), 'more line')}: {more}")
+    print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
+    say_if(answered.note or None)
     return answered
 
 
@@ -51,103 +46,46 @@ def print_stored(answered: wire.Answered, in_full: bool = False) -> None:
     print_answer([*answered.citations, *lines, answered], in_full=in_full, more="/more")
 
 
-def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool, shows_events: bool) -> wire.Answered:
+def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
+    """Prints the lines as they come, and before a model's the lines that answer without it."""
     last = ""
     cited: list[wire.Citation] = []
-    is_asked = False
-    for event in _wait_for_model(events) if output.use_colour() and not as_json else events:
-        if as_json:
-            if shows_events:
-                output.print_json(event)
-        elif isinstance(event, wire.Step):
-            say_if(describe_time(event))
-        elif isinstance(event, wire.Preview) and not is_asked:
-            output.say("A model is asked, which may take a minute.")
-            is_asked = True
-        elif isinstance(event, wire.Citation):
-            cited.append(event)
-        elif isinstance(event, wire.Told) and event.source and event.besides:
-            output.say(f"{describe_told(event)} To take it back: pal undo")
-        elif isinstance(event, wire.Token) and (text := _styled(event.text, cited, in_full)):
-            last = event.text
-            click.echo(text, nl=False)
-        if isinstance(event, wire.Answered):
-            if not as_json and not last.endswith("\n"):
-                click.echo()
-            return event
-    raise DaemonDownError("The answer was interrupted. Ask again; `pal daemon log` may show why.")
-
-
-def _wait_for_model(events: Iterable[wire.Event]) -> Iterator[wire.Event]:
-    """The events but previews. While a model works, its text is buffered, and shown by a `_ModelWait`."""
-    wait: _ModelWait | None = None
+    preview: wire.Preview | None = None
     try:
         for event in events:
-            if isinstance(event, wire.Preview):
-                wait = wait or _ModelWait()
-                wait.show(event)
-            elif wait is None or isinstance(event, wire.Step | wire.Visit):
-                yield event
-            elif isinstance(event, wire.Writing):
-                wait.is_writing = True
-            elif isinstance(event, wire.Token | wire.Citation):
-                wait.written.append(event)
-            else:
-                wait.live.stop()
-                written, wait = wait.written, None
-                yield from written
-                yield event
-    finally:
-        if wait is not None:
-            wait.keep_lines()
+            match event:
+                case wire.Step():
+                    say_if(describe_time(event))
+                case wire.Preview() if preview is None:
+                    preview = event
+                    _print_preview(event)
+                case wire.Citation():
+                    cited.append(event)
+                case wire.Told() if event.source and event.besides:
+                    output.say(f"{describe_told(event)} To take it back: pal undo")
+                case wire.Token() if text := _styled(event.text, cited, in_full):
+                    last = event.text
+                    click.echo(text, nl=False)
+                case wire.Answered():
+                    if not last.endswith("\n"):
+                        click.echo()
+                    return event
+    except KeyboardInterrupt:
+        if preview is not None and output.use_colour():
+            print_sources((), tuple(cited) or preview.citations)
+        raise
+    raise DaemonDownError(INTERRUPTED)
 
 
-class _ModelWait:
-    """On the terminal, until a model has answered: the lines that it has written, before that those that answer without
-    it, dimmed, with what it does and for how many seconds."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        self.preview = wire.Preview("")
-        self.is_writing = False
-        self.written: list[wire.Event] = []
-        self._began = time.monotonic()
-        console = Console(highlight=False)
-        self.live = Live(get_renderable=self._render, console=console, refresh_per_second=2, transient=True)
-
-    def show(self, preview: wire.Preview) -> None:
-        """Shows the lines that answer without the model."""
-        self.preview = preview
-        self.live.start(refresh=True)
-
-    def keep_lines(self) -> None:
-        """It was broken off: the lines stay, with their sources."""
-        self.live.stop()
-        click.echo(self._lines())
-        citations = [event for event in self.written if isinstance(event, wire.Citation)]
-        print_sources((), tuple(citations) if self._text() else self.preview.citations)
-
-    def _text(self) -> str:
-        return "".join(event.text for event in self.written if isinstance(event, wire.Token))
-
-    def _lines(self) -> str:
-        if text := self._text():
-            return display_safe(text)
-        lines = (_styled(f"{line}\n", self.preview.citations, False) for line in self.preview.text.splitlines())
-        return "".join(lines).rstrip("\n")
-
-    def _render(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
-        model = display_safe(self.preview.model, line=True)
-        doing = f"{model} is writing" if self.is_writing else "A model is asked"
-        if self.preview.is_loading and not self.is_writing:
-            doing = f"{model} is being loaded"
-        lines = Text.from_ansi(self._lines(), style="" if self._text() else "dim")
-        return Group(lines, Text(f"{doing}… {time.monotonic() - self._began:.0f} s", style="dim italic"))
+def _print_preview(preview: wire.Preview) -> None:
+    """On a terminal the lines that answer without the model, dimmed, while it is asked; elsewhere that it is asked."""
+    if output.use_colour():
+        for line in preview.text.splitlines():
+            click.echo(output.style_text(line, dim=True), err=True)
+    if preview.is_loading:
+        output.say(f"{preview.model} is being loaded, which may take a minute.")
+    else:
+        output.say("A model is asked, which may take a minute.")
 
 
 def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:

@@ -1,4 +1,4 @@
-"""pal ask, recall, context, strategies: questions."""
+"""pal ask, recall, context: questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.answers import Secrets, print_answer, say_if, secrets_option
 from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound
-from daemon.cli.options import as_of_option, check_name, json_option, scope_options, strategy_option
+from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_time, explain_nothing
 
@@ -37,7 +37,6 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 @click.option("--no-replay", is_flag=True, help="Ignore earlier questions, and learn nothing from this one.")
 @secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show all lines, also those that are folded.")
-@click.option("--events", "shows_events", is_flag=True, help="Print all events of the question as JSON lines.")
 @json_option
 @pass_session
 def ask(
@@ -50,22 +49,19 @@ def ask(
     no_replay: bool,
     shown: bool,
     in_full: bool,
-    shows_events: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     The value that the answer replaced is shown below it. If one line is clearly the answer, the others are folded:
     --all shows them. If chat.remember is yes, what you state about yourself is saved; pal undo removes it. Secrets are
-    masked: --secrets shows them. Exits with 5 if only the closest lines are shown, with 4 if there are none. --json
-    prints the answer with its citations, --events all events as JSON lines.
+    masked: --secrets shows them. Exits with 5 if only the closest lines are shown, with 4 if there are none.
     """
     text = _text(question)
     events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )
     secrets = Secrets(session, shown)
-    session.as_json = session.as_json or shows_events
-    answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
+    answered = print_answer(secrets.fill_events(events), session.as_json, in_full)
     secrets.say("pal ask")
     if answered.no_answer:
         if not session.as_json and session.reader.status().stats.episodes == 0:
@@ -159,28 +155,10 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 
 
 @click.command()
-@json_option
-@pass_session
-def strategies(session: Session) -> None:
-    """List the search strategies.
-
-    For one question: pal ask --strategy NAME. For all: pal config set memory.recall.strategy NAME. All except none can
-    be joined by +, as in spread+beam+synergy. Their settings are in [traversers] of config.toml.
-    """
-    from daemon.config.settings import load
-
-    described = session.client.strategies()
-    used = load(session.paths.config).memory.recall.strategy.split("+")
-    rows = (("*" if name in used else " ", name, sentence) for name, sentence in described.items())
-    session.show_rows(described, rows)
-
-
-@click.command()
 @click.argument("task", nargs=-1, required=True)
 @click.option(
     "--tokens", type=click.IntRange(100, 50_000), default=1000, show_default=True, help="The length in tokens, about."
 )
-@click.option("--client", callback=check_name, help="Only what this agent may read: see `pal mcp clients`.")
 @scope_options
 @as_of_option
 @json_option
@@ -189,15 +167,14 @@ def context(
     session: Session,
     task: tuple[str, ...],
     tokens: int,
-    client: str | None,
     within: wire.Scope,
     as_of: datetime | None,
 ) -> None:
     """Print a short context for TASK, for an agent's prompt.
 
     First the current facts, then the best sentences of notes, each with the number of its source. A token is counted as
-    three bytes. The same memory prints the same text. Without --client it searches the whole memory: what you give to
-    an agent goes where that agent runs.
+    three bytes. The same memory prints the same text. What you give to an agent goes where that agent runs; --within
+    limits it.
 
     \b
     claude "$(pal context 'prepare the meeting with Ana') Prepare the meeting with Ana."
@@ -205,10 +182,6 @@ def context(
     words = " ".join(task).strip()
     if not words:
         raise click.UsageError('The task is empty. For example: pal context "prepare the meeting with Ana"')
-    if client is not None:
-        if within != wire.Scope():
-            raise click.UsageError("--client says what may be seen; leave out the other limits.")
-        within = _seen_by(session, client)
     reply = session.client.context(words, tokens, as_of=as_of, within=within)
     if session.as_json:
         output.print_json(reply)
@@ -216,13 +189,3 @@ def context(
         output.print_text(reply.text)
     if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
-
-
-def _seen_by(session: Session, name: str) -> wire.Scope:
-    """What an agent may see. ClickException if that is nothing."""
-    from daemon.mcp.access import NOTHING_SHARED, Policies
-
-    access = Policies(session.paths.config, session.client.folders).find(name).access
-    if access.is_empty:
-        raise click.ClickException(f"{name}: {NOTHING_SHARED}")
-    return access.limit()

@@ -8,17 +8,13 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import click
 
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
-
-if TYPE_CHECKING:
-    pass
-
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -126,24 +122,10 @@ def as_of_option(command: Command) -> Command:
 
 
 def strategy_option(command: Command) -> Command:
-    """--strategy: walk the graph in another way; --vertices: over some of its vertices. Gives both as one."""
-
-    def join(context: click.Context, _: click.Parameter, name: str) -> str:
-        vertices = context.meta.get("vertices")
-        return f"{name}@{vertices}" if vertices else name
-
-    def keep(context: click.Context, _: click.Parameter, vertices: str) -> None:
-        context.meta["vertices"] = vertices
-
-    strategy = click.option(
-        "--strategy", metavar="NAME", default="", callback=join,
-        help="Use another search strategy: `pal strategies` lists them.",
-    )  # fmt: skip
-    vertices = click.option(
-        "--vertices", metavar="ETO", default="", callback=keep, is_eager=True, expose_value=False,
-        help="Vertices to walk: E passages, T theses, O objects; a small letter: only at the end of a path.",
-    )  # fmt: skip
-    return vertices(strategy(command))
+    """--strategy: walk the graph in another way."""
+    return click.option(
+        "--strategy", metavar="NAME", default="", help="Use another search strategy: docs/strategies.md lists them."
+    )(command)
 
 
 def scope(

@@ -16,7 +16,7 @@ from daemon.terminal import cited_link, count, size, statement
 from memory.time.timestamps import from_ms, to_ms
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
-NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
+NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
 NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
 LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
 LONGEST_QUOTE = 200  # characters

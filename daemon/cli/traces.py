@@ -1,4 +1,4 @@
-"""pal traces, trace, why, whynot, good, bad: traces of questions, and a person's verdicts on their answers."""
+"""pal traces, why, good, bad: what led to an answer, and a person's verdict on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import print_answer
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
@@ -68,39 +67,32 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("id", required=False, type=int)
-@click.option("--again", is_flag=True, help="Ask the same question again, with the same options.")
+@click.option("--steps", is_flag=True, help="Show the stages of the search, with their times, and what it visited.")
+@click.option("--not", "words", metavar="WORDS", help="Show why WORDS are not in the answer.")
 @json_option
 @pass_session
-def trace(session: Session, id: int | None, again: bool) -> None:
-    """Show the trace of a question: stages, visits, evidence and cost.
+def why(session: Session, id: int | None, steps: bool, words: str | None) -> None:
+    """Show the evidence of an answer, the steps of its search, or why something is missing.
 
-    ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
-    memory, as of the same day, with the same effort and strategy; the new trace says which one it repeats. With --json
-    all of it is printed, with words of your notes.
+    ID is its number in `pal traces`; by default the newest. Without options: each cited line with its scores and facts,
+    and the budget used. --not lists the nearest passages with these words, and what excluded each: the time or scope of
+    the question, better passages, or a newer fact; it exits with 4 if no passage has them.
     """
-    id = id if id is not None else newest(session)
-    if again:
-        _again(session, id)
-        return
-    session.show(session.client.trace(id), _print)
+    chosen = id if id is not None else newest(session)
+    if words is not None:
+        reply = session.client.whynot(chosen, words)
+        session.show(reply, _print_missing)
+        if not reply.lost:
+            raise NothingFound(_describe_missing(reply))
+    elif steps:
+        session.show(session.client.trace(chosen), _print_trace)
+    else:
+        session.show(session.client.why(chosen), _print_evidence)
+        if not session.as_json:
+            output.say(f"Why something is missing: pal why --not WORDS{'' if id is None else f' {id}'}")
 
 
-def _again(session: Session, id: int) -> None:
-    before = session.client.trace(id)
-    if before.searched and not session.as_json:
-        output.say(f"It followed another question; searched for: {before.searched}")
-    answered = print_answer(session.client.ask_again(id), session.as_json)
-    if session.as_json:
-        return
-    same = answered.text == before.text
-    than = "the same answer as" if same else "another answer than" if before.steps else "the same question as"
-    this = f"This is trace {answered.trace_id}" if answered.trace_id else "This was not kept"
-    output.say(f"{this}: {than} trace {id}.")
-    if answered.no_answer:
-        click.get_current_context().exit(NothingFound.exit_code)
-
-
-def _print(found: wire.Trace) -> None:
+def _print_trace(found: wire.Trace) -> None:
     asked = found.asked
     output.print_bold(f"Trace {asked.id}: {' '.join(asked.question.split())}")
     rows = [("asked", ", ".join([local_time(asked.at), *how(found)]))]
@@ -189,19 +181,7 @@ def how(found: wire.Trace) -> Iterable[str]:
         yield f"until {local_time(within.until)}"
 
 
-@click.command()
-@click.argument("id", required=False, type=int)
-@json_option
-@pass_session
-def why(session: Session, id: int | None) -> None:
-    """Show the evidence of an answer.
-
-    Each cited line with its scores and its facts, the steps of the search with their reasons, and the budget used. ID
-    is its number in `pal traces`; by default the newest.
-    """
-    evidence = session.client.why(id if id is not None else newest(session))
-    if session.shows_json(evidence):
-        return
+def _print_evidence(evidence: wire.Why) -> None:
     asked = evidence.asked
     output.print_bold(f"{flatten(asked.question)}  (trace {asked.id})")
     for used in evidence.used:
@@ -217,7 +197,6 @@ def why(session: Session, id: int | None) -> None:
         rows.append(("note", evidence.note))
     click.echo()
     output.print_table((f"   {name}", flatten(value)) for name, value in rows)
-    output.say(f"Why something is missing: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
 
 
 def _unanswered(asked: wire.Asked) -> str:
@@ -245,25 +224,7 @@ def _allowed(of: wire.Why) -> str:
     return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
 
 
-@click.command()
-@click.argument("words", nargs=-1, required=True)
-@click.option("--trace", "id", type=int, metavar="ID", help="The question's number in `pal traces`.  [default: newest]")
-@json_option
-@pass_session
-def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
-    """Show why WORDS are not in an answer.
-
-    Lists the nearest passages with these words, and what excluded each: the time or scope of the question, better
-    passages, or a newer fact. The question is searched again in the current memory. Exits with 4 if no passage has the
-    words.
-    """
-    reply = session.client.whynot(id if id is not None else newest(session), " ".join(words))
-    session.show(reply, _print_whynot)
-    if not reply.lost:
-        raise NothingFound(_nowhere(reply))
-
-
-def _print_whynot(found: wire.WhyNotReply) -> None:
+def _print_missing(found: wire.WhyNotReply) -> None:
     output.print_bold(f"{flatten(found.asked.question)}  (trace {found.asked.id})")
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
@@ -282,7 +243,7 @@ def _print_whynot(found: wire.WhyNotReply) -> None:
         output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
 
 
-def _nowhere(found: wire.WhyNotReply) -> str:
+def _describe_missing(found: wire.WhyNotReply) -> str:
     words = short(", ".join(found.missing) or found.words)
     return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
 
@@ -342,7 +303,7 @@ def describe_verdict(said: wire.Judged) -> str:
 def _effect(said: wire.Judged) -> str:
     bad = said.asked.verdict == "bad"
     if not said.passages:
-        where = " To see what became of a passage that has it: pal whynot WORDS" if bad else ""
+        where = " To see what became of a passage that has it: pal why --not WORDS" if bad else ""
         return f"It cites no passage, so nothing is learnt from it.{where}"
     if bad:
         return f"What it cites is not brought back for such a question. What led to it: pal why {said.asked.id}"

@@ -1,4 +1,4 @@
-"""traces, trace, why and whynot: what a person sees of a question that was asked, and that forgetting ends it."""
+"""traces and why: what a person sees of a question that was asked, and that forgetting ends it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ask(shell: Shell, *question: str) -> int:
     return int(shell.pal("ask", *question, "--json").lines[-1]["trace_id"])
 
 
-@pytest.mark.parametrize("command", [["trace"], ["why"], ["whynot", "boat"]])
+@pytest.mark.parametrize("command", [["why", "--steps"], ["why"], ["why", "--not", "boat"]])
 def test_nothing_was_asked_yet(shell: Shell, command: list[str]) -> None:
     said = shell.pal(*command)
     assert (said.code, said.out) == (4, "")
@@ -50,7 +50,7 @@ def test_the_list_has_the_newest_first(vault: Shell) -> None:
 
 def test_a_trace_shows_how_it_was_asked_its_stages_and_its_evidence(vault: Shell) -> None:
     id = ask(vault, HARBOUR, "--as-of", "2026-02", "--within", "notes/places", "--effort", "deep")
-    out = vault.pal("trace", str(id)).out
+    out = vault.pal("why", "--steps", str(id)).out
     assert out.startswith(f"Trace {id}: {HARBOUR}\n")
     assert "effort deep, as of 2026-02-28 23:59, within ./notes/places" in out
     for stage in ("analyse", "text", "rank", "answer"):
@@ -58,19 +58,7 @@ def test_a_trace_shows_how_it_was_asked_its_stages_and_its_evidence(vault: Shell
     assert re.search(r"^   \d\.\d{3} +object +seed +Harbour office$", out, re.MULTILINE)
     assert "   - The harbour office is in the Customs House at 4 Quay Street. [1]" in out
     assert "[1] notes/places/Harbour office.md:7, 2025-09-12\n" in out
-    assert vault.pal("trace").out == out, "without a number it is the newest"
-
-
-def test_it_is_asked_again_as_it_was_asked(vault: Shell) -> None:
-    id = ask(vault, HARBOUR, "--as-of", "2026-02")
-    said = vault.pal("trace", str(id), "--again")
-    assert said.code == 0 and said.out.startswith("- The harbour office is in the Customs House")
-    new = vault.pal("traces", "-n", "1", "--json").json["traces"][0]
-    assert new["parent"] == id
-    assert said.err.endswith(f"This is trace {new['id']}: the same answer as trace {id}.\n")
-    assert f"   repeats  trace {id}\n" in vault.pal("trace").out
-    events = vault.pal("trace", str(id), "--again", "--json").lines
-    assert events[-1]["type"] == "Answered" and events[-1]["trace_id"] == new["id"] + 1
+    assert vault.pal("why", "--steps").out == out, "without a number it is the newest"
 
 
 def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
@@ -88,20 +76,20 @@ def test_why_nothing_was_answered(vault: Shell) -> None:
     ask(vault, "Who is Zanzibar?")
     said = vault.pal("why")
     assert "   It was not answered.\n" in said.out and "Nothing is known by the name 'Zanzibar'." in said.out
-    assert said.err == "Why something is missing: pal whynot WORDS\n"
+    assert said.err == "Why something is missing: pal why --not WORDS\n"
 
 
 def test_whynot_names_the_passage_and_the_cut(vault: Shell) -> None:
     id = ask(vault, HARBOUR, "--within", "notes/places")
-    said = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id))
+    said = vault.pal("why", "--not", "clinker dinghy", str(id))
     assert said.code == 0 and "It is outside the part of the memory that was searched." in said.out
-    (first, *_) = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id), "--json").json["lost"]
+    (first, *_) = vault.pal("why", "--not", "clinker dinghy", str(id), "--json").json["lost"]
     assert first["cut"] == "scope" and first["passage"]["uri"].startswith("./notes/")
 
 
 def test_whynot_words_that_nothing_holds(vault: Shell) -> None:
     ask(vault, HARBOUR)
-    said = vault.pal("whynot", "zeppelin")
+    said = vault.pal("why", "--not", "zeppelin")
     assert (said.code, said.err) == (
         4, "Nothing in your memory holds 'zeppelin': it was never read, or it was forgotten.\n"
     )  # fmt: skip
@@ -110,15 +98,15 @@ def test_whynot_words_that_nothing_holds(vault: Shell) -> None:
 @pytest.mark.parametrize("words", ["\udcff\udcfe", "x" * 20_000], ids=["no text", "endless"])
 def test_whynot_words_that_are_none(vault: Shell, words: str) -> None:
     ask(vault, HARBOUR)
-    said = vault.pal("whynot", words)
+    said = vault.pal("why", "--not", words)
     assert said.code in (2, 4) and len(said.err) < 400
 
 
-@pytest.mark.parametrize("command", [["trace"], ["why"], ["trace", "--again"]])
+@pytest.mark.parametrize("command", [["why", "--steps"], ["why"], ["why", "--not", "boat"]])
 def test_an_unknown_number_is_told(vault: Shell, command: list[str]) -> None:
     said = vault.pal(*command, "9999")
     assert said.code == 4 and "There is no trace 9999" in said.err
-    assert vault.pal(*command[:1], "9999", "--json").json["code"] == "not_found"
+    assert vault.pal(*command, "9999", "--json").json["code"] == "not_found"
 
 
 def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
@@ -131,19 +119,17 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
     refused = ask(shell, "Who is Zanzibar?", "--source", "notes/Harbour office.md")
     assert shell.pal("forget", "--source", "notes/Harbour office.md", "--yes").code == 0
     assert shell.pal("traces", "--json").json["total"] == 0
-    for command in (["trace"], ["why"], ["whynot", "quay", "--trace"]):
+    for command in (["why", "--steps"], ["why"], ["why", "--not", "quay"]):
         for number in (id, refused):
             assert shell.pal(*command, str(number)).code == 4, command
     shell.pal("daemon", "stop")
     assert b"Customs House" not in (shell.home / "memory.db").read_bytes()
 
 
-def test_a_question_has_a_strategy_of_its_own_which_asking_again_repeats(vault: Shell) -> None:
-    id = ask(vault, HARBOUR, "--strategy", "beam+synergy", "--vertices", "EO")
-    assert "strategy beam+synergy@EO" in vault.pal("trace", str(id)).out
-    again = vault.pal("trace", str(id), "--again", "--json").lines[-1]["trace_id"]
-    found = vault.pal("trace", str(again), "--json").json
-    assert found["strategy"] == "beam+synergy@EO" and found["asked"]["parent"] == id
+def test_a_question_has_a_strategy_of_its_own(vault: Shell) -> None:
+    id = ask(vault, HARBOUR, "--strategy", "beam+synergy@EO")
+    assert "strategy beam+synergy@EO" in vault.pal("why", "--steps", str(id)).out
+    found = vault.pal("why", "--steps", str(id), "--json").json
     (walk,) = [step for step in found["steps"] if step["name"] == "graph"]
     assert walk["detail"]["strategy"] == "beam+synergy"
     assert (
@@ -158,14 +144,8 @@ def test_a_strategy_that_there_is_not_names_those_there_are(vault: Shell, comman
     assert "spread, none, beam, circles" in said.err
     refused = vault.pal(command, HARBOUR, "--strategy", "spread+synergy")
     assert refused.code == 2 and "Join it to one of these: beam, circles" in refused.err
-    refused = vault.pal(command, HARBOUR, "--vertices", "EX")
+    refused = vault.pal(command, HARBOUR, "--strategy", "spread@EX")
     assert refused.code == 2 and "Use the letters E, T and O" in refused.err
-
-
-def test_strategies_are_listed_with_what_they_have_of_a_paper(vault: Shell) -> None:
-    said = vault.pal("strategies").out
-    assert "*  spread" in said and "Beam search from all starts" in said
-    assert {"beam", "synergy"} < vault.pal("strategies", "--json").json.keys()
 
 
 def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: Shell) -> None:
@@ -180,12 +160,12 @@ def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: She
 
 def test_what_an_agent_asked_is_not_taken_for_the_persons_last_question(vault: Shell) -> None:
     vault.pal("ask", HARBOUR)
-    mine = vault.pal("trace").out.splitlines()[0]
+    mine = vault.pal("why", "--steps").out.splitlines()[0]
     list(Client(Paths.in_folder(vault.home)).ask("Where is the red boat?", agent="cursor"))
-    assert vault.pal("trace").out.splitlines()[0] == mine
+    assert vault.pal("why", "--steps").out.splitlines()[0] == mine
     first = vault.pal("traces", "-n", "1").out
     assert "cursor: Where is the red boat?" in first
-    assert "asked by cursor" in vault.pal("trace", first.split()[0]).out
+    assert "asked by cursor" in vault.pal("why", "--steps", first.split()[0]).out
 
 
 def test_an_effort_that_there_is_not(vault: Shell) -> None:

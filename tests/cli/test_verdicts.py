@@ -16,7 +16,7 @@ MONGOLIA = "What is the capital of Mongolia?"
 
 def step(shell: Shell, name: str) -> dict[str, object]:
     """What a stage of the newest question noted."""
-    return next(one["detail"] for one in shell.pal("trace", "--json").json["steps"] if one["name"] == name)
+    return next(one["detail"] for one in shell.pal("why", "--steps", "--json").json["steps"] if one["name"] == name)
 
 
 def test_nothing_was_asked_yet(town: Shell) -> None:
@@ -46,8 +46,8 @@ def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
     town.pal("good", str(id))
     assert town.pal("good", str(id)).out == f'Nothing changed: "{HARBOUR}" (trace {id}) was called good before.\n'
     assert "  answered, good  search" in town.pal("traces", "-n", "1").out
-    assert "   came to  answered, good, search\n" in town.pal("trace").out
-    assert town.pal("trace", "--json").json["asked"]["verdict"] == "good"
+    assert "   came to  answered, good, search\n" in town.pal("why", "--steps").out
+    assert town.pal("why", "--steps", "--json").json["asked"]["verdict"] == "good"
     said = town.pal("good", "--undo", str(id))
     assert said.out.startswith(f'Taken back: "{HARBOUR}" (trace {id}) is not called good any more')
     assert town.pal("bad", "--undo").out == f'There is no verdict on "{HARBOUR}" (trace {id}).\n'
@@ -61,7 +61,7 @@ def test_a_refusal_teaches_nothing_and_says_so(town: Shell) -> None:
     said = town.pal("bad").out
     assert said == (
         f'Noted: "{MONGOLIA}" (trace {id}) should have been answered. It cites no passage, so nothing is learnt from'
-        " it. To see what became of a passage that has it: pal whynot WORDS\n"
+        " it. To see what became of a passage that has it: pal why --not WORDS\n"
     )
     assert "was rightly not answered. It cites no passage" in town.pal("good").out
 
@@ -76,7 +76,7 @@ def test_without_replay_a_question_is_searched_as_if_it_were_the_first(town: She
     id = ask(town, HARBOUR)
     town.pal("good", str(id))
     ask(town, HARBOUR, "--no-replay")
-    assert "replay" not in [one["name"] for one in town.pal("trace", "--json").json["steps"]]
+    assert "replay" not in [one["name"] for one in town.pal("why", "--steps", "--json").json["steps"]]
     ask(town, HARBOUR)
     assert step(town, "replay")["earlier"] is not None
     town.pal("good", "--undo", str(id))
@@ -107,7 +107,7 @@ def test_the_second_time_a_model_reads_what_answered_the_first_time(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def tier() -> str:
-        asked: str = shell.pal("trace", "--json").json["asked"]["tier"]
+        asked: str = shell.pal("why", "--steps", "--json").json["asked"]["tier"]
         return asked
 
     with FakeOllama(OllamaModel("fake"), answer=seeking("Old Ice House")) as ollama:
@@ -119,7 +119,7 @@ def test_the_second_time_a_model_reads_what_answered_the_first_time(
         shown = len(evidence(ollama.chats[-1]))
         assert shell.pal("ask", HARBOUR).out == first.out
         assert tier() == "R0" and len(evidence(ollama.chats[-1])) < shown
-        assert "  came to  answered, replay\n" in shell.pal("trace").out
+        assert "  came to  answered, replay\n" in shell.pal("why", "--steps").out
         shell.pal("ask", HARBOUR, "--no-replay")
         assert tier() == "R2"
         found = shell.pal("doctor", "--memory", "--json").json
