@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.exposure import describe_exposure
+from daemon.config.settings import describe_ignored
 from daemon.paths import Paths
 from daemon.terminal import count
 
@@ -53,8 +54,8 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     """Check a daemon that answers. DaemonDownError, DaemonError."""
     now = client.status()
     yield HealthCheck("daemon")
-    if exposed := describe_exposure(paths.config):
-        yield HealthCheck("config.toml", exposed)
+    for problem in filter(None, (describe_exposure(paths.config), describe_ignored(paths.config))):
+        yield HealthCheck("config.toml", problem)
     yield from check_place("file", [*client.check().problems, *_damage(now)])
     yield from check_place("disk", [*_disk(now), *_places(paths)])
     yield from check_place("backups", now.upkeep.warnings if now.upkeep else ())

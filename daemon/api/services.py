@@ -143,10 +143,7 @@ class WriteLimiter:
         """Counts a note of an agent that has already written `today` notes. ConflictError above a limit."""
         limits = self._settings
         if today >= limits.notes_per_day:
-            raise ConflictError(
-                f"{agent} has written {today} notes within 24 hours, which is all it may. The person can allow more: "
-                f"pal config set mcp.notes_per_day {2 * limits.notes_per_day}"
-            )
+            raise ConflictError(f"{agent} has written {today} notes within 24 hours, which is all it may.")
         with self._lock:
             times, now = self._times[agent], self._now()
             while times and now - times[0] >= 60:

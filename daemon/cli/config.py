@@ -35,13 +35,15 @@ def config(ctx: click.Context) -> None:
 @pass_session
 def show(session: Session) -> None:
     """List all settings with their values; a star marks changed ones."""
-    from daemon.config.settings import entries, load
+    from daemon.config.settings import describe_ignored, entries, load
 
     rows = entries(load(session.paths.config))
     session.show_rows(
         {key: value for key, (value, _, _) in rows.items()},
         (("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()),
     )
+    if ignored := describe_ignored(session.paths.config):
+        output.say(ignored)
 
 
 @config.command()
@@ -65,7 +67,7 @@ def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -
 @json_option
 @pass_session
 def get_(session: Session, key: str) -> None:
-    """Print the value of KEY, for example memory.recall.k."""
+    """Print the value of KEY, for example memory.answer.lines."""
     from daemon.config.settings import entries, load
 
     rows = entries(load(session.paths.config))
@@ -88,12 +90,11 @@ def set_(session: Session, key: str, value: str) -> None:
 
 
 def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
-    """From when on a setting counts; that the daemon cannot start with the rest of the file, and that a setting of a
-    traverser counts only where it is asked for by name, if so."""
+    """From when on a setting counts, and that the daemon cannot start with the rest of the file, if so."""
     from daemon.config.settings import SettingsError, load
 
     try:
-        strategy = load(file).memory.recall.strategy
+        load(file)
     except SettingsError as error:
         yield f"The daemon cannot start yet. {error}"
         return
@@ -101,10 +102,6 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
         yield "It counts at once."
         return
     yield "It counts from the daemon's next start: pal daemon restart"
-    section, _, name = key.rpartition(".")[0].partition(".")
-    walks = strategy not in ("spread", "none") if name == "walk" else name in strategy.split("+")
-    if section == "traversers" and not walks:
-        yield f"It changes nothing yet, for memory.recall.strategy is {strategy}. For one question: pal ask --strategy"
 
 
 @config.command()
@@ -112,11 +109,12 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
 def edit(session: Session) -> None:
     """Open config.toml in your editor ($VISUAL, $EDITOR), and check it afterwards."""
     from daemon.config.file import read_or_make
-    from daemon.config.settings import load
+    from daemon.config.settings import describe_ignored
 
     read_or_make(session.paths.config)
     click.edit(filename=str(session.paths.config))
-    load(session.paths.config)
+    if ignored := describe_ignored(session.paths.config):
+        output.say(ignored)
     output.say("The settings are good. They count from the daemon's next start: pal daemon restart")
 
 

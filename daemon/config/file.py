@@ -20,7 +20,9 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     section, _, name = key.rpartition(".")
     toml = _make_toml(value, default)
     try:
-        settings = parse(f"[{section}]\n{name} = {toml}", file)
+        settings, others = parse(f"[{section}]\n{name} = {toml}", file)
+        if others:
+            raise SettingsError(f"{key} must be one value.")
     except SettingsError as error:  # its line number is not of the file
         what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
         raise SettingsError(f"{what} {file} stays as it was.") from error

@@ -1,4 +1,5 @@
-"""Every setting of Palimpsest, declared once: default and sentence side by side, here and in `memory.settings`.
+"""Every setting of Palimpsest, declared once: default and sentence side by side, here and in `memory.settings`. A field
+without a sentence is a parameter, which no person needs to change.
 
 `load` reads config.toml, `render` writes it; config.toml in the repository is `render(Settings())`. Standard library
 only, without numpy: a client process reads its settings in a few milliseconds.
@@ -8,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from daemon.config.sections import (
     TABLE_NAME,
-    build_section,
+    SectionReader,
     describe_setting,
     first_line,
+    is_listed,
     is_section,
     is_table,
     list_sections,
-    locate_error,
     show_example,
     to_toml,
 )
@@ -65,11 +65,9 @@ class DaemonSettings:
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
-    readers: int = setting(4, "Questions answered at the same time.", least=1, most=32)
-    in_flight: int = setting(
-        16, "Open requests at the same time; a client above this number tries again.", least=1, most=64
-    )
-    request_s: float = setting(10.0, "Seconds in which a client must send its request.", least=0.1, most=3600)
+    readers: int = 4  # questions answered at the same time
+    in_flight: int = 16  # open requests at the same time; a client above this number tries again
+    request_s: float = 10.0  # in which a client must send its request
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +75,20 @@ class WebSettings:
     """The page in the browser, which `pal web` opens."""
 
     port: int = setting(0, "The port of the page on this machine, 1024 or above; 0: any that is free.", most=65535)
-    idle_minutes: float = setting(
-        60.0, "Minutes without use after which a session of the page ends.", least=0.01, most=10_080
-    )
+    idle_minutes: float = 60.0  # without use after which a session of the page ends
 
 
 @dataclass(frozen=True, slots=True)
 class DiskSettings:
     """The disk with the memory."""
 
-    check_s: float = setting(
-        30.0, "Seconds between two checks of the memory's file and the free space on its disk.", least=0.1, most=3600
-    )
+    check_s: float = 30.0  # between two checks of the file and of the free space
     pause_mb: int = setting(500, "Below this many free megabytes, watched folders are not read.")
     full_mb: int = setting(100, "Below this many free megabytes, only `pal forget` writes.")
-    wait_s: float = setting(5.0, "Seconds to wait for another program that writes to the memory.", most=60)
-    log_mb: int = setting(
-        256, "Watched folders are not read while another program keeps a log of SQLite above this many megabytes.",
-        least=1, most=100_000,
-    )  # fmt: skip
+    wait_s: float = 5.0  # for another program that writes to the memory
+    log_mb: int = 256  # of SQLite's log above which, while another program keeps it, folders are not read
     network: bool = setting(False, "Allow a memory on a network drive, where locks and SQLite's log are not reliable.")
-    ballast_mb: int = setting(
-        32, "Megabytes kept in reserve, so that forgetting works on a full disk; 0: none.", most=10000
-    )
+    ballast_mb: int = 32  # kept in reserve, so that forgetting works on a full disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +96,14 @@ class WatchSettings:
     """Watched folders."""
 
     debounce_s: float = setting(2.0, "Seconds without a change after which a file is read.")
-    longest_wait_s: float = setting(60.0, "Seconds after which a file that keeps changing is read anyway.")
-    scan_interval_s: float = setting(
-        3600.0, "Seconds between two full scans, about; they find changes that events missed.", least=1
-    )
-    poll_s: float = setting(
-        60.0,
-        "Seconds between two scans of a folder without file events, as on a network drive.",
-        least=0.1,
-    )
-    root_check_s: float = setting(30.0, "Seconds between two checks that a watched folder still exists.", least=0.1)
-    gone_wait_s: float = setting(60.0, "Seconds after which many missing files are looked for again.")
-    gone_files: int = setting(
-        20, "If more files than this and than the share below are missing, they stay until you decide."
-    )
-    gone_share: float = setting(0.2, "The share of a folder's files; see gone_files.", most=1)
-    gone_window_s: float = setting(86_400.0, "Seconds in which missing files are added up.")
+    longest_wait_s: float = 60.0  # after which a file that keeps changing is read anyway
+    scan_interval_s: float = 3600.0  # between two full scans, which find changes that events missed
+    poll_s: float = 60.0  # between two scans of a folder without file events, as on a network drive
+    root_check_s: float = 30.0  # between two checks that a watched folder still exists
+    gone_wait_s: float = 60.0  # after which many missing files are looked for again
+    gone_files: int = 20  # above this number and share of a folder's files, missing ones stay until a person decides
+    gone_share: float = 0.2
+    gone_window_s: float = 86_400.0  # in which missing files are added up
     ignore: tuple[str, ...] = setting(IGNORE, "Files and folders that are never read, in .gitignore syntax.")
     key_files: tuple[str, ...] = setting(
         KEY_FILES,
@@ -148,7 +129,6 @@ class EmbedderSettings:
         "auto",
         "auto: minilm-int8 where the extra `onnx` is installed, else static. For others see `pal embedder --help`.",
     )
-    keep_old: bool = setting(False, "Keep the vectors of the previous embedder, so that going back is quick.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +178,11 @@ class UpkeepSettings:
     backups_kept: int = setting(
         3, "Days for which a daily backup is kept. Backups by `pal backup` are never removed.", least=1, most=1000
     )
-    backups_weekly: int = setting(3, "Weeks for which the last backup is kept.", most=1000)
-    backups_monthly: int = setting(3, "Months for which the last backup is kept.", most=1000)
-    trial_days: int = setting(30, "Days between two test restores of the newest backup; 0: none.", most=365)
+    backups_weekly: int = 3  # weeks for which the last backup is kept
+    backups_monthly: int = 3  # months
+    trial_days: int = 30  # between two test restores of the newest backup; 0: none
     check_days: int = setting(7, "Days between two checks for damage; 0: none. `pal check` checks now.", most=365)
-    scrub_nights: int = setting(
-        7, "Nights in which all rows are compared once with their checksums; 0: never.", most=365
-    )
+    scrub_nights: int = 7  # in which all rows are compared once with their checksums; 0: never
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +199,7 @@ class NightSettings:
 
     enabled: bool = setting(True, "Whether there is nightly work; `pal tidy` does the maintenance at any time.")
     hour: int = setting(3, "The hour at which it begins. A missed night is made up for once.", most=23)
-    after_start_s: float = setting(60.0, "Seconds after the start until the first check for due work.")
+    after_start_s: float = 60.0  # until the first check for due work
     on_battery: bool = setting(False, "Whether it runs on battery.")
 
 
@@ -231,12 +209,10 @@ class RetentionSettings:
 
     deleted_days: int = setting(30, "Days for which the text of deleted files is kept; 0: for ever.")
     edited_days: int = setting(0, "Days for which earlier text of edited notes is kept; 0: for ever.")
-    draft_hours: float = setting(
-        1.0, "Text that was in a note for fewer hours is erased, not kept as history; 0: all is kept."
+    draft_hours: float = (
+        1.0  # text that was in a note for a shorter time is erased; 0: all is kept
     )
-    questions: int = setting(
-        500, "Questions whose whole trace is kept; 0: all. Of earlier ones only the evidence is kept."
-    )
+    questions: int = 500  # whose whole trace is kept; of earlier ones only the evidence is
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +228,10 @@ class McpClientSettings:
 class McpSettings:
     """Agents that use the memory over the Model Context Protocol: `pal mcp`."""
 
-    calls_per_minute: int = setting(60, "Calls a minute of each agent.", least=1, most=10000)
-    note_kb: int = setting(20, "Kilobytes in a note of an agent.", least=1, most=1000)
-    notes_per_minute: int = setting(10, "Notes a minute of an agent.", least=1, most=1000)
-    notes_per_day: int = setting(200, "Notes of an agent in 24 hours.", least=1, most=100000)
+    calls_per_minute: int = 60  # of each agent
+    note_kb: int = 20  # in a note of an agent
+    notes_per_minute: int = 10
+    notes_per_day: int = 200
     clients: Mapping[str, McpClientSettings] = field(
         default_factory=dict,
         metadata={"help": "What each agent may read and do, by its name: `pal mcp clients` lists them."},
@@ -296,22 +272,29 @@ def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
         f"{section}.{item.name}": (getattr(values, item.name), item.default, describe_setting(item))
         for section, values in list_sections(settings)
         for item in fields(values)
-        if not (is_table(item) or is_section(item))
+        if is_listed(item) and not is_table(item)
     }
 
 
 def render(settings: Settings) -> str:
-    """config.toml: every setting with its sentence and its value."""
+    """config.toml: every setting with its sentence and its value, and the parameters that are not their defaults."""
     text = [
         "# All settings of Palimpsest with their defaults. Changes take effect after `pal daemon restart`.",
     ]
     for section, values in list_sections(settings):
-        text += ["", "", f"[{section}]  # {first_line(values)}"]
+        lines: list[str] = []
         for item in fields(values):
+            if is_section(item):
+                continue
+            value = getattr(values, item.name)
             if is_table(item):
-                text += ["", *show_example(values, section, item)]
-            elif not is_section(item):
-                text += ["", f"# {describe_setting(item)}", f"{item.name} = {to_toml(getattr(values, item.name))}"]
+                lines += ["", *show_example(values, section, item)]
+            elif is_listed(item):
+                lines += ["", f"# {describe_setting(item)}", f"{item.name} = {to_toml(value)}"]
+            elif value != item.default:
+                lines.append(f"{item.name} = {to_toml(value)}")
+        if lines:
+            text += ["", "", f"[{section}]  # {first_line(values)}", *lines]
     return "\n".join(text) + "\n"
 
 
@@ -325,24 +308,38 @@ def entries_for(key: str) -> dict[str, tuple[Any, Any, str]]:
 
 def load(path: Path) -> Settings:
     """Reads config.toml; without the file all defaults. Raises SettingsError, with the line and the remedy."""
+    return read_settings(path)[0]
+
+
+def read_settings(path: Path) -> tuple[Settings, list[str]]:
+    """The same, with the names in the file that are no settings, as of an earlier version; they are ignored."""
     try:
         return parse(path.read_text("utf-8"), path)
     except FileNotFoundError:
-        return Settings()
+        return Settings(), []
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
             f"{path} cannot be read: {error}. Correct that, or move it away to use the defaults."
         ) from error
 
 
-def parse(text: str, path: Path) -> Settings:
-    """The settings in the text of a config.toml. SettingsError."""
+def parse(text: str, path: Path) -> tuple[Settings, list[str]]:
+    """`read_settings` of the text of a config.toml. SettingsError."""
     import tomllib
 
+    reader = SectionReader(path, text)
     try:
-        return cast(Settings, build_section(Settings, tomllib.loads(text), "", partial(locate_error, path, text)))
+        return cast(Settings, reader.read(Settings, tomllib.loads(text))), reader.ignored
     except ValueError as error:  # also a number of some thousand digits
         raise SettingsError(f"{path} is not TOML: {error}. Correct it, or move it away to use the defaults.") from error
+
+
+def describe_ignored(path: Path) -> str:
+    """The names in config.toml that are no settings, in a sentence; "" without any. SettingsError."""
+    if not (ignored := read_settings(path)[1]):
+        return ""
+    names = ", ".join(ignored)
+    return f"{path} has names that are no settings any more, and are ignored: {names}. To remove them: pal config edit"
 
 
 def new_folder_policy(path: Path) -> Literal["local", "any"]:

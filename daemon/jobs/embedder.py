@@ -85,7 +85,6 @@ class Embedding:
         self._plugins = plugins
         self._writer = writer
         self._tasks = tasks
-        self._keep = settings.keep_old
         self._publish = publish
         self._choice = settings.name
         # done and total, in episodes; None where it has the one that is wanted
@@ -199,7 +198,7 @@ class Embedding:
             self._progress = None
             return
         published_at = 0.0
-        for n_done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
+        for n_done, total in self._memory.maintenance.switch_embedder(embedder, write=self._write):
             if self._choice != name:
                 break
             self._progress = n_done, total
@@ -215,7 +214,7 @@ class Embedding:
 
     def _is_whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""
-        return self._memory.is_complete(embedder, self._keep)
+        return self._memory.is_complete(embedder)
 
     def _write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, after everything a person waits for."""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from daemon.client.starting import COULD_NOT_START
 from daemon.config.exposure import describe_exposure
-from daemon.config.settings import Settings, SettingsError, load, new_folder_policy
+from daemon.config.settings import Settings, SettingsError, describe_ignored, load, new_folder_policy
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
@@ -76,6 +76,8 @@ def run() -> int:
         refuse_network(paths.data, settings)
         with hold(paths.lock):
             configure(paths.log, settings.daemon.log_level, console=sys.stderr.isatty())
+            if ignored := describe_ignored(paths.config):
+                log.warning(ignored)
             refuse_lost_memory(paths)
             daemon = Daemon(paths, settings)
             daemon.start()

@@ -16,13 +16,11 @@ class OllamaSettings:
         least=256,
         most=10000000,
     )
-    keep_alive: str = setting("10m", "How long a model stays loaded after a question.")
-    keep_alive_reading: str = setting("1m", "How long it stays loaded after reading in the background.")
-    first_token_s: float = setting(
-        300.0, "Seconds until the first word, with the time to load the model.", least=0.1, most=3600
-    )
-    next_token_s: float = setting(120.0, "Seconds between two words.", least=0.1, most=3600)
-    total_s: float = setting(600.0, "Seconds for a whole answer.", least=0.1, most=86400)
+    keep_alive: str = "10m"  # how long a model stays loaded after a question
+    keep_alive_reading: str = "1m"  # and after reading in the background
+    first_token_s: float = 300.0  # with the time to load the model
+    next_token_s: float = 120.0
+    total_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,9 @@ class OpenAISettings:
         "", "A file with the API key that only you can read, or keyring:NAME; empty: OPENAI_API_KEY, or no key."
     )
     context: int = setting(8192, "Tokens of context, if the server does not say.", least=256, most=10000000)
-    first_token_s: float = setting(
-        300.0, "Seconds until the first word, with the time to load the model.", least=0.1, most=3600
-    )
-    next_token_s: float = setting(120.0, "Seconds between two words.", least=0.1, most=3600)
-    total_s: float = setting(600.0, "Seconds for a whole answer.", least=0.1, most=86400)
+    first_token_s: float = 300.0  # with the time to load the model
+    next_token_s: float = 120.0
+    total_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +45,6 @@ class AnthropicSettings:
         "", "A file with the API key that only you can read, or keyring:NAME; empty: ANTHROPIC_API_KEY."
     )
     url: str = setting("", "The API's address; empty: ANTHROPIC_BASE_URL, else Anthropic's own.")
-    first_token_s: float = setting(60.0, "Seconds until the first word.", least=0.1, most=3600)
-    next_token_s: float = setting(60.0, "Seconds between two words.", least=0.1, most=3600)
-    total_s: float = setting(120.0, "Seconds for a whole answer.", least=0.1, most=86400)
+    first_token_s: float = 60.0
+    next_token_s: float = 60.0
+    total_s: float = 120.0

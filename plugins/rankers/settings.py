@@ -1,16 +1,14 @@
-"""The settings of the rankers, declared as data, and the name of what is trained. Standard library only."""
+"""The parameters of the rankers, and the name of what is trained. Standard library only."""
 
 from dataclasses import dataclass, field
-
-from memory.settings import setting
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedSettings:
     """The ranker of this program: a small network that learns which edges lead to answers (ReG)."""
 
-    questions: int = setting(200, "Well answered questions that training needs.", least=1)
-    points: float = setting(1.0, "Gain in recall, in percentage points, that a new ranker needs to be used.", most=100)
+    questions: int = 200  # well answered, that training needs
+    points: float = 1.0  # of recall, in percent, that a new ranker needs to be used
 
 
 @dataclass(frozen=True, slots=True)

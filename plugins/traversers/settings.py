@@ -1,69 +1,59 @@
-"""The settings of the traversers, declared as data. Standard library only."""
+"""The parameters of the traversers. Standard library only."""
 
 from dataclasses import dataclass, field
 from typing import Literal
-
-from memory.settings import setting
 
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
     """Settings shared by all traversers except spread."""
 
-    episodes: int = setting(8, "Passages from which a walk starts, with the named objects.", most=1000)
-    hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
+    episodes: int = 8  # passages from which a walk starts, with the named objects
+    hub_penalty: bool = True  # whether vertices with very many edges cost more
 
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
     """BeamSearch (PersonalAI): the most relevant paths from the starts, one edge longer at a time."""
 
-    width: int = setting(20, "Paths kept at each depth.", least=1, most=10000)
-    depth: int = setting(3, "Edges of a path.", least=1, most=20)
-    neighbours: int = setting(30, "Neighbours with which a path is extended.", least=1, most=100000)
-    paths: int = setting(10, "Paths returned.", least=1, most=1000)
-    rank: Literal["path", "last"] = setting(
-        "path", "How paths are ranked: by their cost, or by that of their last edge."
-    )
-    triples: bool = setting(
-        False, "Whether the statement of an edge is compared with the question, instead of its vertex."
-    )
-    apart: bool = setting(False, "Whether each start has its own beam.")
-    revisit: bool = setting(False, "Whether a path may visit a vertex twice.")
-    share_vertices: bool = setting(True, "Whether two paths may end in the same vertex.")
-    share_edges: bool = setting(True, "Whether two paths may end with the same edge.")
-    mean_alpha: float = setting(0.75, "Exponent of a path's length, by which its cost is divided.", most=10)
-    final_sorting: Literal["mixed", "ended", "continuous"] = setting(
-        "mixed", "Which paths come first: ended ones, continuous ones, or the cheapest (mixed)."
-    )
+    width: int = 20  # paths kept at each depth
+    depth: int = 3  # edges of a path
+    neighbours: int = 30  # with which a path is extended
+    paths: int = 10  # returned
+    rank: Literal["path", "last"] = "path"  # paths are ranked by their cost, or by that of their last edge
+    triples: bool = False  # whether the statement of an edge is compared with the question, instead of its vertex
+    apart: bool = False  # whether each start has its own beam
+    revisit: bool = False  # whether a path may visit a vertex twice
+    share_vertices: bool = True  # whether two paths may end in the same vertex
+    share_edges: bool = True  # whether two paths may end with the same edge
+    mean_alpha: float = 0.75  # exponent of a path's length, by which its cost is divided
+    final_sorting: Literal["mixed", "ended", "continuous"] = "mixed"  # which paths come first; mixed: the cheapest
 
 
 @dataclass(frozen=True, slots=True)
 class CirclesSettings:
     """WaterCircles (PersonalAI): rings around the starts, up to where several meet."""
 
-    depth: int = setting(2, "Rings around each start.", least=1, most=20)
-    primary: int = setting(25, "Edges chosen where circles of several starts meet.", most=10000)
-    secondary: int = setting(6, "Other edges chosen.", most=10000)
-    texts: int = setting(30, "Passages and theses chosen.", most=10000)
+    depth: int = 2  # rings around each start
+    primary: int = 25  # edges chosen where circles of several starts meet
+    secondary: int = 6  # other edges chosen
+    texts: int = 30  # passages and theses chosen
 
 
 @dataclass(frozen=True, slots=True)
 class PathsSettings:
     """Paths between two starts."""
 
-    search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
-        "both_ends", "The search: breadth-first from both ends, or A* with the heuristic ip, weighted or averaged."
-    )
-    length: int = setting(6, "Edges of a path.", least=1, most=100)
-    pops: int = setting(400, "Vertices that a search may open.", least=1)
+    search: Literal["both_ends", "ip", "weighted", "averaged"] = "both_ends"  # or A*
+    length: int = 6  # edges of a path
+    pops: int = 400  # vertices that a search may open
 
 
 @dataclass(frozen=True, slots=True)
 class SynergySettings:
     """Synergy: a traverser's visited vertices and the best texts confirm each other."""
 
-    weight: float = setting(0.5, "Share of the final score.", most=1)
+    weight: float = 0.5  # share of the final score
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def test_completion_scripts_call_pal(pal: Pal, shell: str) -> None:
     [
         ("pal fo", "plain,forget"),
         ("pal ask --wi", "plain,--within"),
-        ("pal config get memory.recall.damp", "plain,memory.recall.damping"),
+        ("pal config get memory.answer.thr", "plain,memory.answer.threshold"),
         ("pal add not", "file,not"),
     ],
 )

@@ -153,9 +153,6 @@ def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: She
         said = vault.pal("config", "set", "memory.recall.strategy", wrong)
         assert said.code == 2 and "VALUE" in said.err
     assert vault.pal("config", "get", "memory.recall.strategy").out == "spread\n"
-    hint = vault.pal("config", "set", "traversers.synergy.weight", "0.3").err
-    assert "It changes nothing yet, for memory.recall.strategy is spread" in hint
-    vault.pal("config", "set", "traversers.synergy.weight", "0.5")
 
 
 def test_what_an_agent_asked_is_not_taken_for_the_persons_last_question(vault: Shell) -> None:

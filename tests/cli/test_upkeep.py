@@ -177,7 +177,8 @@ def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
 
 
 def test_a_memory_that_another_program_holds(shell: Shell) -> None:
-    shell.pal("config", "set", "disk.wait_s", "0.1")
+    shell.home.mkdir()
+    (shell.home / "config.toml").write_text("[disk]\nwait_s = 0.1\n", "utf-8")
     shell.pal("remember", "The spare key is under the pot.")
     other = sqlite3.connect(shell.home / "memory.db", isolation_level=None)
     try:
@@ -215,10 +216,10 @@ def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:
 
 def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shell) -> None:
     shell.home.mkdir()
-    (shell.home / "config.toml").write_text("[daemon]\nreaders = 'many'\n", "utf-8")
+    (shell.home / "config.toml").write_text("[night]\nhour = 'many'\n", "utf-8")
     said = shell.pal("status")
     assert said.code == 78
-    assert "config.toml, line 2: daemon.readers must be a whole number" in said.err
+    assert "config.toml, line 2: night.hour must be a whole number" in said.err
 
 
 def test_a_lost_memory_is_not_replaced_by_an_empty_one(shell: Shell) -> None:

@@ -94,7 +94,7 @@ def test_the_limits_by_size_minute_and_day() -> None:
     limiter.check_size("ä" * 500)
     with pytest.raises(InvalidInputError):
         limiter.check_size("ä" * 501)
-    with pytest.raises(ConflictError, match=r"8 notes within 24 hours.*notes_per_day 16"):
+    with pytest.raises(ConflictError, match="8 notes within 24 hours"):
         limiter.take("a", 8)
     for n in range(5):
         limiter.take("a", n)

@@ -120,16 +120,14 @@ async def test_a_signal_wakes_the_daemon_whichever_thread_gets_it() -> None:
 
 def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     paths = Paths.in_folder(tmp_path)
-    paths.config.write_text("[watch]\ndebounce = 1\n")
+    paths.config.write_text("[watch]\ndebounces = 1\n")
     with pytest.raises(DaemonDownError) as caught:
         connect(paths, wait=60)
     assert "exit code 78" in str(caught.value)
-    assert "config.toml, line 2: watch.debounce is not a setting" in str(caught.value)
+    assert "config.toml, line 2: watch.debounces is not a setting" in str(caught.value)
 
-    paths.config.write_text("[daemon]\nin_flight = 0\n")
-    with pytest.raises(
-        DaemonDownError, match=r"line 2: daemon\.in_flight must be a number from 1 to 64, not 0"
-    ) as caught:
+    paths.config.write_text("[night]\nhour = 99\n")
+    with pytest.raises(DaemonDownError, match=r"line 2: night\.hour must be a number from 0 to 23, not 99") as caught:
         connect(paths, wait=60)
     assert caught.value.code == 78 and "debounce" not in str(caught.value)
 
