@@ -164,9 +164,10 @@ def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> Non
     assert said.code == 1 and "Traceback" not in said.out + said.err
     problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
     assert "The daemon cannot start: " in problems[0] and "damaged" in problems[0] and "pal restore" in problems[-1]
-    (shell.home / "config.toml").write_text("[disk]\nroom = 3\n", "utf-8")
+    (shell.home / "config.toml").write_text("[disk]\nnetwrk = 3\n", "utf-8")
     assert shell.pal("doctor", "--json").json["problems"] == [
-        "The daemon cannot start: ./home/config.toml, line 2: disk.room is not a setting. Correct or remove it."
+        "The daemon cannot start: ./home/config.toml, line 2: disk.netwrk is not a setting. Did you mean network?"
+        " Correct or remove it."
     ]
 
 

@@ -26,10 +26,10 @@ def test_without_a_terminal_it_says_what_was_not_asked(shell: Shell) -> None:
     assert first.out.splitlines()[0] == "Written: ./home/config.toml"
     assert first.err.startswith("Not asked here: who you are (pal me set name")
     config = shell.home / "config.toml"
-    config.write_text(config.read_text("utf-8").replace("\nreaders = 4\n", "\nreaders = 2\n"), "utf-8")
+    config.write_text(config.read_text("utf-8").replace("\nhour = 3\n", "\nhour = 2\n"), "utf-8")
     again = shell.pal("init", "notes")
     assert again.out.splitlines() == ["Kept: ./home/config.toml", "Already watched: ./notes"]
-    assert "\nreaders = 2\n" in config.read_text("utf-8")
+    assert "\nhour = 2\n" in config.read_text("utf-8")
     assert shell.pal("init", "--json").json == {"config": "./home/config.toml", "written": False, "folders": []}
 
 
