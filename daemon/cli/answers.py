@@ -21,23 +21,34 @@ INTERRUPTED = "The answer was interrupted. Ask again; `pal daemon log` may show 
 
 
 def print_answer(
-    events: Iterable[wire.Event], as_json: bool = False, in_full: bool = False, more: str = "pal ask --all"
+    events: Iterable[wire.Event],
+    as_json: bool = False,
+    in_full: bool = False,
+    shows_events: bool = False,
+    more: str = "pal ask --all",
 ) -> wire.Answered:
     """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
-    shows; as JSON without the passages of its citations."""
+    shows; as JSON once and without the passages of its citations, or every event."""
     if as_json:
-        answered = next((event for event in events if isinstance(event, wire.Answered)), None)
-        if answered is None:
-            raise DaemonDownError(INTERRUPTED)
-        citations = tuple(replace(cited, passage="") for cited in answered.citations)
-        output.print_json(replace(answered, citations=citations))
-        return answered
+        return _print_json(events, shows_events)
     answered = _print_lines(events, in_full)
     if hidden := () if in_full else [line for line in answered.lines if line.kind == "folded"]:
         output.say(f"{count(len(hidden), 'more line')}: {more}")
     print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
     say_if(answered.note or None)
     return answered
+
+
+def _print_json(events: Iterable[wire.Event], shows_events: bool) -> wire.Answered:
+    for event in events:
+        if shows_events:
+            output.print_json(event)
+        if isinstance(event, wire.Answered):
+            if not shows_events:
+                citations = tuple(replace(cited, passage="") for cited in event.citations)
+                output.print_json(replace(event, citations=citations))
+            return event
+    raise DaemonDownError(INTERRUPTED)
 
 
 def print_stored(answered: wire.Answered, in_full: bool = False) -> None:

@@ -218,7 +218,7 @@ def repair(name: FailureName, question: str, trace: int, unknown: Sequence[str] 
         case "queryability":
             lines = [
                 "The question took too long. Its names are mentioned very often: add a rarer one.",
-                f"pal trace {trace}  # which stage took the time",
+                f"pal why {trace} --steps  # which stage took the time",
                 f"pal ask --effort quick {asked}  # calls a model once at most",
                 "pal config set memory.recall.strategy spread  # the fastest strategy, if you chose another",
                 "pal daemon restart  # to apply it",

@@ -141,7 +141,7 @@ def test_commands_work_on_the_memory_of_the_server(net: Net) -> None:
 @over_ssh
 def test_the_settings_are_those_of_the_server(net: Net) -> None:
     assert net.pal("config", "set", "memory.answer.lines", "7").code == 0
-    assert "k = 7" in net.server.config.read_text() and not net.laptop.config.exists()
+    assert "lines = 7" in net.server.config.read_text() and not net.laptop.config.exists()
 
 
 @over_ssh
