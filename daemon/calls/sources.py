@@ -116,7 +116,7 @@ class SourceCalls(Calls):
 
     @call("POST", "/secrets", thread="read", field="secrets", offline=True)
     def secrets(self, placeholders: Sequence[str]) -> Mapping[str, str]:
-        """Look up the secrets behind placeholders, without those that are no longer kept. Never over TCP."""
+        """Look up the secrets of placeholders, without those that are no longer kept. Never over TCP."""
 
     @call("GET", "/secrets/places", slow=True)
     def secret_places(self) -> wire.SecretPlacesReply:

@@ -38,8 +38,8 @@ def add(
 ) -> None:
     """Read files and folders once.
 
-    "-" reads text from standard input. Unchanged files are skipped, and so is what was forgotten, unless --again is
-    given. For a folder of notes use `pal watch add`, which also reads later changes.
+    "-" reads text from standard input. Unchanged files are skipped, forgotten ones unless --again is given. For
+    a folder of notes use `pal watch add`, which also reads later changes.
 
     On a terminal it asks before reading more than 5,000 files; before a whole disk or home it always asks.
     """

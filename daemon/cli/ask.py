@@ -104,7 +104,7 @@ def recall(
 ) -> None:
     """Show the passages that match QUESTION, best first.
 
-    If no note has any of its words, it says so and shows the nearest passages.
+    If no note has any of its words, the nearest passages are shown, and a message tells why.
     """
     text = _text(question)
     secrets = Secrets(session, shown)

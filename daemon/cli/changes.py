@@ -46,7 +46,7 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     pal today --date tomorrow           what is due then
     pal today --date 2026-03-09         what changed and was due on that day
 
-    If there is nothing it prints nothing on standard output and exits with 4, so that cron sends no mail.
+    Without any news it prints nothing on standard output and exits with 4, so that cron sends no mail.
     """
     first = (day or datetime.now().astimezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     since = since or first - timedelta(days=1)
