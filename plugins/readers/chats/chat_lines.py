@@ -3,7 +3,7 @@
 12/04/2026, 18:03 - Anna: text              WhatsApp on Android
 [12.04.26, 18:03:11] Anna: text             WhatsApp on an iPhone, Signal's exporters
 2026. 4. 12. 오후 6:03, Anna : text          the same in Korean; 2026/4/12 下午6:03 - Anna: text in Chinese
-[18:03, 12/04/2026] Anna: text              what is copied out of WhatsApp
+[18:03, 12/04/2026] Anna: text              copied out of WhatsApp
 12-4-2026 at 18-03-11 - Anna: text          Element
 """
 

@@ -1,4 +1,4 @@
-"""Mails in files of their own, and mailboxes (mbox), in which each mail is a source called by its subject and time.
+"""Mails in single files, and mailboxes (mbox), in which each mail is a source called by its subject and time.
 
 A mailbox is never loaded whole. Text that a reply quotes at its end is dropped if the quoted mail comes earlier in the
 same file."""
