@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from memory.answering.asked_kinds import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
+from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.stages import TextNote, notes
 from memory.text.languages import alternatives, is_unspaced, stem_set, tables
@@ -95,7 +95,8 @@ def name_passage(passage: Episode) -> str:
 
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
     """(n,) which of the question's stems are names, and which are what it asks about them."""
-    question, own = features.question, features.stem_words(find_owned(features.question))
+    question = features.question
+    own = features.stem_words(find_owned(question.text, question.language))
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
     # Where all nouns have capitals, only the owner of a thing is a name: "Oma Helgas Telefonnummer".
     spans = [mention.surface for mention in question.mentions if mention.kind != "date"] if in_capitals or own else []

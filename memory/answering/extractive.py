@@ -21,7 +21,6 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.asked_kinds import ExpectedType, expected_types
 from memory.answering.candidates import (
     AnswerCandidate,
     ExtractiveAnswer,
@@ -46,7 +45,7 @@ from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
-from memory.retrieval.question_type import asks_course
+from memory.retrieval.question_type import ExpectedType, asks_course, expected_types
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import step

@@ -18,7 +18,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from memory.answering.asked_kinds import expected_types
 from memory.answering.candidates import (
     AnswerCandidate,
     SentenceFact,
@@ -32,7 +31,7 @@ from memory.answering.candidates import (
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
 from memory.answering.owner import OwnerQuestion
-from memory.retrieval.question_type import asks_course
+from memory.retrieval.question_type import asks_course, expected_types
 from memory.retrieval.state import QuestionState
 from memory.store import relations
 from memory.store.relations import Relation

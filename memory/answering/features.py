@@ -17,12 +17,12 @@ from itertools import chain
 
 import numpy as np
 
-from memory.answering.asked_kinds import SHAPES, ExpectedType, expected_types, find_owned
 from memory.answering.candidates import AnswerCandidate, Features, Sentence, read_candidates, stems
 from memory.answering.exact_names import ExactNames
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Fact, Hit
 from memory.protocols import Embedder
+from memory.retrieval.question_type import SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
@@ -100,7 +100,11 @@ class QueryFeatures:
         self.mentions: Callable[[str], list[Mention]] = cache(mentions)
         self._values: dict[str, frozenset[str]] = {}
         self._stemmed: dict[str, list[str]] = {}
-        names = (name.surface for name in question.mentions if name.kind != "date" and find_owned(question))
+        names = (
+            name.surface
+            for name in question.mentions
+            if name.kind != "date" and find_owned(question.text, question.language)
+        )
         self._names = self._covered(word for name in names for word in self.stem_words(name))
 
     def score(self, candidates: Sequence[AnswerCandidate], cosines: Mapping[int, float]) -> list[AnswerCandidate]:

@@ -9,14 +9,14 @@ a sentence ("salt and pepper", "where he lives and what he does" after "tell me"
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stem, stop_words, tables, word_set
 from memory.text.mentions import is_date, mentions, norm
-from memory.text.words import UNSPACED
+from memory.text.words import UNSPACED, strip_accents
 from memory.text.words import words as words_of
 
 Kind = Literal["fact", "when_changed", "compare", "list", "count", "about", "yes_no"]
@@ -352,3 +352,39 @@ def find_names(text: str, language: str) -> list[str]:
     little = stop_words(language)
     names = (mention for mention in mentions(text) if mention.kind == "name" and not is_date(mention.norm))
     return [mention.surface for mention in names if mention.norm not in little]
+
+
+# The kind of value --------------------------------------------------------------------------------
+
+ExpectedType = Literal["date", "number", "name"]
+EXPECTED_TYPES: tuple[ExpectedType, ...] = ("date", "number", "name")
+
+SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that are recognised without their name
+    "phone": re.compile(
+        r"(?<![\w.,-])(?<!\d )(?!\d\d?/\d{4}(?!\d))"  # no month
+        r"(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4})(?![\w-])"
+    ),
+    "email": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
+}
+
+
+def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
+    """The kinds of thing that a question in `language` (ISO 639-1) asks for; empty if its words name none."""
+    text = strip_accents(question.lower())
+    return frozenset(kind for kind, pattern in _compile_expected(language).items() if pattern.search(text))
+
+
+@cache
+def _compile_expected(language: str) -> dict[ExpectedType, re.Pattern[str]]:
+    """What each kind is asked for with, as whole words unless the language has no spaces."""
+    data = languages().get(language, {})
+    data = data if "asks" in data else languages()[ENGLISH]
+    edges = ("", "") if "unspaced" in data else (r"(?<!\w)", r"(?!\w)")
+    return {kind: re.compile(f"{edges[0]}(?:{strip_accents(data['asks'][kind])}){edges[1]}") for kind in EXPECTED_TYPES}
+
+
+def find_owned(question: str, language: str) -> str:
+    """The words for a person's thing that a question asks for ("phone" in "Ana's phone"); "" for other questions."""
+    form, ends = (alternatives("asks", key, language=language) for key in ("owned", "owned_ends"))
+    match = re.search(form, question, re.IGNORECASE) if form else None
+    return re.split(ends, match[1], maxsplit=1, flags=re.IGNORECASE)[0] if match else ""

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.answering.asked_kinds import expected_types
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
+from memory.retrieval.question_type import expected_types
 from memory.text.languages import content_words, guess_language, stem
 from tests.memory.notes_by_language import VAULTS
 

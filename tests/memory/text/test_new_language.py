@@ -62,7 +62,7 @@ from pathlib import Path
 from memory.text import languages
 
 languages.DATA = Path(sys.argv[1])
-from memory.answering.asked_kinds import expected_types
+from memory.retrieval.question_type import expected_types
 from memory.answering.grounding import Proof, judge_claim
 from memory.answering.followups import resolve_followup
 from memory.facts.rules.validity import read_begin
