@@ -32,7 +32,7 @@ from memory.answering.candidates import (
     stems,
     stream_lines,
 )
-from memory.answering.chains import NO_CHAINS, join_with_chains, note_selection
+from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, note_selection
 from memory.answering.confidence import MAX_LEAD, absent_names, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
@@ -93,58 +93,78 @@ def extract_answer(
         return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
     state = AnswerState(conn, found, embedder)
     candidates = [] if found.is_of_empty_time else rank_candidates(state)
-    best = candidates[0] if candidates else None  # all that is said at a time, or by somebody, answers
-    is_answered = best is not None and (found.only_time or best.own or is_all_asked(found.question, best))
-    absent = () if is_answered or not candidates else absent_names(state, candidates)
-    certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
-    asks_all = found.question.type.kind == "about" or found.question.type.of in ("changed", "new")
-    if asks_all and found.named_objects and not absent:  # all facts and sentences about it answer
-        certainty = max(certainty, settings.threshold)
-    chains, selected = NO_CHAINS, list[AnswerCandidate]()
-    is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
-    left_out: tuple[Line, ...] = ()
-    listed: Sequence[AnswerCandidate] = ()
-    is_clear = True
-    if found.question.asks_entries and not absent and not is_one:
-        listed, left_out = _list(state)
+    certainty, absent = _judge(state, candidates, settings)
+    listed, left_out = ((), ()) if absent else _list(state, candidates)
     if listed:
-        selected, certainty = [*listed], 1.0
-    elif candidates and certainty >= settings.threshold:
-        if settings.chains:
-            chains = join_with_chains(state, candidates, settings.lines - 1)
-        usual = select_best(candidates, chains.candidates, settings)
-        of_type = select_by_type(state, candidates, usual)
-        asks_one = found.question.type.kind in ONE_THING and not asks_all and not chains.candidates
-        is_clear = not asks_one or is_clear_answer(of_type, certainty)
-        selected = fold(state, of_type, is_clear)
-    asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
+        selected, chains, is_clear, certainty = [*listed], NO_CHAINS, True, 1.0
+    else:
+        likely = candidates if certainty >= settings.threshold else []
+        selected, chains, is_clear = _select(state, likely, certainty, settings)
+    asked = found.question.type
+    asks_changed = asked.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         from memory.answering.changes import select_changed
 
         selected = select_changed(state, selected)
-    is_digest = bool(listed) and found.question.type.of in ("all", "new")
-    if found.question.type.of != "changed" and not is_digest:  # there each line says itself what was before
+    is_digest = bool(listed) and asked.of in ("all", "new")
+    if asked.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
-    is_said = is_clear or found.question.type.kind == "count"  # which several lines may be the answer to
-    head: tuple[Line, ...] = () if is_said or not selected else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
+    is_plain = is_clear or not selected or asked.kind == "count"  # which several lines may be the answer to
+    head: tuple[Line, ...] = () if is_plain else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
     lines = (*head, *_cite(selected), *left_out)
     if lines:
         answer = make_answer(lines, certainty)
     else:
         answer = _refuse(state, candidates or state.read_found(), absent, settings)
-    if asks_changed and not any(one.earlier for one in selected):
+    if asks_changed and not any(line.earlier for line in selected):
         answer = _deny_change(found, answer)
     elif not listed and answer.kind == "answer":
         answer = replace(answer, note=describe_age(state, selected))
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
-    shown = {one.thesis_id for one in selected}
-    rest = (one for one in candidates if one.thesis_id not in shown)
-    candidates = selected if is_digest else [*selected, *rest]
-    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), is_digest, tuple(chains.chains))
+    shown = {line.thesis_id for line in selected}
+    rest = [] if is_digest else [line for line in candidates if line.thesis_id not in shown]
+    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), is_digest, tuple(chains.chains))
 
 
-def _list(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
-    """The lines of the digest, list or changes that a question asks for, and a line that counts what has none."""
+def _judge(
+    state: AnswerState, candidates: Sequence[AnswerCandidate], settings: AnswerSettings
+) -> tuple[float, tuple[str, ...]]:
+    """How likely the first candidate answers, in [0, 1], and the names of the question that none mentions."""
+    found, asked = state.found, state.question.type
+    if not candidates:
+        return 0.0, ()
+    if found.only_time or candidates[0].own or is_all_asked(found.question, candidates[0]):
+        return 1.0, ()  # all that was written at a time, or by somebody, answers
+    if absent := absent_names(state, candidates):
+        return 0.0, absent
+    certainty = confidence(state, candidates)
+    asks_all = asked.kind == "about" or asked.of in ("changed", "new")
+    if asks_all and found.named_objects:  # all facts and sentences about it answer
+        certainty = max(certainty, settings.threshold)
+    return certainty, ()
+
+
+def _select(
+    state: AnswerState, candidates: Sequence[AnswerCandidate], certainty: float, settings: AnswerSettings
+) -> tuple[list[AnswerCandidate], ChainEvidence, bool]:
+    """The lines of an answer, the chains that they are from, and whether the first line clearly answers."""
+    if not candidates:
+        return [], NO_CHAINS, True
+    chains = join_with_chains(state, candidates, settings.lines - 1) if settings.chains else NO_CHAINS
+    usual = select_best(candidates, chains.candidates, settings)
+    lines, asked = select_by_type(state, candidates, usual), state.question.type
+    asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not chains.candidates
+    is_clear = not asks_one or is_clear_answer(lines, certainty)
+    return fold(state, lines, is_clear), chains, is_clear
+
+
+def _list(
+    state: AnswerState, candidates: Sequence[AnswerCandidate]
+) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
+    """The lines of the digest, list or changes that a question asks for, and a line that counts what has none. None if
+    the first candidate is the entry that the question names by its number."""
+    if not state.question.asks_entries or (candidates and state.exact_names.are_of_line(candidates[0])):
+        return (), ()
     if state.question.type.of in ("all", "new"):
         from memory.answering.digest import write_digest  # most questions ask for none of these
 

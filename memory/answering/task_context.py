@@ -81,8 +81,9 @@ class _Page:
         seen: set[str] = set()
         misfits = 0
         for line in ranked:
-            others = self.sentences if line.earlier else (*self.facts, *self.sentences)
-            if _show(line) in seen or any(_overlap(line, other) for other in others):
+            if _show(line) in seen or any(_overlap(line, other) for other in self.sentences):
+                continue
+            if not line.earlier and any(_overlap(line, fact) for fact in self.facts):
                 continue
             self.sentences.append(line)
             if about_tokens(self.write()) <= budget:
@@ -96,7 +97,8 @@ class _Page:
     def list_sources(self) -> dict[int, ContextSource]:
         """The source of each passage (by id), numbered in the order of the facts, then of the sentences."""
         begins: dict[int, tuple[Episode, int]] = {}
-        for item in (*self.facts, *self.sentences):
+        cited: list[Cited] = [*self.facts, *self.sentences]
+        for item in cited:
             _, first = begins.get(item.episode.id, (item.episode, item.start))
             begins[item.episode.id] = item.episode, min(first, item.start)
         return {
@@ -164,7 +166,8 @@ def _show_fact(fact: EvidencePiece) -> str:
 
 def _show_head(source: ContextSource) -> str:
     """What precedes the sentences of a passage: its number, title, day and speaker."""
-    day, by = source.at and source.at.date().isoformat(), source.speaker and f"by {source.speaker}"
+    day = source.at.date().isoformat() if source.at else ""
+    by = f"by {source.speaker}" if source.speaker else ""
     return f"[{source.n}] {', '.join(filter(None, [source.title, day, by]))}: "
 
 
