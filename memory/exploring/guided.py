@@ -17,6 +17,7 @@ from time import perf_counter
 from memory.errors import ModelCancelledError, OverBudgetError
 from memory.exploring.explorer import CollectedEvidence, Explorer, Option
 from memory.llm import LlmRequest, Message, Reply, about_tokens
+from memory.nouns import Step
 from memory.protocols import LLM
 from memory.stages import GuidedNote, step
 from memory.text.quotes import make_fence, one_line
@@ -25,10 +26,7 @@ PURPOSE = "guide"
 MAX_CALLS = 6
 MAX_CHOSEN_PER_CALL = 3  # options
 MAX_OPTIONS, MAX_EVIDENCE_LINES = 12, 6  # lines shown of each
-PROMPT_TOKENS = 890  # of a request, about
-OPTIONS_SHARE = 0.7  # of the room for lines that options may take
-MAX_QUESTION_TOKENS, MAX_MISSING_TOKENS = 160, 60
-LEAST_LINE_TOKENS = 12  # a line is never cut below that
+MAX_LINE_TOKENS, MAX_QUESTION_TOKENS, MAX_MISSING_TOKENS = 45, 160, 60
 REPLY_TOKENS = 64
 DONE, NONE = "DONE", "NONE"
 
@@ -58,17 +56,18 @@ def explore_guided(
     `cancelled` question."""
     fence = make_fence()
     task = [f"Today is {now.date().isoformat()}."] if now else []
-    task.append(f"The question:\n{fence}\n{_short(question, MAX_QUESTION_TOKENS)}\n{fence}")
-    if needed := _short("; ".join(missing), MAX_MISSING_TOKENS):
-        task.append(f"Still missing: {needed}")
-    notes: list[tuple[GuidedNote, float]] = []  # the calls, and the milliseconds that each took
-    stopped = ""
+    task.append(f"The question:\n{fence}\n{_cut(question, MAX_QUESTION_TOKENS)}\n{fence}")
+    task += [f"Still missing: {_cut('; '.join(missing), MAX_MISSING_TOKENS)}"] if missing else []
+    steps: list[Step] = []
+    n_calls, stopped = 0, ""
     while not stopped:
         options = explorer.options(MAX_OPTIONS)
-        if not options or len(notes) >= calls:
-            stopped = "calls" if options else "no options"
+        if not options:
+            stopped = "no options"
+            steps.append(step(GuidedNote(n_calls, stopped=stopped), 0.0))
             break
-        note, begun = GuidedNote(len(notes) + 1, len(options)), perf_counter()
+        n_calls, begun = n_calls + 1, perf_counter()
+        note = GuidedNote(n_calls, len(options))
         request = LlmRequest(
             system=GUIDE,
             messages=(Message("user", _prompt(task, fence, explorer, options)),),
@@ -78,27 +77,22 @@ def explore_guided(
             cancelled=cancelled,
         )
         try:
-            reply = llm.complete(request)
+            note = _take_chosen(llm.complete(request), explorer, options, note)
+            stopped = note.said or "" if note.taken is None else "calls" if n_calls == calls else ""
         except Exception as error:  # a plug-in's model may raise anything
             if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
                 raise
             stopped = type(error).__name__
             note = replace(note, said=stopped, broke=not isinstance(error, OverBudgetError))
-            notes.append((note, (perf_counter() - begun) * 1000))
-            break
-        ms = (perf_counter() - begun) * 1000
-        note = _take_chosen(reply, explorer, options, replace(note, tokens=reply.usage.total))
-        notes.append((note, ms))
-        stopped = note.said or "" if note.taken is None else ""
-    last, ms = notes.pop() if notes else (GuidedNote(0), 0.0)
-    notes.append((replace(last, stopped=stopped), ms))
-    return CollectedEvidence(dict(explorer.collected), tuple(step(*entry) for entry in notes), last.call, stopped)
+        steps.append(step(replace(note, stopped=stopped or None), (perf_counter() - begun) * 1000))
+    return CollectedEvidence(dict(explorer.collected), tuple(steps), n_calls, stopped)
 
 
 def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], note: GuidedNote) -> GuidedNote:
     """Takes the options that the model chose, the first one if the reply is useless, none if it is done or none helps;
     and notes it."""
     numbers, end = parse_choice(reply.text, len(options), MAX_CHOSEN_PER_CALL)
+    note = replace(note, tokens=reply.usage.total)
     if end:
         return replace(note, said=end.lower())
     new = [options[number] for number in numbers or (0,) if explorer.take(options[number])]
@@ -108,38 +102,17 @@ def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], no
 
 
 def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequence[Option]) -> str:
-    """The task, the evidence and the options, each line cut to fit."""
-    room = PROMPT_TOKENS - about_tokens(GUIDE) - sum(map(about_tokens, task)) - 50
-    ahead = [f"[{number}] {option.label}" for number, option in enumerate(options, 1)]
-    ahead = cut_lines(ahead, room * OPTIONS_SHARE)
-    room -= sum(map(about_tokens, ahead))
-    evidence = cut_lines([f"- {line}" for line in explorer.evidence(MAX_EVIDENCE_LINES)], room) or ["- nothing"]
+    """The task, the evidence and the options."""
+    ahead = [_cut(f"[{number}] {option.label}", MAX_LINE_TOKENS) for number, option in enumerate(options, 1)]
+    evidence = [_cut(f"- {line}", MAX_LINE_TOKENS) for line in explorer.evidence(MAX_EVIDENCE_LINES)] or ["- nothing"]
     parts = [["What was found:", fence, *evidence, fence], ["Where to look next:", fence, *ahead, fence]]
     return "\n\n".join([*task, *map("\n".join, parts)])
 
 
-def _short(text: str, tokens: int) -> str:
-    return _cut(one_line(text, 3 * tokens), tokens)
-
-
-def cut_lines(lines: Sequence[str], tokens: float) -> list[str]:
-    """All lines, the longest cut so that together they have about this many tokens."""
-    sizes = sorted(map(about_tokens, lines))
-    most, left = 0, tokens
-    for place, size in enumerate(sizes):
-        most = max(LEAST_LINE_TOKENS, int(left / (len(sizes) - place)))
-        if size > most:
-            break
-        left -= size
-        most = size
-    return [_cut(line, most) for line in lines]
-
-
-def _cut(line: str, tokens: int) -> str:
-    """The beginning of a line, about this many tokens."""
-    if about_tokens(line) <= tokens:
-        return line
-    return f"{line.encode()[: 3 * tokens - 6].decode(errors='ignore').rstrip()}…"
+def _cut(text: str, tokens: int) -> str:
+    """The beginning of a text in one line, about this many tokens."""
+    line = one_line(text, 3 * tokens)
+    return line if about_tokens(line) <= tokens else f"{line.encode()[: 3 * tokens - 6].decode(errors='ignore')}…"
 
 
 def parse_choice(reply: str, n: int, most: int) -> tuple[tuple[int, ...], str]:

@@ -16,7 +16,6 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS
 from memory.store.relations import Relation
-from memory.text.languages import stem
 from memory.text.mentions import mentions, norm
 from memory.text.predicates import NAMELESS
 from memory.text.quotes import Quotable, one_line, strip_unseen
@@ -40,29 +39,18 @@ def title_label(episode: Episode, day: bool = True) -> str:
 
 def cut_around(line: str, name: str, most: int) -> str:
     """A line cut to this many characters with `name` in the middle."""
-    if len(line) <= most:
-        return line
-    place = line.casefold().find(name.casefold()) if name else -1
-    start = max(0, min(place - (most - len(name)) // 2, len(line) - most)) if place > 0 else 0
-    end = start + most
-    return f"{'…' if start else ''}{line[start:end].strip()}{'…' if end < len(line) else ''}"
+    place = max(0, line.casefold().find(name.casefold()))
+    start = max(0, min(place - (most - len(name)) // 2, len(line) - most))
+    return f"{'…' if start else ''}{line[start : start + most].strip()}{'…' if start + most < len(line) else ''}"
 
 
 class OptionLabels:
-    """Lines about passages for one question. `objects`: node id -> name; `relations` by edge id."""
+    """Lines about passages for one question. `objects`: node id -> name."""
 
-    def __init__(
-        self,
-        question: QuestionState,
-        only_open: bool,
-        objects: Mapping[int, str] | None = None,
-        relations: Mapping[int, Relation] | None = None,
-    ) -> None:
+    def __init__(self, question: QuestionState, only_open: bool, objects: Mapping[int, str] | None = None) -> None:
         self._only_open = only_open
         self._objects = objects or {}
-        self._relations = relations or {}
-        self._language = question.language
-        self._asked = {stem(word, self._language) for word in question.topic or question.terms}
+        self._terms = question.topic or question.terms
 
     def known_passage(self, episode: Episode) -> str:
         """A known passage: its title, and the sentence with most of the question's words."""
@@ -80,38 +68,33 @@ class OptionLabels:
         about it, else its own."""
         if source is not None and norm(source.title) == norm(episode.title):
             return self.open_passage(episode, source)
-        shown_passages = [passage for passage in (source, episode) if passage is not None]
-        name = self._name(object, shown_passages)
-        titles = {norm(passage.title) for passage in shown_passages}
+        ends = [passage for passage in (source, episode) if passage is not None]
+        name = self._name(object, ends)
         parts = [title_label(source, day=False)] if source else []
-        parts += [name] if name and norm(name) not in titles else []
+        parts += [name] if name and norm(name) not in {norm(passage.title) for passage in ends} else []
         parts += [title_label(episode)]
         words = self._sentence(source if source and about else episode, name)
         return f"{'' if len(parts) > 1 else 'open '}{' -> '.join(parts)}: {words}"
 
-    def relation_path(self, link: int, source: Episode | None, episode: Episode) -> str | None:
-        """A passage reached through a fact: `Shawn Levy -[born in]-> Montreal (since 2021-03-01), in "Canada": the
-        sentence`; None if the fact may not be shown."""
-        fact = self._relations.get(link)
+    def relation_path(self, fact: Relation | None, source: Episode | None, episode: Episode) -> str:
+        """A passage reached through a fact: `Shawn Levy -[born in]-> Montreal, in "Canada": the sentence`; "" if there
+        is no fact, or it may not be shown."""
+        ends = [passage for passage in (source, episode) if passage is not None]
         if fact is None or fact.modality not in TOLD_AS_FACT:
-            return None
-        shown_passages = [passage for passage in (source, episode) if passage is not None]
-        subject, object = self._name(fact.subject, shown_passages), self._name(fact.object, shown_passages)
+            return ""
+        if self._only_open and not fact.sources <= {passage.source.id for passage in ends}:
+            return ""
+        subject, object = self._name(fact.subject, ends), self._name(fact.object, ends)
         if not subject or not object:
-            return None
-        if self._only_open and not fact.sources <= {passage.source.id for passage in shown_passages}:
-            return None
-        since = from_wall(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
-        day = f" (since {since.astimezone().date().isoformat()})" if since else ""
-        way = f"{subject} -[{one_line(fact.predicate, MAX_LABEL_NAME_CHARS)}]-> {object}{day}"
-        text = episode.text.casefold()
-        name = object if object.casefold() in text else subject
-        return f"{way}, in {title_label(episode)}: {self._sentence(episode, name)}"
+            return ""
+        name = object if object.casefold() in episode.text.casefold() else subject
+        path = f"{subject} -[{one_line(fact.predicate, MAX_LABEL_NAME_CHARS)}]-> {object}"
+        return f"{path}, in {title_label(episode)}: {self._sentence(episode, name)}"
 
-    def _name(self, object: int, shown_passages: Sequence[Episode]) -> str:
+    def _name(self, object: int, passages: Sequence[Episode]) -> str:
         """The name of an object for the model; "" if it may not be named."""
         name = self._objects.get(object, "")
-        if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, shown_passages):
+        if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, passages):
             return ""
         return one_line(name, MAX_LABEL_NAME_CHARS)
 
@@ -119,16 +102,13 @@ class OptionLabels:
         """The sentence of a passage with most of the question's words, of those with `name` if there are any; cut to
         stay short."""
         text = strip_unseen(episode.text)[:MAX_CHARS_SEARCHED]
-        spans = [text[start:end] for start, end in sentences(text)] or [text]
-        if name:
-            spans = [sentence for sentence in spans if name.casefold() in sentence.casefold()] or spans
-        own = {stem(word, self._language) for word in words(episode.title)}
-        terms = (self._asked - own) or self._asked
-        best = max(spans, key=lambda sentence: len(terms & {stem(word, self._language) for word in words(sentence)}))
-        line = " ".join(best.split())
-        if line.casefold().startswith(episode.title.casefold()) and len(line) > MAX_SENTENCE_CHARS:
-            line = f"…{line[len(episode.title) :].lstrip()}"
-        return cut_around(line, name, MAX_SENTENCE_CHARS)
+        terms = set(self._terms) - set(words(episode.title))
+        spans = best_sentences(text, terms or self._terms, None) or [(0, len(text))]
+        lines = [one_line(text[start:end]) for start, end in spans]
+        best = next((line for line in lines if name.casefold() in line.casefold()), lines[0])
+        if len(best) > MAX_SENTENCE_CHARS and best.casefold().startswith(episode.title.casefold()):
+            best = f"…{best[len(episode.title) :].lstrip()}"
+        return cut_around(best, name, MAX_SENTENCE_CHARS)
 
 
 def name_objects(conn: Connection, walk: Walkable, nodes: Sequence[int], only_open: bool) -> dict[int, str]:
@@ -186,16 +166,13 @@ def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool)
     return lines
 
 
-def best_sentences(text: str, terms: Iterable[str], most: int) -> list[tuple[int, int]]:
-    """The spans of the sentences with most of these words, in text order; without any, the first."""
-    spans = sentences(text)
-    counts = [len({*words(text[start:end])} & {*terms}) for start, end in spans]
-    places = sorted(range(len(spans)), key=lambda place: (-counts[place], place))[:most]
-    return [spans[place] for place in sorted(places)]
+def best_sentences(text: str, terms: Iterable[str], most: int | None) -> list[tuple[int, int]]:
+    """The spans of the sentences with most of these words, the best first, of equals the earlier."""
+    wanted = {*terms}
+    return sorted(sentences(text), key=lambda span: -len({*words(text[slice(*span)])} & wanted))[:most]
 
 
 def preview(text: str, terms: Iterable[str]) -> str:
-    """MAX_PREVIEW_CHARS of a text from the sentence with most of these words, earlier if that is near the end."""
+    """MAX_PREVIEW_CHARS of a text from the sentence with most of these words."""
     start = next((start for start, _ in best_sentences(text, terms, 1)), 0)
-    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= MAX_PREVIEW_CHARS]
-    return one_line(text[min([start, *before]) :])[:MAX_PREVIEW_CHARS]
+    return one_line(text[start:])[:MAX_PREVIEW_CHARS]

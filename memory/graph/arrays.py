@@ -140,6 +140,10 @@ class Links(NamedTuple):
             return None
         return int(self.src[place]), int(self.dst[place])
 
+    def evidence_of(self, id: int) -> Ids:
+        """(e,) the node ids of the episodes that assert a link."""
+        return self.evidence[slice(*np.searchsorted(self.evidence[:, 0], [id, id + 1])), 1]
+
     def without_links(self, ids: Sequence[int]) -> Links:
         """These without some; unknown ids are ignored."""
         keep = ~np.isin(self.ids, ids)

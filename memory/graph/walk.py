@@ -309,10 +309,8 @@ class Walkable:
 
     def _has_evidence(self, link: int) -> bool:
         """Whether a link has evidence in a visible episode; one without evidence is visible with its ends."""
-        evidence = self.graph.links.evidence
-        first, last = np.searchsorted(evidence[:, 0], [link, link + 1])
-        episodes = evidence[first:last, 1]
-        return first == last or any(map(self.visible, episodes.tolist()))  # a retired one may have no row
+        evidence = self.graph.links.evidence_of(link).tolist()
+        return not evidence or any(map(self.visible, evidence))  # a retired one may have no row
 
 
 def _pick(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:

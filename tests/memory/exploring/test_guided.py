@@ -19,12 +19,10 @@ from memory.errors import ModelCancelledError, ModelTimeoutError
 from memory.exploring.explorer import CollectedEvidence, Explorer
 from memory.exploring.guided import (
     MAX_CALLS,
-    PROMPT_TOKENS,
-    cut_lines,
     explore_guided,
     parse_choice,
 )
-from memory.llm import LlmRequest, Usage, about_tokens, length
+from memory.llm import LlmRequest, Usage, length
 from memory.llm import Reply as Replied
 from memory.nouns import Scope
 from memory.protocols import LLM, Embedder
@@ -141,7 +139,7 @@ def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) ->
     llm = Replier(lambda request: "1, 2, 3")
     looked(fresh, llm, f"heron {script * 900}"[:3900], missing=[script * 900])
     assert len(llm.requests) == MAX_CALLS
-    assert max(map(length, llm.requests)) <= PROMPT_TOKENS + 20
+    assert max(map(length, llm.requests)) <= 1_400
 
 
 @pytest.mark.parametrize(
@@ -162,7 +160,7 @@ def test_a_model_that_never_says_done_is_stopped(fresh: Memory, ollama: FakeOlla
 
 def test_the_calls_that_are_left_are_all_it_gets(fresh: Memory) -> None:
     fill(fresh)
-    for most in (0, 1, 2, 3):
+    for most in (1, 2, 3):
         llm = Replier(lambda request: "1")
         result, _ = looked(fresh, llm, calls=most)
         assert (len(llm.requests), result.calls, result.stopped) == (most, most, "calls")
@@ -289,19 +287,9 @@ def test_a_reply_never_chooses_what_is_not_there(said: str, n: int, most: int) -
     assert not (done and places)
 
 
-@given(st.lists(st.text(max_size=300), max_size=14), st.integers(0, 900))
-def test_only_long_lines_are_cut(lines: list[str], tokens: int) -> None:
-    short = cut_lines(lines, tokens)
-    assert len(short) == len(lines)
-    assert sum(map(about_tokens, short)) <= max(tokens, 13 * len(lines))
-    lengths = {about_tokens(line) for line, made in zip(lines, short, strict=True) if line != made}
-    kept = {about_tokens(line) for line, made in zip(lines, short, strict=True) if line == made}
-    assert not lengths or not kept or min(lengths) >= max(kept)
-
-
 @examples(1 / 2)
 @given(
-    vaults, questions, as_ofs, scopes, st.integers(0, 8), st.integers(1, 3),
+    vaults, questions, as_ofs, scopes, st.integers(1, 8), st.integers(1, 3),
     st.lists(st.sampled_from(["1", "2, 3", "5", "9999", "", "DONE", "yes", "no", "non so", "back"]), min_size=1),
 )  # fmt: skip
 def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
