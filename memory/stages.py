@@ -14,7 +14,6 @@ Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, searc
 FURTHER: tuple[Tier, ...] = ("R3", "R4")  # on which a model looks further
 
 # Paths into a step's JSON, as SQL asks for them; tests hold that the notes have these fields.
-TIME_EPISODE = "$.time.episode"  # of ScopeNote: the passage that dates the event by which a question names its time
 TEXT_ONLY = "$.text_only"  # of RankNote
 UNKNOWN = "$.unknown"  # of RouteNote
 
@@ -74,15 +73,12 @@ def _to_plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TimeNote(Note):
-    """The time a question names: ISO 8601, from `since` and before `until`; of an event, the passage and the line that
-    date it."""
+    """The time a question names: ISO 8601, from `since` and before `until`."""
 
     kind: str
     words: str = ""
     since: str | None = None
     until: str | None = None
-    line: str | None = None
-    episode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +91,8 @@ class AnalysisNote(Note, stage="analyse"):
 
 @dataclass(frozen=True, slots=True)
 class ScopeNote(Note, stage="scope"):
-    """How many episodes a question may look at, and the time of the event that it names."""
+    """How many episodes a question may look at."""
 
-    time: TimeNote | None = None
     episodes: int = 0
 
 

@@ -151,14 +151,11 @@ def describe_time(step: wire.Step) -> str | None:
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."
-    note = wire.AnalysisNote.from_step(step) or wire.ScopeNote.from_step(step)
+    note = wire.AnalysisNote.from_step(step)
     time = note.time if note is not None else None
     if time is None or time.kind == "now":
         return None
-    if time.kind == "unknown":
-        return f'No dated line says when that was: "{time.words}".'
-    line = f": {time.line}" if time.line else "."
-    return f'Read "{time.words}" as {_span(time)}{line}'
+    return f'Read "{time.words}" as {_span(time)}.'
 
 
 def _span(time: wire.TimeNote) -> str:

@@ -13,7 +13,7 @@ from functools import cache
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
 from memory.retrieval.question_type import find_subject
-from memory.retrieval.state import Anchor, QuestionState, Retrieval
+from memory.retrieval.state import QuestionState, Retrieval
 from memory.stages import AnalysisNote, TimeNote
 from memory.text.languages import (
     ENGLISH,
@@ -22,13 +22,12 @@ from memory.text.languages import (
     guess_language,
     stem,
     stop_words,
-    tables,
     word_set,
 )
 from memory.text.mentions import Mention, mentions, norm
 from memory.text.words import UNSPACED, WORD, Term, replace_surrogates, strip_accents, to_nfc, words
 from memory.time.dates import month_names
-from memory.time.expressions import TimeExpression, asks_time, generic_verbs, is_state, parse_span, resolve_time, tense
+from memory.time.expressions import TimeExpression, asks_time, generic_verbs, parse_span, resolve_time, tense
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
@@ -53,12 +52,11 @@ def analyse(
     *,
     as_of: datetime | None = None,
     within: Scope | None = None,
-    when: TimeExpression | None = None,
 ) -> QuestionState:
     """Analyses a question by its words alone. `person_names` are those of the owner of the memory; relative times such
-    as "last week" are resolved from `now`, by default `as_of` or the clock's time. `when`: the time the question refers
-    to, if already known. Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a
-    time without a zone, and a range that ends before it begins."""
+    as "last week" are resolved from `now`, by default `as_of` or the clock's time. Raises InvalidInputError for an
+    empty question or one over MAX_QUESTION_CHARS characters, a time without a zone, and a range that ends before it
+    begins."""
     _check_times(as_of, within, now)
     stripped = to_nfc(replace_surrogates(text).strip())
     if not stripped:
@@ -71,7 +69,7 @@ def analyse(
     asked_on = now or as_of or datetime.now(UTC)
     language = guess_language(stripped)
     overview = find_overview(stripped, language, asked_on)
-    when = when or resolve_time(stripped, asked_on) or overview
+    when = resolve_time(stripped, asked_on) or overview
     rephrased = in_first_person(stripped, person_names)
     of_owner = _first_person(language).search(rephrased) is not None
     if rephrased != stripped and not _find_content(rephrased, language):  # "Who is Ana?" asks about Ana
@@ -99,7 +97,6 @@ def analyse(
         asked_on=asked_on,
         when=when,
         language=language,
-        anchor=find_anchor(rephrased) if when is None else None,
         of_owner=of_owner,
         mentions=entities,
         writer=writer,
@@ -121,20 +118,6 @@ def time_note(when: TimeExpression) -> TimeNote:
     """The time a question refers to, for the trace."""
     since, until = (moment.isoformat() if moment else None for moment in (when.since, when.until))
     return TimeNote(when.kind, when.words, since, until)
-
-
-def without_anchor(question: QuestionState, when: TimeExpression) -> QuestionState:
-    """The question without the event that gives its time, with `when` as that time."""
-    assert question.anchor is not None
-    rephrased = analyse(
-        question.anchor.rest,
-        question.person_names,
-        question.asked_on,
-        as_of=question.as_of,
-        within=question.within,
-        when=when,
-    )
-    return replace(rephrased, original=question.original)
 
 
 def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
@@ -206,35 +189,6 @@ def _find_names(text: str, language: str, entities: Iterable[Mention]) -> dict[s
                 names[key] = max(sure, names.get(key, 0.0))
     names.update({mention.norm: 1.0 for mention in entities})
     return names
-
-
-def find_anchor(question: str) -> Anchor | None:
-    """The event by which a question gives its time, if it does."""
-    match = _anchor_pattern().search(question)
-    if match is None:
-        return None
-    who = match["name"] or "i"
-    about = tuple(word for word in content_words(match["about"], ENGLISH) if word.casefold() != match["verb"].lower())
-    remainder = f"{question[: match.start()]} {question[match.end() :]}".strip(" ,")
-    side = match["side"].lower()
-    if match["verb"].lower() in word_set("anchors", "no_events"):
-        return None
-    if not any(letter.isalpha() for letter in remainder) or asks_time(remainder):
-        return None
-    if side in ("since", "after") and is_state(remainder):  # a state since then may be in an earlier note
-        return None
-    return Anchor(side, match[0].strip(), who.casefold(), match["verb"].lower(), about, remainder)
-
-
-@cache
-def _anchor_pattern() -> re.Pattern[str]:
-    [words] = tables("anchors", language=ENGLISH)
-    return re.compile(
-        rf"(?<!\w)(?P<side>(?i:{words['sides']}))\s+"
-        rf"(?:(?i:{words['asker']})|(?P<name>[A-Z]\w+)(?:\s+[A-Z]\w+)?)\s+"
-        rf"(?:(?:{words['adverbs']}) )*(?P<verb>[a-z]+)\b"
-        rf"(?P<about>(?:(?!,|\?|!|;|\.(?:\s|$)|\b(?:{words['about_ends']})\b).)*)"
-    )
 
 
 @cache

@@ -47,7 +47,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
         seen,
         retrieval.valid_time,
         to_wall(question.as_of),
-        timeless=retrieval.when is None and question.when is None and question.anchor is None,
+        timeless=retrieval.when is None and question.when is None,
     )
     return retrieval.replay.note()
 
@@ -128,7 +128,7 @@ def retrieve(
     the answer, if it was asked. `reranking` reranks the first passages of chats.
     """
     state = Retrieval(
-        conn, snapshot, CachedEmbedder(embedder), settings, question, question, k, by_type, remembered, scorer,
+        conn, snapshot, CachedEmbedder(embedder), settings, question, k, by_type, remembered, scorer,
         strategy, outline, reranking,
     )  # fmt: skip
     for _, stage in STAGES:

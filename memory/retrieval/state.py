@@ -35,20 +35,6 @@ LEXICAL_WEIGHT = 0.5  # share of full text with static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """An event by which a question gives its time. `words` are those of the question, `side` the side of the event;
-    `who` did it ("i" for the asker), `verb` what, `about` the other identifying words. `rest` is the question without
-    it."""
-
-    side: str
-    words: str
-    who: str
-    verb: str
-    about: tuple[str, ...]
-    rest: str
-
-
 class CachedEmbedder:
     """Embeds each text of one question once. Several threads may use it; they may embed the same text twice. If
     embedding fails, because a server is down or a model cannot be loaded, the question has no vector, and is answered
@@ -98,8 +84,8 @@ class QuestionState:
 
     `original` is the unmodified text; `terms`: search words, lower case, unique; `topic`: those that are not about
     time, possibly none. `names`: norms that may be objects -> certainty by form (1 for a capitalised name, less for a
-    word that may be one), without the asker's own names. `when`: the time it refers to, or `anchor`: the event that
-    gives it. `language` is a guess. `of_owner`: it asks about the owner of the memory, who has the `person_names`.
+    word that may be one), without the asker's own names. `when`: the time it refers to.
+    `language` is a guess. `of_owner`: it asks about the owner of the memory, who has the `person_names`.
     `mentions` are the named entities of the text. `writer`: the name of the person whose words it asks for, or "".
     `asks_all`: it asks for no single thing, and may ask for everything of a time or name.
 
@@ -115,7 +101,6 @@ class QuestionState:
     asked_on: datetime
     when: TimeExpression | None = None
     language: str = ENGLISH
-    anchor: Anchor | None = None
     of_owner: bool = False
     mentions: tuple[Mention, ...] = ()
     writer: str = ""
@@ -180,18 +165,15 @@ NO_TEXT_SCORES = TextScores(np.zeros(0, np.float32), np.zeros(0, np.float32), np
 class Retrieval:
     """The working state of one retrieval: its input, and what each stage adds for the next ones.
 
-    `whole` is the original question, `question` the one to search for, without a resolved anchor. `k` episodes are
-    wanted, more with `by_type` if the type of the question needs many. `allowed` (n,) are the visible episodes, `seen`
-    (n,) those to search, with `time_weights` (n,) unless equal. `when` is the time that limits the search and
-    `spoken_of` the one in the question; `valid_time` when facts must hold. `objects`: column -> weight of the named
-    objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows.
-    """
+    `k` episodes are wanted, more with `by_type` if the type of the question needs many. `allowed` (n,) are the visible
+    episodes, `seen` (n,) those to search, with `time_weights` (n,) unless equal. `when` is the time that limits the
+    search and `spoken_of` the one in the question; `valid_time` when facts must hold. `objects`: column -> weight of
+    the named objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows."""
 
     conn: Connection
     snapshot: Snapshot
     embedder: CachedEmbedder
     settings: RecallSettings
-    whole: QuestionState
     question: QuestionState
     k: int
     by_type: bool = False

@@ -43,8 +43,8 @@ def search_text(retrieval: Retrieval) -> TextNote:
     scores = text_scores(*context, question, retrieval.seen)
     if retrieval.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
         retrieval.seen, retrieval.time_weights = retrieval.allowed, None
-        retrieval.when, retrieval.question = None, retrieval.whole
-        scores = text_scores(*context, retrieval.question, retrieval.seen)
+        retrieval.when = None
+        scores = text_scores(*context, question, retrieval.seen)
     if not question.topic and retrieval.time_weights is not None:  # every passage about that time fits
         scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores

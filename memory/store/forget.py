@@ -11,7 +11,6 @@ from secrets import token_hex
 
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
-from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
@@ -258,10 +257,8 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
     query = (
         f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
         f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {LISTED} UNION SELECT id FROM trace WHERE {cites}"
-        f" UNION SELECT trace_id FROM trace_step WHERE stage = '{ScopeNote.stage}'"
-        f" AND detail ->> '{TIME_EPISODE}' IN {LISTED}"
     )
-    traces = id_list(select_ids(conn, query, nodes, edges, nodes, nodes))
+    traces = id_list(select_ids(conn, query, nodes, edges, nodes))
     conn.execute(
         "UPDATE message SET text = ?, citations = '[]', trace_id = NULL"
         f" WHERE role = 'memory' AND (trace_id IN {LISTED} OR {cites})",

@@ -184,6 +184,11 @@ def drop_recorded_figures(conn: Connection) -> None:
     conn.execute("DROP TABLE IF EXISTS diag")
 
 
+def drop_lines_of_events(conn: Connection) -> None:
+    """Removes the lines that dated an event of a question from traces; forgetting no longer looks for them there."""
+    conn.execute("UPDATE trace_step SET detail = json_remove(detail, '$.time') WHERE stage = 'scope'")
+
+
 def _to_wall_time(item: Any) -> Any:
     """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
     if isinstance(item, dict):
@@ -205,6 +210,7 @@ STEPS: tuple[Step, ...] = (
     compare_sentences,
     seal_each_row,
     drop_recorded_figures,
+    drop_lines_of_events,
 )
 
 

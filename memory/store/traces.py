@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
-from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
+from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, notes
 from memory.store.connect import Connection
 from memory.store.rows import (
     LISTED,
@@ -121,7 +121,6 @@ def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
     could not remove it from this trace."""
     nodes = {visit.node_id for visit in trace.visits}
     nodes |= {citation.episode_id for citation in answer.citations} if answer is not None else set()
-    nodes |= {note.time.episode for note in notes(ScopeNote, trace.steps) if note.time and note.time.episode}
     (number,) = conn.execute(f"SELECT count(*) FROM node WHERE id IN {LISTED}", (id_list(nodes),)).fetchone()
     return bool(number == len(nodes))
 

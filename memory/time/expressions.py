@@ -91,14 +91,6 @@ _UNITS = ("year", "quarter", "season", "month")  # longer than a day, and starti
 _TENSES_OF_NOTES: tuple[Tense, ...] = ("past", "", "present")
 
 
-def apply_signal(
-    side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None
-) -> TimeExpression | None:
-    """The time for one side of a span ("before", "since", "in" ...). `rest` is the question without the time, `words`
-    name the time. `span` and `now` are local times of `zone`."""
-    return _add_zone(_make_expression(side, span, rest, words, now), zone)
-
-
 def asks_time(question: str) -> bool:
     """Whether a question asks when something was, how long or how often."""
     return _compile_asks().search(strip_accents(question.lower())) is not None

@@ -7,13 +7,13 @@ import pytest
 from memory import stages
 from memory.nouns import Step
 from memory.stages import (
+    AnalysisNote,
     AnswerNote,
     GraphNote,
     Note,
     RankNote,
     ReplayNote,
     RouteNote,
-    ScopeNote,
     TextNote,
     TimeNote,
     last_note,
@@ -25,7 +25,6 @@ from memory.stages import (
 @pytest.mark.parametrize(
     ("path", "kinds"),
     [
-        (stages.TIME_EPISODE, [ScopeNote]),
         (stages.TEXT_ONLY, [RankNote]),
         (stages.UNKNOWN, [RouteNote]),
         (stages.EARLIER, [ReplayNote]),
@@ -33,17 +32,16 @@ from memory.stages import (
     ],
 )
 def test_what_sql_reads_is_a_field_of_its_note(path: str, kinds: list[type[Note]]) -> None:
-    name, *rest = path.removeprefix("$.").split(".")
+    name = path.removeprefix("$.")
     for kind in kinds:
         assert name in {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    assert set(rest) <= {item.name for item in fields(TimeNote)}
 
 
 def test_a_note_survives_the_trace() -> None:
-    note = ScopeNote(TimeNote("day", "the storm", "2025-03-01T00:00:00+00:00", line="The storm came.", episode=7), 3)
+    note = AnalysisNote(["boat"], TimeNote("day", "1 March", "2025-03-01T00:00:00+00:00"))  # type: ignore[arg-type]
     kept = step(note, 1.5)
-    assert kept == Step("scope", 1.5, kept.detail) and "until" not in kept.detail["time"]
-    assert last_note(ScopeNote, [step(ScopeNote(), 0.0), kept, step(TextNote(0.5), 0.0)]) == note
+    assert kept == Step("analyse", 1.5, kept.detail) and "until" not in kept.detail["time"]
+    assert last_note(AnalysisNote, [step(AnalysisNote(), 0.0), kept, step(TextNote(0.5), 0.0)]) == note
     assert list(notes(TextNote, [kept])) == [] and last_note(TextNote, [kept]) is None
 
 

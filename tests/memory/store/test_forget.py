@@ -5,7 +5,7 @@ from hashlib import sha256
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Answer, Citation, Forgotten, Scope, Step, Trace, Visit
+from memory.nouns import Answer, Citation, Forgotten, Scope, Trace, Visit
 from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
@@ -34,8 +34,6 @@ def tell(store: Store) -> int:
         visits = (Visit(id, "episode", "Wwwtitle", 1.0, "text"), Visit(ana, "object", "Qqqzwickl", 1.0, "seed"))
         trace = traces.store(conn, Trace("What was whispered?", (), visits), answer, 2000)
         traces.store(conn, Trace("And then?"), Answer("", no_answer=True), 2000, Plan(within=Scope(("Yyysecret.md",))))
-        dated = {"kind": "range", "line": "Qqqzwickl whispered", "episode": id}
-        traces.store(conn, Trace("And before?", (Step("scope", 1.0, {"time": dated}),)), None, 2000)
         chat = conversations.create(conn, "Chat", 2000)
         conversations.append(conn, chat, "user", "What was whispered?", 2000)
         conversations.append(conn, chat, "memory", answer.text, 2000, citations=answer.citations, trace_id=trace)

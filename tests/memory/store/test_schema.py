@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.nouns import FORGOTTEN
-from memory.store import check, forget, ownership, schema, sources
+from memory.nouns import FORGOTTEN, Step, Trace
+from memory.store import check, forget, ownership, schema, sources, traces
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember_in_older, use_steps
@@ -87,6 +87,18 @@ def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
         reasons = {skip.uri: skip.reason for skip in sources.list_skipped(conn)}
         assert reasons == {"/diary.md": FORGOTTEN, "/photo.jpg": "there is no reader for it"}
         assert not forget.is_marked(conn, "00" * 32)
+
+
+def test_lines_that_dated_an_event_leave_the_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dated = Step("scope", 1.0, {"episodes": 3, "time": {"kind": "range", "line": "Qqqzwickl moved.", "episode": 7}})
+    with monkeypatch.context() as then:
+        use_steps(then, *schema.STEPS[: schema.STEPS.index(schema.drop_lines_of_events)])
+        with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
+            traces.store(conn, Trace("Before I moved?", (dated,)), None, 1)
+    with Store.open(tmp_path / "memory.db") as store:
+        assert check.check(store).problems == ()
+        with store.reading() as conn:
+            assert conn.execute("SELECT detail FROM trace_step").fetchall() == [('{"episodes":3}',)]
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
