@@ -33,7 +33,6 @@ LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of wo
 LEAST_NEARNESS = 0.2  # `together` of lines that answer without any word that the question asks for
 MAX_LEAD = 3.0
 IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
-ABSENT = 0.5  # share of a question's names that may be missing in replayed evidence
 
 WEIGHTS: Mapping[str, float] = {"together": 1.5, "kind": 1.5, "cosine": 2.0, "lead": 0.4}
 BIAS = -2.81
@@ -213,31 +212,6 @@ def assess(
     if confidence < threshold:
         gaps.append("No line is likely to answer.")
     return tuple(gaps), unknown
-
-
-def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -> bool:
-    """Whether evidence that answered a similar question may answer this one: most names of the question, weighted by
-    rarity (ln N/df), are in it or in that question (`asked`). The same question with other names does not fit."""
-    if not evidence:
-        return False
-    graph = found.graph
-    mentioned = set().union(*_list_mentioned(graph, evidence))
-    text = norm(" ".join([asked, *(f"{passage.title} {passage.text}" for passage in evidence)]))
-    columns = np.array([column for column, weight in found.seeds.objects.items() if weight == 1], np.int64)
-    rarity = {
-        column: weight
-        for column, weight in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
-        if not graph.leads_nowhere[column]
-    }
-    labels = {column: norm(found.named_objects.get(int(graph.object_ids[column]), "")) for column in rarity}
-    absent = sum(
-        weight
-        for column, weight in rarity.items()
-        if column not in mentioned and not (labels[column] and labels[column] in text)
-    )
-    unknown, highest = _find_unknown(found), math.log(max(2, graph.n_alive))
-    absent += highest * sum(norm(name) not in text for name in unknown)
-    return bool(absent <= ABSENT * (sum(rarity.values()) + highest * len(unknown)))
 
 
 def _find_unknown(found: RetrievalResult) -> tuple[str, ...]:

@@ -26,7 +26,6 @@ from memory.answering import compose
 from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
-from memory.answering.confidence import fits
 from memory.answering.context import (
     MAX_PASSAGES_MORE,
     MAX_WHOLE,
@@ -37,18 +36,20 @@ from memory.answering.context import (
 )
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
+from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
 from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Episode, Preview
+from memory.nouns import Answer, Citation, Episode, Preview, Token
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs, traces
+from memory.store.queries import Earlier
 from memory.store.traces import Refused
 from memory.text.quotes import make_fence
 
@@ -64,7 +65,6 @@ MAX_TOKENS_MANY = 2_000  # of evidence for many things
 MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_700, 45  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 SCATTERED, MASS = 6, 0.8  # episodes for this share of the score: the evidence is scattered
-NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 
 @dataclass(kw_only=True)
@@ -101,8 +101,8 @@ class Escalation(Answering):
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        if self.found.replay.evidence and not self.parts:
-            answer = yield from self._answer_from_replay()
+        if (past := self.found.replay.past) is not None:
+            answer = yield from self._answer_from_replay(past)
             if answer is not None:
                 return answer
         yield from self._consult()
@@ -133,24 +133,22 @@ class Escalation(Answering):
             refused = (text, llm.name, context) if text.no_answer else None
             extractive = yield from self._extract()
 
-    def _answer_from_replay(self) -> Generator[Event, None, Answer | None]:
-        """The answer from what helped with such a question before, if a model finds it there."""
+    def _answer_from_replay(self, past: Earlier) -> Generator[Event, None, Answer | None]:
+        """The answer from what answered this question before, or one that means the same, if a model finds it there and
+        says what was said then."""
         start, whole = perf_counter(), self.found
         with self.reading() as conn:
-            known = whole.restricted_to(conn, whole.replay.evidence[:MAX_EPISODES_REPLAYED])
+            known = whole.restricted_to(conn, past.cited[:MAX_EPISODES_REPLAYED])
             extractive = extract_answer(conn, known, self.embedder, self.settings)
         if extractive.is_digest:  # the earlier evidence is only a part of it
             return None
-        evidence = [hit.episode for hit in known.recall.hits]
-        same = whole.replay.earlier is not None
-        asked = whole.replay.like.question if whole.replay.like is not None else ""
-        may_try = same or (
-            self.options.effort != "quick"  # in vain, it takes a second call
-            and whole.question.type.kind not in WHOLE  # what helped with another question is not all there is
+        evidence = {hit.episode.id for hit in known.recall.hits}
+        enough = bool(evidence) and (
+            whole.replay.earlier is not None
+            # in vain it takes a second call, and what helped with another question is not all there is
+            or (self.options.effort != "quick" and whole.question.type.kind not in WHOLE)
         )
-        enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
-        note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
-        yield self._record(step(note, (perf_counter() - start) * 1000))
+        yield self._record(step(RouteNote("R0", enough), (perf_counter() - start) * 1000))
         pieces = self._gather(known, ()) if enough else ()
         try:
             picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
@@ -160,15 +158,19 @@ class Escalation(Answering):
             return None
         llm, context = picked
         self.found, self.tier = known, "R0"
-        text = yield from self._compose(llm, context, extractive)
+        written: list[Token | Citation] = []  # shown only if the answer is kept
+        text = yield from _withhold(self._compose(llm, context, extractive), written)
         if text.broken:  # who fails now fails again; the extractive answer is taken from all there is
             self.found = whole
             extractive = yield from self._extract()
-        if text.text or text.broken:
+        differs = bool(text.text) and not agrees(text.text, past, whole.question.text)
+        if text.broken or (text.text and not differs):
+            yield from written
             return (yield from finalise(text, extractive, self.found, llm.name, context))
-        self.found, self.tier = whole, "R2"
+        self.tier = "R2"  # what was answered then or now is wrong: what is no evidence for it comes last
+        self.found = whole.demote(evidence) if text.no_answer else whole
         why = "The model does not find the answer in" if text.no_answer else "Nothing is proved of what it wrote from"
-        reason = f"{why} what helped before."
+        reason = "It was answered otherwise before." if differs else f"{why} what helped before."
         yield self._record(step(RouteNote("R2", reason=reason), 0.0))
         return None
 
@@ -378,6 +380,22 @@ class Escalation(Answering):
         hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
         most, fence = self.settings.answer_tokens, fence or self.fence
         return compose.build_request(question, context, self.options, hint=hint, max_tokens=most, fence=fence)
+
+
+def _withhold(
+    events: Generator[Event, None, GroundedText], withheld: list[Token | Citation]
+) -> Generator[Event, None, GroundedText]:
+    """Passes on the events of an answer, but adds its text and citations to `withheld`."""
+    while True:
+        try:
+            event = next(events)
+        except StopIteration as end:
+            text: GroundedText = end.value
+            return text
+        if isinstance(event, Token | Citation):
+            withheld.append(event)
+        else:
+            yield event
 
 
 def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None:

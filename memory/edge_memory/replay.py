@@ -7,6 +7,7 @@ evidence."""
 
 import heapq
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,11 +21,15 @@ from memory.stages import ReplayNote
 from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
+from memory.text.languages import content_words, guess_language, stem
+from memory.text.mentions import mentions, norm, same_numbers
+from memory.text.words import words
 
 NODES, DEPTH = 40, 6  # limits of a replay: vertices, and edges to the farthest
 STARTS = 8  # best episodes of text search from which it starts, in addition to named objects
 TRIED = 10  # edges tried per vertex; some cannot be walked
 APART = 0.20  # minimum lead (cosine) of a paraphrase over other questions
+_CITATION = re.compile(r"\[\d+\]")
 NO_QUERY = np.zeros(0, np.float32)
 OFFERED = 10  # similar questions looked at
 
@@ -46,6 +51,11 @@ class ReplayResult:
     fires: Mapping[int, float] = field(default_factory=dict)
     earlier: Earlier | None = None
     like: Earlier | None = None
+
+    @property
+    def past(self) -> Earlier | None:
+        """The earlier question whose answer this one should get."""
+        return self.earlier or self.like
 
     @property
     def evidence(self) -> tuple[int, ...]:
@@ -81,10 +91,10 @@ def replay_earlier(
     allowed: Bools,
     valid_time: Moment,
     as_of: int | None,
-    timeless: bool,
+    question: str,
 ) -> ReplayResult:
     """The replay for a question with vector `query` (d,) that starts at `starts` (node ids) and may see `allowed` (n,),
-    as of a time in ms UTC. Only a `timeless` question, which names no time, is matched with earlier ones."""
+    as of a time in ms UTC. `question`: its text if it names no time; only such a one is matched with earlier ones."""
     key = remembered.key(query) if query.any() else None
     if key is None:
         return ReplayResult(query)
@@ -93,7 +103,7 @@ def replay_earlier(
     if len(fires.edges):
         result = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
     result = replace(result, query=query)
-    if not timeless:
+    if not question:
         return result
 
     def sees(episode: int) -> bool:
@@ -101,7 +111,7 @@ def replay_earlier(
 
     asked = asked_before(conn, remembered, key, as_of, sees)
     earlier = answered_before(asked)
-    return replace(result, earlier=earlier, like=most_alike(asked) if earlier is None else None)
+    return replace(result, earlier=earlier, like=most_alike(asked, question) if earlier is None else None)
 
 
 def replay_walk(
@@ -172,14 +182,34 @@ def answered_before(candidates: Sequence[tuple[Earlier, float]]) -> Earlier | No
     return next((question for question, cosine in candidates if cosine >= SAME), None)
 
 
-def most_alike(candidates: Sequence[tuple[Earlier, float]]) -> Earlier | None:
-    """The question of `asked_before` that is clearly a paraphrase: the next one with other evidence is much less
-    similar. Similarity alone means little if all questions are about the same few people."""
+def most_alike(candidates: Sequence[tuple[Earlier, float]], question: str) -> Earlier | None:
+    """The question of `asked_before` that is clearly a paraphrase: it names the same, and the next one with other
+    evidence is much less similar. Similarity alone means little if all questions are about the same few people."""
     if not candidates:
         return None
-    top_k, alike = candidates[0]
-    strange = (cosine for other, cosine in candidates if not set(top_k.cited) & set(other.cited))
-    return top_k if alike - next(strange, 0.0) >= APART else None
+    first, alike = candidates[0]
+    strange = (cosine for other, cosine in candidates if not set(first.cited) & set(other.cited))
+    is_clear = alike - next(strange, 0.0) >= APART
+    return first if is_clear and _names_same(question, first.question) else None
+
+
+def _names_same(question: str, other: str) -> bool:
+    """Whether each name in one of two questions is part of the other, and both have the same numbers."""
+    pairs = (question, norm(other)), (other, norm(question))
+    are_named = all(mention.norm in text for asked, text in pairs for mention in mentions(asked))
+    return are_named and same_numbers(norm(question), norm(other))
+
+
+def agrees(answer: str, past: Earlier, question: str) -> bool:
+    """Whether an answer to a question says what was answered in the `past`: of the words that are in neither question,
+    the shorter answer shares at least half with the longer one; without any, both begin alike ("yes", "no")."""
+    language = guess_language(question)
+    texts = [_CITATION.sub(" ", text) for text in (f"{question} {past.question}", answer, past.answer)]
+    asked, now, before = ({stem(word, language) for word in content_words(text, language)} for text in texts)
+    now, before = now - asked, before - asked
+    if not now or not before:
+        return words(texts[1])[:1] == words(texts[2])[:1]
+    return 2 * len(now & before) >= min(len(now), len(before))
 
 
 def _add_edges(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Activation) -> None:

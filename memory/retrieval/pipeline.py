@@ -47,7 +47,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
         seen,
         retrieval.valid_time,
         to_wall(question.as_of),
-        timeless=retrieval.when is None and question.when is None,
+        question.text if retrieval.when is None and question.when is None else "",
     )
     return retrieval.replay.note()
 

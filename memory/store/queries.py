@@ -26,14 +26,15 @@ class Geometry(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """A question answered before: its text and the episodes `cited`; `unchanged`: all of them are live, and none of
-    their facts was replaced or disputed since."""
+    """A question answered before: its text, its answer and the episodes `cited`; `unchanged`: all of them are live, and
+    none of their facts was replaced or disputed since."""
 
     trace_id: int
     as_of: int | None
     cited: tuple[int, ...]
     unchanged: bool
     question: str = ""
+    answer: str = ""
 
 
 def round_vector(query: Vectors) -> Vectors:
@@ -128,7 +129,8 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
     """{question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(
-        f"SELECT id, as_of, question FROM trace WHERE id IN {LISTED} AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
+        f"SELECT id, as_of, question, ifnull(answer, '') FROM trace WHERE id IN {LISTED} AND no_answer = 0"
+        " AND ifnull(feedback, 0) >= 0",
         (listed,),
     ).fetchall()
     cited: dict[int, list[int]] = {}
@@ -138,8 +140,8 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
         if not is_as_it_was:
             changed.add(trace)
     return {
-        id: Earlier(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question)
-        for id, as_of, question in asked
+        id: Earlier(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question, answer)
+        for id, as_of, question, answer in asked
     }
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from memory.answering.confidence import assess, fits
+from memory.answering.confidence import assess
 from memory.answering.escalation import is_scattered, next_tier
 from memory.nouns import Document
 from memory.retrieval.state import RetrievalResult
@@ -71,18 +71,6 @@ def test_another_time_than_the_one_asked_of_is_a_gap(town: Memory) -> None:
 
 def test_nothing_found_is_said_so(fresh: Memory) -> None:
     assert looked(fresh, "Where does Ana Costa work?")[0] == ("Nothing was found.",)
-
-
-def test_what_helped_before_fits_if_it_speaks_of_what_the_question_names(town: Memory) -> None:
-    of_ana, of_berit = (
-        [hit.episode for hit in found(town, name, k=1).recall.hits] for name in ("Ana Costa", "Berit Lund")
-    )
-    assert fits(found(town, "At which place is Ana Costa employed?"), of_ana)
-    assert not fits(found(town, "At which place is Ana Costa employed?"), of_berit), "all but the same words are not it"
-    assert not fits(found(town, "At which place is Okafor Mensah employed?"), of_ana), "a name that nobody knows"
-    assert fits(found(town, "Where does she work?"), of_ana), "what names nothing is for the model to see"
-    assert not fits(found(town, "Where does she work?"), [])
-    assert fits(found(town, "Does Ana Costa sail to Skagen with Berit Lund?"), of_berit), "most of it stands there"
 
 
 RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": True, "calls_left": 9}

@@ -108,8 +108,35 @@ def test_what_is_asked_whole_is_not_answered_from_what_helped_with_one(fleet: De
 def test_all_but_the_same_words_about_somebody_else_are_another_question(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     heard = fleet.ask("In which harbour does the boat of the Mensah family lie?", replay=True)
-    looked = next(e.detail for e in heard.events if isinstance(e, Step) and e.name == "route")
-    assert looked["tier"] == "R0" and not looked["enough"], "looked at, and not tried"
+    assert "R0" not in tiers(heard)
+
+
+def test_an_answer_from_memory_counts_only_if_it_is_that_of_before(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    errs = [Says("A ketch [1]."), seeking("Marlin", "Skagen")]
+    fleet.ollama.answer = lambda body: errs.pop(0) if isinstance(errs[0], Says) else errs[0](body)
+    heard = fleet.ask(QUESTION, replay=True)
+    assert tiers(heard)[-1] == "R2" and "Skagen" in heard.answer.text
+    reasons = [e.detail.get("reason") for e in heard.events if isinstance(e, Step) and e.name == "route"]
+    assert "It was answered otherwise before." in reasons
+
+
+def test_what_a_model_no_longer_takes_for_the_answer_is_shown_last(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    fleet.ollama.answer = lambda body: Says("NO ANSWER: it")
+    fleet.ask(QUESTION, replay=True)
+    titles = [row.partition('in "')[2].partition('"')[0] for row in evidence(fleet.ollama.chats[-2]).values()]
+    assert titles and "Marlin" not in titles[:3]
+
+
+def test_a_question_with_two_parts_is_brought_back_as_well(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Marlin", "Skagen", "Voss")
+    both = f"{QUESTION[:-1]} and which doctor did Berit Lund see about her knee?"
+    first = fleet.ask(both, replay=True)
+    calls = len(fleet.ollama.chats)
+    second = fleet.ask(both, replay=True)
+    assert tiers(first)[-1] == "R2" and tiers(second) == ["R0"] and len(fleet.ollama.chats) == calls + 1
+    assert second.answer.text == first.answer.text
 
 
 def test_another_question_gets_nothing_of_it(fleet: Desk) -> None:

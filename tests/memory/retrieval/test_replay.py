@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from memory.edge_memory import rebuild, reinforce
 from memory.edge_memory.edges import Activation, EdgeMemory
 from memory.edge_memory.reinforce import Credit
-from memory.edge_memory.replay import ReplayResult, answered_before, asked_before, most_alike, replay_walk
+from memory.edge_memory.replay import ReplayResult, agrees, answered_before, asked_before, most_alike, replay_walk
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Moment, Walkable
 from memory.nouns import Answer, Citation, Trace
-from memory.store import episodes, revisions, traces, vectors
+from memory.store import episodes, queries, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
 from memory.store.queries import Geometry
 from memory.store.rows import FIRST_EDGE
@@ -229,7 +229,9 @@ def test_not_if_a_person_said_that_it_was_wrong(asked: Asked) -> None:
 DIRECTIONS = np.eye(DIMENSION)[:3]
 
 
-def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: float = 0.4) -> list[int]:
+def like(
+    asked: Asked, cosines: list[float], cited: list[list[int]], threshold: float = 0.4, question: str = "What is it?"
+) -> list[int]:
     """The episodes of the question that stands out, if the key is so much like each of some answered questions."""
     known = EdgeMemory.empty(DIMENSION, Geometry(None, 0, threshold))
     key = DIRECTIONS[0]
@@ -239,8 +241,28 @@ def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: 
             trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
             known = known.with_answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
     with asked.store.reading() as conn:
-        found = most_alike(asked_before(conn, known, key, None, lambda episode: True))
+        found = most_alike(asked_before(conn, known, key, None, lambda episode: True), question)
     return [] if found is None else list(found.cited)
+
+
+def test_a_question_with_other_names_or_numbers_is_another(asked: Asked) -> None:
+    assert like(asked, [0.9], [asked.ids[:1]], question="What is this Yale?") == []
+    assert like(asked, [0.9], [asked.ids[:1]], question="What is number 5?") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        ("Montreal [1].", "He was born in Montreal [2].", True),
+        ("Montreal [1].", "Quebec [1].", False),
+        ("In 1987 [1].", "In 1988 [1].", False),
+        ("He was born in Montreal, Canada [1].", "Montreal, in Quebec [3].", True),
+        ("Yes [1].", "No [1].", False),
+    ],
+)
+def test_an_answer_agrees_with_another_by_what_it_adds_to_the_question(before: str, now: str, same: bool) -> None:
+    past = queries.Earlier(1, None, (), True, "Where was he born?", before)
+    assert agrees(now, past, "In which town was he born?") == same
 
 
 def test_a_question_counts_as_another_in_other_words_only_if_that_one_stands_out(asked: Asked) -> None:

@@ -63,14 +63,14 @@ def test_what_answered_earlier_questions_is_read_at_once(
 def earlier_alone(conn: Connection, trace: int) -> Earlier | None:
     """The same of one question, said step by step."""
     row = conn.execute(
-        "SELECT as_of, t, question, citations, no_answer, feedback FROM trace WHERE id = ?", (trace,)
+        "SELECT as_of, t, question, citations, no_answer, feedback, answer FROM trace WHERE id = ?", (trace,)
     ).fetchone()
     if row is None or row[4] or row[5] == -1:
         return None
     as_of, t, question, citations = row[:4]
     cited = tuple(sorted({one["episode_id"] for one in json.loads(citations)}))
     unchanged = all(_is_as_at(conn, id, t) for id in cited)
-    return Earlier(trace, as_of, cited, bool(cited) and unchanged, question)
+    return Earlier(trace, as_of, cited, bool(cited) and unchanged, question, row[6] or "")
 
 
 def _is_as_at(conn: Connection, episode: int, t: int) -> bool:
