@@ -204,7 +204,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
         with memory.store.reading() as conn:
             conn.execute("SELECT 1 FROM trace LIMIT 1").fetchone()
             began = time.thread_time()
-            replay_earlier(conn, graph, known, query, starts, found.allowed, found.valid_time, None, timeless=True)
+            replay_earlier(conn, graph, known, query, starts, found.allowed, found.valid_time, None, text)
             cpu.append(1000 * (time.thread_time() - began))
             with _timed(taken, "key"):
                 key = known.key(query)
@@ -217,7 +217,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
             with _timed(taken, "asked before"):
                 asked = asked_before(conn, known, key, None, found.sees)
             with _timed(taken, "most alike"):
-                answered_before(asked) or most_alike(asked)
+                answered_before(asked) or most_alike(asked, text)
         for name, ms in taken.items():
             parts[name].append(ms)
     return {
