@@ -134,8 +134,8 @@ class Escalation(Answering):
             extractive = yield from self._extract()
 
     def _answer_from_replay(self, past: Earlier) -> Generator[Event, None, Answer | None]:
-        """The answer from what answered this question before, or one that means the same, if a model finds it there and
-        says what was said then."""
+        """The answer from the evidence of this question before, or of one that means the same, if a model finds an
+        answer there that agrees with the earlier one."""
         start, whole = perf_counter(), self.found
         with self.reading() as conn:
             known = whole.restricted_to(conn, past.cited[:MAX_EPISODES_REPLAYED])

@@ -201,7 +201,7 @@ def _names_same(question: str, other: str) -> bool:
 
 
 def agrees(answer: str, past: Earlier, question: str) -> bool:
-    """Whether an answer to a question says what was answered in the `past`: of the words that are in neither question,
+    """Whether an answer to a question says the same as that of the `past`: of the words that are in neither question,
     the shorter answer shares at least half with the longer one; without any, both begin alike ("yes", "no")."""
     language = guess_language(question)
     texts = [_CITATION.sub(" ", text) for text in (f"{question} {past.question}", answer, past.answer)]
