@@ -57,10 +57,7 @@ YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's 
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 REST_SECONDS = 60.0  # between two looks whether questions have ended
 DRAIN_SECONDS = 10.0  # for the unit that is being written
-NOT_WATCHED = (
-    "An error ended the start of reading, so no folder is watched; which: pal daemon log. To try again: pal daemon"
-    " restart"
-)
+NOT_WATCHED = "An error keeps all folders from being watched; see: pal daemon log. To try again: pal daemon restart"
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
 
