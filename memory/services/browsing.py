@@ -164,7 +164,7 @@ def _explore(
 
 
 def _list_neighbours(around: Neighbourhood) -> Iterable[Neighbour]:
-    """What is joined to the object in the middle: by current relations, newest first, then by mentions."""
+    """The objects joined to the one in the middle: by current relations, newest first, then by mentions."""
     names, middle = {node.id: node.name for node in around.nodes}, next(iter(around.nodes)).id
 
     def make(edge: NearEdge) -> Neighbour:

@@ -56,13 +56,13 @@ class Maintenance:
     # The embedder ---------------------------------------------------------------------------------
 
     def switch_embedder(
-        self, embedder: Embedder, *, batch: int | None = None, keep: bool = False, write: Write = write_directly
+        self, embedder: Embedder, *, batch: int | None = None, write: Write = write_directly
     ) -> Iterator[tuple[int, int]]:
         """Gives every episode a vector of `embedder`, and answers with these once all exist.
 
         Questions and writes continue with the old vectors: each `next` embeds one batch of `batch` texts (default: the
         embedder's preference), outside of `write` except for the last one, so that none is missed, and yields (done,
-        total) episodes. The other embedders' vectors are dropped at the end, unless `keep`. If interrupted, the same
+        total) episodes. The other embedders' vectors are dropped at the end. If interrupted, the same
         call continues.
         """
         size = batch or embedder.batch
@@ -71,19 +71,26 @@ class Maintenance:
             with self._store.reading() as conn:
                 waiting = vectors.list_missing(conn, embedder_id, size * BATCHES_AT_ONCE)
                 done, total = vectors.coverage(conn, embedder_id)
-            for start in range(0, len(waiting), size):
-                embedded = embed(self._store, embedder, waiting[start : start + size])
-                write(partial(self._store.write, put_vectors, embedder_id, *embedded))
-                done += len(embedded[0])
+            for number in self._embed(embedder, embedder_id, waiting, size, write):
+                done += number
                 yield min(done, total), total
         self._catch_up(write)
         with self._store.reading() as conn:
             old = vectors.others(conn, embedder_id)
             total = vectors.coverage(conn, embedder_id)[1]
         yield total, total
-        for old_id in [] if keep else old:
+        for old_id in old:
             while not write(partial(self._store.write, vectors.drop, old_id)):
                 yield total, total
+
+    def _embed(
+        self, embedder: Embedder, embedder_id: int, ids: Sequence[int], size: int, write: Write
+    ) -> Iterator[int]:
+        """Embeds these episodes in batches of `size`; yields the number of episodes of each."""
+        for start in range(0, len(ids), size):
+            embedded = embed(self._store, embedder, ids[start : start + size])
+            write(partial(self._store.write, put_vectors, embedder_id, *embedded))
+            yield len(embedded[0])
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
         """Embeds the rest and switches, if that is at most one batch; else False."""
@@ -149,10 +156,8 @@ class Maintenance:
             return 0
         done = 0
         with suppress(ModelError):
-            for start in range(0, len(waiting), embedder.batch):
-                embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
-                write(partial(self._store.write, put_vectors, embedder_id, *embedded))
-                done += len(embedded[0])
+            for number in self._embed(embedder, embedder_id, waiting, embedder.batch, write):
+                done += number
         if done:
             write(partial(self._state.load_vectors, embedder, embedder_id))
         return done
@@ -166,10 +171,9 @@ class Maintenance:
         embedder_id, embedder = serving.embedder_id, serving.embedder
         write(partial(self._store.write, vectors.drop_stray, embedder_id))
         waiting = self._store.read(vectors.list_live)
-        for start in range(0, len(waiting), embedder.batch):
-            progress(start, len(waiting))
-            embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
-            write(partial(self._store.write, put_vectors, embedder_id, *embedded))
+        done = 0
+        for number in self._embed(embedder, embedder_id, waiting, embedder.batch, write):
+            progress(done := done + number, len(waiting))
         write(partial(self._state.load_vectors, embedder, embedder_id))
         write(partial(self._store.write, set_meta, fact_vectors.EMBEDDER, None))
         write(self._state.complete_fact_vectors)

@@ -215,7 +215,7 @@ def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
 
 
 def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[int, str]]:
-    """(id, name) of the things most often mentioned in these passages: people, what is linked, and what one of their
+    """(id, name) of the things most often mentioned in these passages: people, linked names, and what one of their
     notes has as its title; a name that only occurs in a text may be any word."""
     listed = "(SELECT value FROM json_each(?1))"
     return conn.execute(

@@ -48,7 +48,7 @@ class Pages:
         self.kinds: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, thing: dict[str, Any]) -> None:
-        """Adds a thing; one with a name of an earlier thing is described on that one's page."""
+        """Adds a thing; if an earlier thing has one of its names, it is described on that page."""
         titles = [_fold(title) for title in (thing["name"], *thing["names"])]
         page = next((self._page_of[title] for title in titles if title in self._page_of), thing["page"])
         if page and page == thing["id"]:

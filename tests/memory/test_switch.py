@@ -95,18 +95,6 @@ def test_after_a_switch_all_is_as_if_it_had_been_so_from_the_beginning(filled: M
             ]
 
 
-def test_a_kept_set_makes_going_back_quick(filled: Memory) -> None:
-    other = Counting()
-    list(filled.maintenance.switch_embedder(other, keep=True))
-    assert stored(filled) == {"hash": (False, 30, 30), "counting": (True, 30, 30)}
-    filled.remember_many(notes(30, 33))
-    first = Counting("hash", 8)
-    list(filled.maintenance.switch_embedder(first))
-    assert len(first.texts) == 3 * TEXTS, "what was written since"
-    assert stored(filled) == {"hash": (True, 33, 33)}
-    assert filled.check().problems == ()
-
-
 def test_the_same_embedder_again_costs_nothing(filled: Memory) -> None:
     same = Counting("hash", 8)
     list(filled.maintenance.switch_embedder(same))
@@ -161,16 +149,6 @@ def test_a_memory_opened_with_another_embedder_answers_and_mixes_nothing(filled:
         list(memory.maintenance.switch_embedder(memory.embedder))
         assert stored(memory) == {"hash": (True, 32, 32)}
         assert memory.check().problems == ()
-
-
-def test_a_set_that_was_kept_serves_at_once(filled: Memory) -> None:
-    path = filled.store.path
-    list(filled.maintenance.switch_embedder(Counting(), keep=True))
-    filled.close()
-    first = Counting("hash", 8)
-    with Memory.open(path, embedder=first) as memory:
-        assert stored(memory) == {"hash": (True, 30, 30), "counting": (False, 30, 30)}
-        assert first.texts == []
 
 
 def test_what_was_prepared_is_written_without_the_embedder(tmp_path: Path, static: Embedder) -> None:
@@ -281,7 +259,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
 
 moves = st.one_of(
     st.tuples(st.sampled_from(["write", "retire", "forget"]), st.integers(0, 9)),
-    st.tuples(st.sampled_from(["switch", "keep", "part", "open"]), st.integers(0, 2)),
+    st.tuples(st.sampled_from(["switch", "part", "open"]), st.integers(0, 2)),
 )
 
 
@@ -311,7 +289,7 @@ def test_whatever_happened_a_switch_makes_it_whole(
                 elif what == "part":
                     next(memory.maintenance.switch_embedder(embedder(n)), None)
                 else:
-                    list(memory.maintenance.switch_embedder(embedder(n), keep=what == "keep"))
+                    list(memory.maintenance.switch_embedder(embedder(n)))
             except NotFoundError:
                 continue
             memory.recall("Where did crate 3 come from?")
