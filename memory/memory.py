@@ -203,13 +203,6 @@ class Memory:
         """The embedder that questions use now."""
         return self.state.serving.embedder
 
-    def is_complete(self, embedder: Embedder) -> bool:
-        """Whether the memory has this embedder's vectors, and no others."""
-        with self.store.reading() as conn:
-            active = vectors.active(conn)
-            names = {active and active.name, embedder.name, self.embedder.name}
-            return active is not None and len(names) == 1 and not vectors.others(conn, active.id)
-
     # Texts ----------------------------------------------------------------------------------------
 
     def remember(

@@ -214,7 +214,7 @@ class Embedding:
 
     def _is_whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""
-        return self._memory.is_complete(embedder)
+        return self._memory.maintenance.is_complete(embedder)
 
     def _write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, after everything a person waits for."""

@@ -83,6 +83,13 @@ class Maintenance:
             while not write(partial(self._store.write, vectors.drop, old_id)):
                 yield total, total
 
+    def is_complete(self, embedder: Embedder) -> bool:
+        """Whether the memory has this embedder's vectors, questions use them, and there are no others."""
+        with self._store.reading() as conn:
+            active = vectors.active(conn)
+            names = {active and active.name, embedder.name, self._state.serving.embedder.name}
+            return active is not None and len(names) == 1 and not vectors.others(conn, active.id)
+
     def _embed(
         self, embedder: Embedder, embedder_id: int, ids: Sequence[int], size: int, write: Write
     ) -> Iterator[int]:
