@@ -160,7 +160,7 @@ class Memory:
 
         `wait_s`: so long another program that writes to the file is waited for, before it is StoreBusyError.
 
-        Damaged parts of the graph, the vectors and learnt data are left out of questions: `damage` describes them.
+        Damaged parts of the graph, the vectors and learnt data are left out of questions, and in `state.damage`.
 
         Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
         """
@@ -186,17 +186,6 @@ class Memory:
         that open."""
         for copy in path.parent.glob(f"{PAST}*"):
             shutil.rmtree(copy, ignore_errors=True)
-
-    @property
-    def reranker_problem(self) -> str:
-        """Why the reranker did not read the passages of the last question that had some for it; "" if it did."""
-        reranking = self.state.reranking
-        return reranking.problem if reranking else ""
-
-    @property
-    def damage(self) -> dict[str, str]:
-        """What could not be read of the file, and questions are answered without -> why."""
-        return dict(self.state.damage)
 
     @property
     def embedder(self) -> Embedder:

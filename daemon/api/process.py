@@ -46,7 +46,7 @@ def status(services: Services) -> wire.Status:
         jobs=services.schedule.state(),
         erasing=services.erasing.state(),
         disk=services.disk.state(),
-        damage=tuple(services.memory.damage.items()),
+        damage=tuple(services.memory.state.damage.items()),
         safe_mode=services.safe_mode,
         failed=tuple(failed),
         failed_total=failed_total,
@@ -68,7 +68,8 @@ def tidy(services: Services) -> wire.ConsolidationReport:
 
 def plugins(services: Services) -> wire.PluginsReply:
     built_in, *others = map(views.plugin, (services.plugins.built_in(), *services.plugins.others))
-    return wire.PluginsReply(built_in, tuple(others), services.memory.reranker_problem)
+    reranking = services.memory.state.reranking
+    return wire.PluginsReply(built_in, tuple(others), reranking.problem if reranking else "")
 
 
 def embedder(services: Services) -> wire.EmbedderReply:

@@ -277,13 +277,14 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0])) if is_clear else selected[0]
-    past = list(takewhile(lambda one: one.earlier, selected[1:]))
-    rest = selected[1 + len(past) :]
+    past = list(takewhile(lambda line: line.earlier, selected[1:]))
+    rest = list(selected[1 + len(past) :])
     if first.own:
-        return [first, *past, *(one for one in rest if one.own)]
+        return [first, *past, *(line for line in rest if line.own)]
     if state.question.type.kind in ONE_THING:
         shown = 0 if is_clear else MAX_UNFOLDED - 1
-        rest = [*rest[:shown], *map(_folded, rest[shown:])]
+        for place, line in enumerate(rest[shown:], shown):
+            rest[place] = replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
     return [first, *past, *rest]
 
 
@@ -306,10 +307,6 @@ def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate |
         is_over = old.valid_to is None or to_wall(old.valid_to) <= state.found.time_ms
         return replace(words, shown=f"{words.shown}{until}", earlier=is_over)
     return None
-
-
-def _folded(line: AnswerCandidate) -> AnswerCandidate:
-    return replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
 
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:

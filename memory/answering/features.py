@@ -43,10 +43,6 @@ _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
-def _is_weekday(word: str) -> bool:
-    return not {word, word.removesuffix("s")}.isdisjoint(word_numbers("time", "weekdays"))
-
-
 def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
@@ -253,11 +249,13 @@ class QueryFeatures:
         """The kinds of thing that the question asks for and that a text contains."""
         if not self._expected:
             return frozenset()
-        values = self.new_values(text)
+        values, weekdays = self.new_values(text), word_numbers("time", "weekdays").keys()
         contains: dict[ExpectedType, bool] = {
             "date": any(mention.kind == "date" for mention in self.mentions(text)),
             "number": any(value[0].isdigit() for value in values),
-            "name": any(value[0].isalpha() and not _is_weekday(value) for value in values),
+            "name": any(
+                value[0].isalpha() and weekdays.isdisjoint((value, value.removesuffix("s"))) for value in values
+            ),
         }
         return frozenset(kind for kind in self._expected if contains[kind])
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from rapidfuzz.distance import Prefix
+
 from memory.text.languages import (
     ENGLISH,
     alternatives,
@@ -85,11 +87,8 @@ class TextContent:
         for form in SAME_WORD.get(word, ()):
             if form in self.words or stem(form, ENGLISH) in self.stems or (not form.isalnum() and form in self.joined):
                 return True
-        kin = stemmed[:LEAST_ROOT_LETTERS]
-        return len(kin) == LEAST_ROOT_LETTERS and any(
-            other.startswith(kin) and max(len(root) for root in _split(stemmed, other)) <= MAX_DERIVED_LETTERS
-            for other in self.stems
-        )
+        shared = ((Prefix.similarity(stemmed, other), max(len(stemmed), len(other))) for other in self.stems)
+        return any(begin >= LEAST_ROOT_LETTERS and most - begin <= MAX_DERIVED_LETTERS for begin, most in shared)
 
     def names(self, word: str) -> bool:
         """Whether a word occurs in some form."""
@@ -99,27 +98,15 @@ class TextContent:
             return all(self.names(part) for part in word.split("-") if part)
         if not word.isascii() and word in self.joined:  # scripts without spaces
             return True
-        short = word[: max(LEAST_NAME_LETTERS, len(word) - MAX_ENDING_LETTERS)]
-        return len(word) >= LEAST_NAME_LETTERS and any(
-            other.startswith(short) and abs(len(other) - len(word)) <= MAX_ENDING_LETTERS and _agree(other, word)
-            for other in self.words
-        )
+        return len(word) >= LEAST_NAME_LETTERS and any(_are_forms(word, other) for other in self.words)
 
 
-def _split(word: str, other: str) -> tuple[str, str]:
-    """The rest of two words after their common start."""
-    shared = next((place for place, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
-    shared = min(len(word), len(other)) if shared is None else shared
-    return word[shared:], other[shared:]
-
-
-def _agree(word: str, other: str) -> bool:
-    least = min(len(word), len(other))
-    return (
-        word[:least] == other[:least]
-        if abs(len(word) - len(other))
-        else word[:-1] == other[:-1] and least > LEAST_NAME_LETTERS
-    )
+def _are_forms(name: str, other: str) -> bool:
+    """Whether two names differ only in an ending: a longer one has a few letters more, one as long another last one."""
+    shared, shorter, longer = Prefix.similarity(name, other), *sorted((len(name), len(other)))
+    if shorter < longer:
+        return shared == shorter >= LEAST_NAME_LETTERS and longer - shorter <= MAX_ENDING_LETTERS
+    return shared >= longer - 1 and longer > LEAST_NAME_LETTERS
 
 
 @lru_cache(maxsize=256)

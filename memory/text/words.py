@@ -136,7 +136,9 @@ def _split_unspaced(text: str) -> Iterator[str]:
 
 def _drop_marks(text: str) -> str:
     """`text` without dropped marks, not yet split."""
-    return _HEBREW.sub("", _ARTICLE.sub("", _MARKED.sub(_strip_match, unicodedata.normalize("NFKC", text))))
+    text = unicodedata.normalize("NFKC", text)
+    text = _MARKED.sub(lambda run: _strip_marks(run[0]).translate(_SEMITIC_LETTERS), text)
+    return _HEBREW.sub("", _ARTICLE.sub("", text))
 
 
 def drop_optional_accents(text: str) -> str:
@@ -155,10 +157,6 @@ def _cut_pieces(run: str, rest: bool = False) -> Iterator[str]:
     yield from (run[i : i + size] for i in range(max(1, last + 1)))
     if rest:
         yield from (run[i:] for i in range(max(1, last + 1), len(run)))
-
-
-def _strip_match(match: re.Match[str]) -> str:
-    return _strip_marks(match[0]).translate(_SEMITIC_LETTERS)
 
 
 def _strip_marks(text: str) -> str:

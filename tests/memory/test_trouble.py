@@ -113,7 +113,7 @@ def test_what_is_damaged_is_done_without(path: Path, static: Embedder, what: str
         conn.executescript(damage)
     for read_only in (True, False):
         with Memory.open(path, embedder=static, read_only=read_only) as memory:
-            assert [*memory.damage] == [what]
+            assert [*memory.state.damage] == [what]
             assert "behind the clock" in answer(memory).text
             assert memory.recall("crate 9").hits
 

@@ -55,6 +55,12 @@ def ids(memory: Memory) -> list[int]:
     return [hit.episode.id for hit in memory.recall(QUESTION, k=30).hits]
 
 
+def find_problem(memory: Memory) -> str:
+    reranking = memory.state.reranking
+    assert reranking is not None
+    return reranking.problem
+
+
 def test_the_best_come_first_and_take_the_places_worth(memory: Memory, reranker: Scripted) -> None:
     reranker.say = lambda texts: [0.0 for _ in texts]
     before = memory.recall(QUESTION, k=30)
@@ -115,7 +121,7 @@ def test_one_that_fails_changes_nothing_and_rests(
     reranker.say = say
     *_, answer = memory.ask(QUESTION)
     assert isinstance(answer, Answer) and answer.citations
-    assert memory.reranker_problem.startswith(problem)
+    assert find_problem(memory).startswith(problem)
     count = len(reranker.asked)
     assert ids(memory) == before and len(reranker.asked) == count, "it is left alone for a while"
 
@@ -123,6 +129,6 @@ def test_one_that_fails_changes_nothing_and_rests(
 def test_it_comes_back(memory: Memory, reranker: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rerank, "REST_SECONDS", 0.0)
     good, reranker.say = reranker.say, fail
-    assert ids(memory) and memory.reranker_problem
+    assert ids(memory) and find_problem(memory)
     reranker.say = good
-    assert "crate 7 " in memory.recall(QUESTION).hits[0].episode.text + " " and memory.reranker_problem == ""
+    assert "crate 7 " in memory.recall(QUESTION).hits[0].episode.text + " " and find_problem(memory) == ""
