@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
 from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall, Stats
 from plugins.installing import read_version
-
-if TYPE_CHECKING:
-    from plugins.registrations import PluginInfo
 
 
 def policy(name: str | None) -> Policy | None:
@@ -32,11 +29,6 @@ def effort(name: str) -> Effort:
 def status(stats: Stats, **more: Any) -> wire.Status:
     """What the memory holds, with what else is known of the daemon."""
     return wire.Status(version=read_version(), protocol=wire.PROTOCOL, pid=os.getpid(), stats=stats, **more)
-
-
-def plugin(info: PluginInfo) -> wire.Plugin:
-    adds = tuple(wire.Addition(kind, names) for kind, names in info.adds.items() if names)
-    return wire.Plugin(info.name, info.package, adds, info.problem, info.is_off)
 
 
 def passage(episode: Episode) -> wire.Passage:

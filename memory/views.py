@@ -1,10 +1,11 @@
-"""What screens show of a memory: objects with their mentions, and parts of the graph. Clients get them unchanged.
+"""What screens show: objects with their mentions, parts of the graph, plug-ins. Clients get them unchanged.
 
 Standard library only; times are timezone-aware datetimes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.nouns import Fact
@@ -111,6 +112,18 @@ class Neighbourhood:
     edges: tuple[NearEdge, ...]
     left_out: int = 0
     as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An installed plug-in, the package that brought it with its version, and what it `adds`: kind ("readers") to
+    names. `problem` says why it was left out; `is_off`: a person has turned it off. Then it adds nothing."""
+
+    name: str
+    package: str
+    adds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problem: str = ""
+    is_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import importlib
 import logging
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pluggy
 
 from memory.errors import NotFoundError, PalimpsestError
+from memory.views import Plugin
 from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
 from plugins.exporters.contract import Exporter
@@ -30,7 +30,7 @@ from plugins.llms import Family
 from plugins.others import guard
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.registrations import HOOKS, PluginInfo, Registrations, name_all
+from plugins.registrations import HOOKS, Registrations, name_all
 from plugins.settings import PluginSettings
 from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GROUP = hookspecs.PROJECT  # of the entry points
-TRACE = "PALIMPSEST_TRACE_PLUGINS"
 CHOSEN = "PALIMPSEST_EMBEDDER"  # what `auto` is, whatever is installed
 NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
@@ -69,11 +68,12 @@ class Plugins:
         self,
         registered: Registrations,
         readers: Callable[[], Iterable[Reader]] = tuple,
-        others: Iterable[PluginInfo] = (),
+        others: Iterable[Plugin] = (),
         settings: object = None,
     ) -> None:
         """`readers` is called when a file is first read. A later reader takes over the suffixes it shares with an
         earlier one."""
+        self._registered = registered
         self._find_readers = readers
         self._make = _make_factories(registered["register_embedders"], settings)
         self._make_reranker = _make_factories(registered["register_rerankers"], settings)
@@ -100,20 +100,13 @@ class Plugins:
         """The names of installed plugins that were not loaded."""
         return tuple(plugin.name for plugin in self.others if plugin.problem or plugin.is_off)
 
-    def built_in(self) -> PluginInfo:
+    def built_in(self) -> Plugin:
         """What the built-in plugins register, without what a third-party plugin replaced."""
-        present = {
-            "readers": self.readers,
-            "embedders": self.embedders,
-            "models": tuple(sorted(f"{prefix}:" for prefix in self.families)),
-            "strategies": tuple(sorted(self._traversers)),
-            "rankers": tuple(sorted(self._rankers)),
-            "rerankers": tuple(sorted(self._make_reranker)),
-            "formats": tuple(sorted(self.exporters)),
-        }
-        added = {(kind, name) for plugin in self.others for kind, names in plugin.adds.items() for name in names}
-        own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in present.items()}
-        return PluginInfo("built in", f"palimpsest {read_version()}", own)
+        own = {}
+        for kind, names in (name_all(self._registered) | {"readers": self.readers}).items():
+            added = {name for plugin in self.others for name in plugin.adds.get(kind, ())}
+            own[kind] = tuple(sorted({*names} - added))
+        return Plugin("built in", f"palimpsest {read_version()}", own)
 
     def describe_strategies(self) -> dict[str, str]:
         """The sentence of each strategy, by its name."""
@@ -270,10 +263,11 @@ def find_names() -> list[str]:
 def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
     """The built-in plugins, then every entry point of the group "palimpsest" that is neither in `left_out` nor turned
     off. `settings` has the sections of config.toml as its attributes."""
-    manager = _make_manager()
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
     off = {*getattr(settings, "plugins", PluginSettings()).disabled, *left_out}
     everything: Registrations = {hook: [] for hook in HOOKS}
-    others: list[PluginInfo] = []
+    others: list[Plugin] = []
 
     def add(registrations: Registrations) -> Registrations:
         for hook, registered in registrations.items():
@@ -296,16 +290,8 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
             except (Exception, SystemExit) as error:  # whatever one plugin raises, the others still work
                 problem = f"{type(error).__name__}: {error}"
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
-        others.append(PluginInfo(entry.name, package, adds, problem, entry.name in off))
+        others.append(Plugin(entry.name, package, adds, problem, entry.name in off))
     return Plugins(everything, readers, others, settings)
-
-
-def _make_manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    if os.environ.get(TRACE, "") not in ("", "0"):
-        manager.add_hookcall_monitoring(_trace_begin, _trace_end)
-    return manager
 
 
 def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest: str | None = None) -> Any:
@@ -334,9 +320,8 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
     registrations: Registrations = {hook: [] for hook in HOOKS}
 
     def take(hook: str, *args: Any) -> None:
-        expected, fits = HOOKS[hook]
-        if not fits(*args):
-            raise TypeError(f"{hook} takes {expected}, not {', '.join(map(repr, args))}")
+        if not HOOKS[hook].fits(*args):
+            raise TypeError(f"{hook} takes {HOOKS[hook].takes}, not {', '.join(map(repr, args))}")
         registrations[hook].append(args if len(args) > 1 else args[0])
 
     earlier = manager.get_plugins()
@@ -344,13 +329,3 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
     for hook in HOOKS:
         manager.subset_hook_caller(hook, earlier)(register=partial(take, hook))
     return registrations
-
-
-def _trace_begin(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
-    names = ", ".join(implementation.plugin_name for implementation in implementations)
-    print(f"plugins: {hook}({', '.join(arguments)}) -> {names or 'nobody'}", file=sys.stderr)
-
-
-def _trace_end(outcome: Any, hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
-    if outcome.exception is not None:
-        print(f"plugins: {hook} raised {outcome.exception!r}", file=sys.stderr)

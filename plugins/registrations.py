@@ -1,10 +1,9 @@
-"""What plugins register by each hook, and the description of a third-party plugin."""
+"""What plugins register by each hook."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from plugins.exporters.contract import Exporter
 from plugins.llms import Family
@@ -19,48 +18,51 @@ def _is_named(name: Any, make: Any, section: Any = "") -> bool:
     return isinstance(name, str) and callable(make) and isinstance(section, str)
 
 
-HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and whether that was given
-    "register_readers": ("a plugins.readers.Reader", lambda item: isinstance(item, Reader)),
-    "register_embedders": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
-    "register_llms": (
+class Hook(NamedTuple):
+    """What a hook `takes` in words, whether that was given, the kind ("readers") of what it adds and its name."""
+
+    takes: str
+    fits: Callable[..., bool]
+    kind: str
+    name: Callable[[Any], str]
+
+
+def _name(registered: Any) -> str:
+    return str(registered.name)
+
+
+def _first(registered: Any) -> str:
+    return str(registered[0])
+
+
+HOOKS = {
+    "register_readers": Hook("a plugins.readers.Reader", lambda item: isinstance(item, Reader), "readers", _name),
+    "register_embedders": Hook(
+        "a name, a function that makes it and perhaps a section of config.toml", _is_named, "embedders", _first
+    ),
+    "register_llms": Hook(
         "a plugins.llms.Family with a plain prefix",
         lambda item: isinstance(item, Family) and item.prefix.isidentifier(),
+        "models",
+        lambda family: f"{family.prefix}:",
     ),
-    "register_traversers": (
+    "register_traversers": Hook(
         "what plugins.traversers.contract declares",
         lambda item: isinstance(item, Registered) and bool(item.name) and not {*"+@"} & {*item.name},
+        "strategies",
+        _name,
     ),
-    "register_rankers": ("a name and a function that makes it", _is_named),
-    "register_rerankers": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
-    "register_exporters": ("a plugins.exporters.contract.Exporter", lambda item: isinstance(item, Exporter)),
+    "register_rankers": Hook("a name and a function that makes it", _is_named, "rankers", _first),
+    "register_rerankers": Hook(
+        "a name, a function that makes it and perhaps a section of config.toml", _is_named, "rerankers", _first
+    ),
+    "register_exporters": Hook(
+        "a plugins.exporters.contract.Exporter", lambda item: isinstance(item, Exporter), "formats", _name
+    ),
 }
-
-
-NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, and what that is called
-    "register_readers": ("readers", lambda reader: reader.name),
-    "register_embedders": ("embedders", lambda named: named[0]),
-    "register_llms": ("models", lambda family: f"{family.prefix}:"),
-    "register_traversers": ("strategies", lambda registered: registered.name),
-    "register_rankers": ("rankers", lambda named: named[0]),
-    "register_rerankers": ("rerankers", lambda named: named[0]),
-    "register_exporters": ("formats", lambda exporter: exporter.name),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PluginInfo:
-    """A plugin that is installed: its name, the package that brought it with its version, and what it `adds`: kind
-    ("readers") -> names. `problem` says why it was left out; then it adds nothing, nor if a person has turned it off
-    (`is_off`)."""
-
-    name: str
-    package: str
-    adds: Mapping[str, tuple[str, ...]]
-    problem: str = ""
-    is_off: bool = False
 
 
 def name_all(registrations: Registrations) -> dict[str, tuple[str, ...]]:
     """All registered names: kind -> names."""
-    named = {kind: tuple(map(name, registrations[hook])) for hook, (kind, name) in NAMES.items()}
+    named = {hook.kind: tuple(map(hook.name, registrations[key])) for key, hook in HOOKS.items()}
     return {kind: names for kind, names in named.items() if names}

@@ -67,9 +67,9 @@ def tidy(services: Services) -> wire.ConsolidationReport:
 
 
 def plugins(services: Services) -> wire.PluginsReply:
-    built_in, *others = map(views.plugin, (services.plugins.built_in(), *services.plugins.others))
     reranking = services.memory.state.reranking
-    return wire.PluginsReply(built_in, tuple(others), reranking.problem if reranking else "")
+    reranker = reranking.problem if reranking else ""
+    return wire.PluginsReply(services.plugins.built_in(), services.plugins.others, reranker)
 
 
 def embedder(services: Services) -> wire.EmbedderReply:

@@ -15,11 +15,9 @@ from daemon.cli.options import as_date, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import print_copies
-from daemon.client.client import DaemonDownError
 from daemon.terminal import count, display_safe
 
 STDIN = "-"
-NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-string
 
 
 @click.command()
@@ -59,29 +57,12 @@ def add(
 
 
 def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
-    """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
-    show_bar = not session.as_json and sys.stderr.isatty()
     try:
-        with click.progressbar(
-            length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
-        ) as bar:
-            for event in session.client.add(files, policy, again):
-                if session.as_json:
-                    output.print_json(event)
-                match event:
-                    case wire.Progress():
-                        bar.length = event.total
-                        bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
-                    case wire.Skipped() if not session.as_json:
-                        output.say(f"{NEW_LINE if show_bar else ''}Skipped {event.uri}: {event.reason}")
-                    case wire.Notice() if not session.as_json:
-                        output.say(f"{NEW_LINE if show_bar else ''}{event.text}")
-                    case wire.Added():
-                        return event
+        events = session.client.add(files, policy, again)
+        return output.follow_progress(events, wire.Added, "Reading", session.as_json)
     except KeyboardInterrupt:
         output.say("\nThe daemon goes on reading. `pal status` shows how far it is.")
         raise click.exceptions.Exit(130) from None
-    raise DaemonDownError("Reading was interrupted. Run it again; finished files are kept.")
 
 
 def _summary(added: wire.Added) -> str:

@@ -217,8 +217,8 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
         yield "", f"off: pal plugins on {plugin.name}"
     if plugin.problem:
         yield "", f"left out: {plugin.problem}"
-    for addition in plugin.adds:
-        yield "", f"{addition.kind}: {', '.join(addition.names)}"
+    for kind, names in plugin.adds.items():
+        yield "", f"{kind}: {', '.join(names)}"
 
 
 @plugins.command()

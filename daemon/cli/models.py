@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 import click
@@ -14,7 +13,7 @@ from daemon.cli.options import json_option
 from daemon.cli.policy import ask
 from daemon.cli.session import Session, pass_session
 from daemon.connecting import SERVICES
-from daemon.terminal import display_safe, size
+from daemon.terminal import size
 
 ROLES = ("extract", "answer", "agent")
 NONE = "none"
@@ -58,7 +57,8 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
                 "Every model on this machine has its grades: pal models" if here else f"{WITHOUT}\nSee: pal models"
             )
     for number, name in enumerate(names):
-        graded = _probe(session, name)
+        with session.client.probe_model(name) as events:  # Ctrl-C ends it
+            graded = output.follow_progress(events, wire.Graded, f"Grading {name}", session.as_json, shows_end=False)
         if number and not session.as_json:
             click.echo("")
         session.show(graded, _print_grades)
@@ -127,29 +127,6 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     elif any(row.name == used and not row.is_local for row in reply.models):
         output.say(f"{used} is not on this machine. It gets no text of folders that are marked local.")
     _say(reply.warnings)
-
-
-def _probe(session: Session, name: str) -> wire.Graded:
-    """Grades a model and tells how far that is. Ctrl-C ends it."""
-    with (
-        session.client.probe_model(name) as events,
-        click.progressbar(
-            length=1,
-            label=f"Grading {display_safe(name, line=True)}",
-            file=sys.stderr,
-            hidden=session.as_json or not sys.stderr.isatty(),
-            item_show_func=lambda item: item,
-        ) as bar,
-    ):
-        for event in events:
-            if isinstance(event, wire.Graded):
-                return event
-            if isinstance(event, wire.Progress):
-                if session.as_json:
-                    output.print_json(event)
-                bar.length = max(event.total, 1)
-                bar.update(event.done - bar.pos, display_safe(event.label, line=True))
-    raise click.ClickException("It broke off. Do it again.")  # the client raises before that
 
 
 def _print_grades(graded: wire.Graded) -> None:

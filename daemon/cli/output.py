@@ -112,17 +112,28 @@ def place(uri: str, line: int | None, *words: str | None) -> str:
 End = TypeVar("End")
 
 
-def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as_json: bool) -> End:
-    """The event of type `end`, with which the work is over. DaemonDownError if it never comes."""
+def follow_progress(
+    events: Iterable[wire.Event], end: type[End], label: str, as_json: bool, shows_end: bool = True
+) -> End:
+    """The event of type `end`, with which the work is over, after a bar on a terminal; as JSON every event, the last
+    one unless the command prints it. DaemonDownError if it never comes."""
     show_bar = not as_json and sys.stderr.isatty()
-    with click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show_bar) as bar:
+    begin = "\n" if show_bar else ""
+    with click.progressbar(
+        length=0, label=display_safe(label, line=True), file=sys.stderr, hidden=not show_bar,
+        item_show_func=lambda item: item,
+    ) as bar:  # fmt: skip
         for event in events:
-            if as_json:
+            if as_json and (shows_end or not isinstance(event, end)):
                 print_json(event)
             match event:
                 case wire.Progress():
-                    bar.length = max(event.total, event.done)
-                    bar.update(event.done - bar.pos)
+                    bar.length = max(event.total, event.done, 1)
+                    bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
+                case wire.Skipped() if not as_json:
+                    say(f"{begin}Skipped {event.uri}: {event.reason}")
+                case wire.Notice() if not as_json:
+                    say(f"{begin}{event.text}")
                 case end():
                     return event
     raise DaemonDownError("The daemon ended while it worked. Nothing is lost; run it again.")

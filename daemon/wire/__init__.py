@@ -55,8 +55,7 @@ MODULES = {
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone Captured",
-    "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding Addition Plugin PluginsReply"
-    " PageLink PageClosed",
+    "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
     "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
@@ -69,7 +68,7 @@ NOUNS = {
     " ContextSource Turn AliasSuspect ConsolidationReport agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
-    " SecretPlace",
+    " SecretPlace Plugin",
     "memory.trace": "Asked Hop Used Why FailureClass Diagnosis",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",

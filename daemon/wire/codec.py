@@ -136,4 +136,6 @@ def _decode(kind: Any, value: Any, name: str, strict: bool) -> Any:
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list")
         return tuple(_decode(get_args(kind)[0], item, name, strict) for item in value)
+    if origin is Mapping and isinstance(value, dict):
+        return {key: _decode(get_args(kind)[1], item, name, strict) for key, item in value.items()}
     return decode(cast(Any, kind), value, strict=strict) if is_dataclass(kind) else value

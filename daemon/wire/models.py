@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
+from memory.views import Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,26 +110,6 @@ class Embedding(Event):
     done: int
     total: int
     embedder: str
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What a plug-in adds of one kind ("readers"), by name."""
-
-    kind: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Plugin:
-    """A plug-in, the package that brought it with its version, and what it `adds`. `problem` says why it was left
-    out; `is_off`: a person has turned it off."""
-
-    name: str
-    package: str
-    adds: tuple[Addition, ...] = ()
-    problem: str = ""
-    is_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,10 @@ def test_the_sample_is_listed_and_reads_whatever_the_others_do(site: Path, shell
     found = {one["name"]: one for one in said.json["plugins"]}
     assert found["cooklang"] == {
         "name": "cooklang", "package": "palimpsest-cooklang 1.0", "problem": "", "is_off": False,
-        "adds": [{"kind": "readers", "names": ["cooklang"]}],
+        "adds": {"readers": ["cooklang"]},
     }  # fmt: skip
     assert {name: found[name]["problem"] for name in BROKEN} == REASONS
-    own = {one["kind"]: one["names"] for one in said.json["built_in"]["adds"]}
+    own = said.json["built_in"]["adds"]
     assert {"markdown", "text"} <= {*own["readers"]} and "cooklang" not in own["readers"]
 
     assert said.err == ""
@@ -84,7 +84,7 @@ def test_one_that_is_off_is_not_loaded_until_it_is_on_again(site: Path, shell: S
     assert shell.pal("plugins", "off", "cooklang").code == 0
     assert shell.pal("config", "get", "plugins.disabled").out == "cooklang\n"
     [found] = [one for one in shell.pal("plugins", "--json").json["plugins"] if one["name"] == "cooklang"]
-    assert found["is_off"] and found["adds"] == [] and found["problem"] == ""
+    assert found["is_off"] and found["adds"] == {} and found["problem"] == ""
     assert "off: pal plugins on cooklang" in shell.pal("plugins").out
     assert "cooklang" not in shell.pal("doctor").out
     assert "no reader for .cook" in shell.pal("add", "soup.cook").err

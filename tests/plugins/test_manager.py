@@ -15,7 +15,6 @@ from plugins import manager
 from plugins.embedders.static import StaticEmbedder
 from plugins.llms import Family, Look
 from plugins.llms.registry import Models
-from plugins.manager import TRACE
 
 
 def install(folder: Path, name: str, code: str) -> None:
@@ -128,16 +127,6 @@ def test_a_broken_plugin_is_named_and_left_out(tmp_path: Path, monkeypatch: pyte
     assert "shout" in plugins.readers and "markdown" in plugins.readers
 
 
-def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert manager.load().readers
-    assert capsys.readouterr().err == ""
-    monkeypatch.setenv(TRACE, "1")
-    assert manager.load().readers  # which are looked for when the first is asked for
-    seen = capsys.readouterr().err
-    assert "register_readers(register) -> plugins.readers.registry" in seen
-    assert "register_embedders(register) -> plugins.embedders" in seen
-
-
 def test_a_plugin_adds_models_as_the_documentation_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text("utf-8")
     code = page.partition("\n## register_llms\n")[2].partition("```python\n")[2].partition("```")[0]
@@ -189,17 +178,11 @@ def register_rankers(register):
 """
 
 
-def test_a_plugin_adds_traversers_and_rankers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plugin_adds_traversers_and_rankers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "newest_walk", WALKS)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(TRACE, "1")
     plugins = manager.load()
     assert plugins.problems == ()
-    traced = capsys.readouterr().err
-    assert "register_traversers(register) -> newest_walk" in traced
-    assert "register_rankers(register) -> newest_walk" in traced
     assert plugins.describe_strategies()["newest"] == "What fits."
     assert plugins.strategies()("spread+newest").traverse is not None
     with pytest.raises(InvalidInputError, match="remembers nothing"):
