@@ -6,12 +6,12 @@ import ctypes
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from memory.nouns import Document
-from memory.time.dates import with_local_zone
+from memory.time.dates import parse_date
 from plugins.readers import Unreadable
 from plugins.readers.common import import_library
 from plugins.readers.common.decode import decode_bytes
@@ -27,7 +27,7 @@ PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 
 _HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")  # a word broken at the end of a line
 _BYTES = re.compile("[\x80-\xff\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{4,}")
-_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z|[+-])(\d\d)?'?(\d\d)?)?")
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -147,15 +147,7 @@ def parse_pdf_date(text: str) -> datetime | None:
     match = _DATE.match(text)
     if match is None:
         return None
-    year, month, day = (int(part or 1) for part in match.groups()[:3])
-    hour, minute, second = (int(part or 0) for part in match.groups()[3:6])
-    try:
-        at = datetime(year, month, day, hour, minute, second)
-        if match[7]:
-            return at.replace(tzinfo=UTC)
-        if match[8]:
-            offset = timedelta(hours=int(match[9]), minutes=int(match[10] or 0))
-            return at.replace(tzinfo=timezone(offset if match[8] == "+" else -offset))
-        return with_local_zone(at)
-    except (ValueError, OverflowError):
-        return None
+    year, month, day, hour, minute, second, sign, hours, minutes = match.groups()
+    clock = ":".join(part or "00" for part in (hour, minute, second))
+    zone = f"{sign}{hours}:{minutes or '00'}" if hours else "+00:00" if sign else ""
+    return parse_date(f"{year}-{month or '01'}-{day or '01'}T{clock}{zone}")
