@@ -42,9 +42,8 @@ class TrainingReport:
 
     `questions` had labels; `reached`: the share of their needed edges near the question, in percent; `labels` by their
     origin. `sigma` and `scorer` are the recall before and after on `measured` questions, `margin` half the 95 %
-    interval of the difference; `active` that of the scorer in use before. `shadow`: an earlier scorer that is not used,
-    on the questions asked since it was made. `reason` says in a sentence why it was promoted or not; `stopped`: it was
-    broken off.
+    interval of the difference; `active` that of the scorer in use before. `reason` says in a
+    sentence why it was promoted or not; `stopped`: it was broken off.
     """
 
     questions: int = 0
@@ -57,8 +56,6 @@ class TrainingReport:
     scorer: float | None = None
     margin: float | None = None
     active: float | None = None
-    shadow: float | None = None
-    shadow_sigma: float | None = None
     promoted: bool = False
     model: int | None = None
     reason: str = ""

@@ -127,10 +127,9 @@ class ReplayNote(Note, stage="replay"):
 
 @dataclass(frozen=True, slots=True)
 class GraphNote(Note, stage="graph"):
-    """The strategy of the walk, and the vertices on its bridges."""
+    """The strategy of the walk."""
 
     strategy: str = ""
-    bridged: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +176,13 @@ class RouteNote(Note, stage="route"):
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
-    """How many lines an answer shows, of how many; the chains among them: how many were followed, which lines and
-    episodes come from one, and each that is shown whole; `parts`: the same of each part of the question."""
+    """How many lines an answer shows, of how many; the chains among them: how many were followed, which lines come
+    from one, and each that is shown whole; `parts`: the same of each part of the question."""
 
     lines: int = 0
     considered: int = 0
     chains: int | None = None
     bridging: tuple[int, ...] | None = None
-    bridged: tuple[int, ...] | None = None
     chain: tuple[str, ...] | None = None
     parts: tuple[Mapping[str, Any], ...] | None = None
 

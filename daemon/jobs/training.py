@@ -90,7 +90,7 @@ def training_reply(report: TrainingReport, dry_run: bool) -> wire.Trained:
     """The report as clients get it."""
     return wire.Trained(
         report.questions, sum(report.labels.values()), report.trained, report.measured, report.sigma, report.scorer,
-        report.margin, report.reached, report.shadow, report.promoted, report.reason, dry_run, report.seconds,
+        report.margin, report.reached, report.promoted, report.reason, dry_run, report.seconds,
     )  # fmt: skip
 
 

@@ -103,9 +103,8 @@ class MessagesReply:
 class Trained(Event):
     """The end of learning from earlier questions: how many there were, with how many labels; `trained` on some,
     `measured` on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
-    the 95 % interval of the difference; `near`: the percent that could be found at all; `shadow`: the percent that an
-    earlier, unused scorer finds in the questions since it was made. `promoted`: it is used from now on, or would be
-    without `dry_run`."""
+    the 95 % interval of the difference; `near`: the percent that could be found at all. `promoted`: it is used from now
+    on, or would be without `dry_run`."""
 
     questions: int
     labels: int
@@ -115,7 +114,6 @@ class Trained(Event):
     after: float | None
     margin: float | None
     near: float | None
-    shadow: float | None
     promoted: bool
     reason: str
     dry_run: bool = False

@@ -135,15 +135,13 @@ NO_CHAINS = ChainEvidence()
 
 
 def note_selection(shown: Sequence[AnswerCandidate], considered: int, evidence: ChainEvidence) -> AnswerNote:
-    """For the trace: the number of lines shown, of `considered` candidates and of chains; the shown lines that come
-    from a chain, by number and episode; each chain that is shown whole."""
+    """For the trace: the number of lines shown, of `considered` candidates and of chains; the numbers of the shown
+    lines that come from a chain; each chain that is shown whole."""
     number = {line.thesis_id: place for place, line in enumerate(shown, 1)}
     complete = (one for one in evidence.chains if all(line.thesis_id in number for line in one.lines))
     whole = tuple(one.write(number) for one in complete)
-    joining = [line for line in evidence.candidates if line.thesis_id in number]
-    lines = tuple(sorted(number[line.thesis_id] for line in joining))
-    episodes = tuple(sorted({line.episode.id for line in joining}))
-    return AnswerNote(len(shown), considered, evidence.followed, lines, episodes, whole)
+    lines = tuple(sorted(number[line.thesis_id] for line in evidence.candidates if line.thesis_id in number))
+    return AnswerNote(len(shown), considered, evidence.followed, lines, whole)
 
 
 def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:

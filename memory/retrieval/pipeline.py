@@ -71,17 +71,13 @@ def guide_walk(retrieval: Retrieval) -> None:
 
 def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     """Stage: the strategy's walk through the graph."""
-    strategy, graph = retrieval.strategy, retrieval.graph
+    strategy = retrieval.strategy
     if strategy.traverse is None:
         return None
-    walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.seen, retrieval.settings)
+    retrieval.walk = strategy.traverse(retrieval.graph, retrieval.seeds, retrieval.seen, retrieval.settings)
     # the connection of a lookup is open for as long as it walks
     retrieval.seeds = replace(retrieval.seeds, guidance=replace(retrieval.seeds.guidance, lookup=None))
-    if walk.votes is None:
-        return GraphNote(strategy.name)
-    bridges = (path.vertices for path in walk.paths if path.tag == "bridge")
-    bridged = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
-    return GraphNote(strategy.name, tuple(bridged))
+    return GraphNote(strategy.name)
 
 
 def rerank(retrieval: Retrieval) -> RerankNote | None:

@@ -31,7 +31,6 @@ class Lesson(NamedTuple):
     labels."""
 
     trace_id: int
-    t: int
     needed: tuple[int, ...]
     shown: tuple[int, ...]
     feedback: int | None
@@ -52,7 +51,7 @@ class Model(NamedTuple):
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
     """The newest `limit` questions to learn from, oldest first: grounded or judged right, and not judged wrong."""
     rows = conn.execute(
-        "SELECT id, t, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
+        "SELECT id, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
         " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"
         " ORDER BY id DESC LIMIT ?",
         (limit,),
@@ -68,10 +67,10 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
     query = f"SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN {LISTED}"
     labelled = group_rows(conn.execute(query, (listed,)))
     collected = []
-    for id, t, feedback in rows:
+    for id, feedback in rows:
         needed = tuple(roles.get((id, "cited"), ()))
         shown = tuple(edge for edge in roles.get((id, "shown"), ()) if edge not in needed)
-        collected.append(Lesson(id, t, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
+        collected.append(Lesson(id, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
     return collected
 
 

@@ -3,9 +3,8 @@
     lessons -> labels -> features -> train -> compare on the newest -> promote, or not
 
 A lesson is a question with a good answer. The split is by time: the newest part is never used for training. A scorer is
-used only if it beats plain relevance on that part by a point with statistical confidence; otherwise it stays a shadow
-and is measured on later questions. Every step can be undone. Labels are stored, so a cancelled training continues where
-it stopped.
+used only if it beats plain relevance on that part by a point with statistical confidence. Every step can be undone.
+Labels are stored, so a cancelled training continues where it stopped.
 
 Each question is retrieved again today, but with the edge memory from before it: otherwise the scorer would see what the
 question itself taught.
@@ -32,7 +31,7 @@ from memory.store import edge_memory, queries, traces, training
 from memory.store.connect import Connection
 from memory.store.edge_memory import Signal, Slots
 from memory.store.store import Store
-from memory.store.training import Label, Lesson, Model
+from memory.store.training import Label, Lesson
 from memory.time.timestamps import now_ms, to_wall
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import label_from_trace
@@ -93,21 +92,21 @@ class Training:
     def _train(self) -> None:
         with self.store.reading() as conn:
             lessons = training.lessons(conn, MAX_LESSONS)
-            models = training.models(conn, self.kind)
+            model = training.active(conn, self.kind)
         examples = self._study(lessons)
         self._note(questions=len(examples))
         least = max(self.settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
         if len(examples) < least:
             self._note(reason=f"Training needs {least} questions; so far: {len(examples)}.")
             return
-        every = [example for _, example in examples]
-        newest = max(1, round(NEWEST * len(every)))
-        older, measured = every[:-newest], every[-newest:]
+        newest = max(1, round(NEWEST * len(examples)))
+        older, measured = examples[:-newest], examples[-newest:]
         held = max(1, round(HELD * len(older)))
         scorer, epoch = train(older[:-held], older[-held:], SEED, tick=lambda epoch: self._progress("train", epoch, 0))
         self._progress("measure", 0, newest)
         gain = compare(scorer, measured)
-        active = self._compare(next((model for model in models if model.active), None), measured)
+        used = Scorer.unpack(model.params) if model is not None else None  # None for another version as well
+        active = compare(used, measured) if used is not None else None
         promoted, reason = decide_promotion(gain, active, self.settings.points)
         self._note(
             trained=len(older) - held,
@@ -120,17 +119,8 @@ class Training:
             promoted=promoted,
             reason=reason,
         )
-        shadow_model = next((model for model in models if not model.active), None)
-        since = [example for t, example in examples if shadow_model and t > shadow_model.t]
-        if (shadow := self._compare(shadow_model, since)) is not None:
-            self._note(shadow=_percent(shadow.scorer), shadow_sigma=_percent(shadow.sigma))
         if not self.dry_run:
             self._keep(scorer, promoted)
-
-    def _compare(self, model: Model | None, examples: Sequence[Example]) -> Gain | None:
-        """The gain of a stored scorer; None for another version or without examples."""
-        scorer = model and Scorer.unpack(model.params)
-        return compare(scorer, examples) if scorer and examples else None
 
     def _keep(self, scorer: Scorer, promoted: bool) -> None:
         figures = {name: value for name, value in asdict(self.report).items() if name != "promoted"}
@@ -146,9 +136,9 @@ class Training:
 
     # Lessons ------------------------------------------------------------------------------------------------------
 
-    def _study(self, lessons: Sequence[Lesson]) -> list[tuple[int, Example]]:
-        """The time of each useful lesson and its example, in order of time; stores the labels."""
-        examples: list[tuple[int, Example]] = []
+    def _study(self, lessons: Sequence[Lesson]) -> list[Example]:
+        """The examples of the useful lessons, in order of time; stores the labels."""
+        examples: list[Example] = []
         waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
         with self.store.reading() as conn:
@@ -168,15 +158,15 @@ class Training:
             for label in from_trace:
                 counted[label.origin] = counted.get(label.origin, 0) + 1
             if example.wanted.any():
-                examples.append((lesson.t, example))
+                examples.append(example)
             if not {label.origin for label in from_trace if label.y or label.origin == "random"} <= lesson.labelled:
                 waiting.append((lesson, from_trace))
             if len(waiting) >= BATCH:
                 self._put_labels(waiting)
                 waiting = []
         self._put_labels(waiting)
-        needed = sum(example.total for _, example in examples)
-        reached = sum(int(example.needed.sum()) for _, example in examples)
+        needed = sum(example.total for example in examples)
+        reached = sum(int(example.needed.sum()) for example in examples)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
         return examples
 

@@ -10,7 +10,7 @@ EDGE = FIRST_EDGE
 
 
 def lesson(needed: tuple[int, ...] = (), shown: tuple[int, ...] = (), feedback: int | None = None) -> Lesson:
-    return Lesson(7, 0, needed, shown, feedback, frozenset())
+    return Lesson(7, needed, shown, feedback, frozenset())
 
 
 def test_labels_of_a_trace() -> None:

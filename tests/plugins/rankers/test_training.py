@@ -207,15 +207,6 @@ def test_what_is_forgotten_is_not_learnt_from(studied: Memory) -> None:
     assert learn(studied).questions == len(left)
 
 
-def test_what_is_not_used_is_measured_by_the_questions_that_come_later(memory: Memory) -> None:
-    first = learn(memory, now=school.BEGAN + 20)
-    assert not first.promoted, "eight questions are too few to be sure"
-    assert first.shadow is None
-    second = learn(memory, dry_run=True)
-    assert second.shadow is not None and second.shadow_sigma is not None
-    assert 0 <= second.shadow_sigma <= second.shadow <= 100
-
-
 def put_into_use(memory: Memory, *scorers: Scorer) -> None:
     """Promotes them one after the other, as nights would."""
     with memory.store.writing() as conn:
