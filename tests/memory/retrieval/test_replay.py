@@ -256,6 +256,7 @@ def test_a_question_with_other_names_or_numbers_is_another(asked: Asked) -> None
         ("Montreal [1].", "He was born in Montreal [2].", True),
         ("Montreal [1].", "Quebec [1].", False),
         ("In 1987 [1].", "In 1988 [1].", False),
+        ("Montreal [1].", "Montreal, the harbour of Quebec [2].", True),
         ("He was born in Montreal, Canada [1].", "Montreal, in Quebec [3].", True),
         ("Yes [1].", "No [1].", False),
     ],
