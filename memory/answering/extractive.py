@@ -185,12 +185,10 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the retrieved
     episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
-    sentences = state.read_found()
     owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
-    selected = sentences if owner is None else owner.select_own(sentences)
-    if selected is None:
+    sentences = state.read_found() if owner is None else owner.select_own(state.read_found())
+    if sentences is None:
         return []
-    sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
         return _select_lines(state, sentences)
     facts = find_fact_candidates(state, sentences, owner)
@@ -352,12 +350,10 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
     """A line for each candidate, numbered through."""
-    lines: list[Line] = []
     n = count(1)
-    for one in selected:
-        mark = "earlier: " if one.earlier else ""
-        lines.append((f"- {mark}{one.shown}", tuple(proof.citation(next(n)) for proof in (one, *one.also))))
-    return tuple(lines)
+    marks = ("earlier: " if line.earlier else "" for line in selected)
+    cited = (tuple(proof.citation(next(n)) for proof in (line, *line.also)) for line in selected)
+    return tuple((f"- {mark}{line.shown}", of_line) for mark, line, of_line in zip(marks, selected, cited, strict=True))
 
 
 def _refuse(

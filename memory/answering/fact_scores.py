@@ -1,5 +1,4 @@
-"""The relevance of facts for a question: `fact_relevance + ACTIVATION_WEIGHT * m`, where `m` is the activation of the
-edge."""
+"""How likely a question needs a fact: its relevance, and the activation of its edge."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,20 +30,16 @@ class Candidate(NamedTuple):
 
 
 def score_facts(result: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
-    """(n,) how likely the question needs each of these facts."""
-    active = result.seeds.guidance.activation
-    memory = np.array([active.get(fact.id, 0.0) for fact in facts], np.float32)
-    return fact_relevance(facts, result.question.text, embedder) + np.float32(ACTIVATION_WEIGHT) * memory
-
-
-def fact_relevance(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floats:
-    """(n,) in [-1, 1]: how well each fits the question, without training. In two invented lives the right fact is among
-    the ten best for 87 of 100 questions; by the first cosine alone for 77, by shared words for 81."""
+    """(n,) how likely the question needs each of these facts: how well it fits, in [-1, 1], and the activation of its
+    edge. In two invented lives the right fact is among the ten best for 87 of 100 questions; by the first cosine alone
+    for 77, by shared words for 81."""
     texts = [text for fact in facts for text in (fact.words, fact.predicate, fact.sentence)]
     if not texts:
         return np.zeros(0, np.float32)
-    cosines = (embedder.embed_documents(texts) @ embedder.embed_query(question)).reshape(-1, 3)
+    cosines = (embedder.embed_documents(texts) @ embedder.embed_query(result.question.text)).reshape(-1, 3)
     features = np.array([(fact.shared, fact.shared_by_all, fact.rank, fact.is_named) for fact in facts], np.float32)
     parts = np.array(_RELEVANCE_WEIGHTS, np.float32) / sum(_RELEVANCE_WEIGHTS)
-    relevance: Floats = np.concatenate([cosines, features], 1) @ parts
-    return relevance.astype(np.float32)
+    active = result.seeds.guidance.activation
+    memory = np.array([active.get(fact.id, 0.0) for fact in facts], np.float32)
+    scores: Floats = np.concatenate([cosines, features], 1) @ parts + ACTIVATION_WEIGHT * memory
+    return scores.astype(np.float32)

@@ -43,10 +43,6 @@ _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
-
-
 class QueryFeatures:
     """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), 1 in
     total."""
@@ -217,8 +213,9 @@ class QueryFeatures:
                 self._all_alike |= float(near.mean()) > ALIKE
             if self._all_alike:
                 near[:] = 0.0
-            near[[place for place, word in enumerate(new) if _has_digit(word)]] = 0.0  # numbers match exactly or not
-            near[:, [place for place, stem in enumerate(self.stems) if _has_digit(stem)]] = 0.0
+            # A number matches exactly or not.
+            near[[place for place, word in enumerate(new) if _NUMBER.search(word)]] = 0.0
+            near[:, [place for place, stem in enumerate(self.stems) if _NUMBER.search(stem)]] = 0.0
             self._similarity.update(zip(new, near, strict=True))
 
     def max_similarity(self, text: str) -> Floats:
