@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import command, data, metrics
 from benchmarks.synthetic import Invention
 from memory import Memory
-from memory.ingest import ingest
+from memory.ingest import ingest, versions
 from memory.nouns import Document, Recall
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
@@ -72,7 +72,7 @@ def build(path: Path, folder: Path, count: int, embedder_name: str) -> None:
         while batch := list(islice(documents, BATCH)):
             ready = ingest.prepare(store, batch, ChunkSettings(), embedder)
             with store.reading() as conn:
-                diffs = ingest.compare_versions(conn, ready.documents)
+                diffs = versions.compare_versions(conn, ready.documents)
             texts = ingest.texts_to_embed(ready.documents, diffs, ingest.sentence_window(embedder))
             matrix = ready.embed(texts, embedder)
             with store.writing() as conn:

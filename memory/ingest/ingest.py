@@ -5,7 +5,7 @@ difference to the stored version. An episode with unchanged words keeps its id, 
 A long document may be written in pieces, each in its own transaction; its source counts as read with the last one."""
 
 from bisect import bisect_right
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -19,7 +19,7 @@ from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
 from memory.ingest.draft import DocumentDraft, draft_document
 from memory.ingest.masking import Masker
-from memory.ingest.versions import FormerSentence, align_versions, find_version_begin
+from memory.ingest.versions import FormerSentence, VersionDiff, align_versions, compare_versions, find_version_begin
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
@@ -30,18 +30,6 @@ from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
 from memory.time.timestamps import to_wall
-
-
-class VersionDiff(NamedTuple):
-    """The changes by a newer version of a source: `kept` has for each of its episodes the stored one with the same
-    words, or None; `removed` are the stored ones no longer in it, `redated` (ids) those of them whose time no part has
-    any more. The last two fields are the stored episodes on either side of a piece of a long document."""
-
-    kept: tuple[episodes.Placed | None, ...]
-    removed: tuple[episodes.Placed, ...]
-    redated: tuple[int, ...] = ()
-    before: episodes.Placed | None = None
-    after: episodes.Placed | None = None
 
 
 class PreparedBatch(NamedTuple):
@@ -83,31 +71,6 @@ def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedd
         texts = texts_to_embed(drafts, compare_versions(conn, drafts), sentence_window(embedder))
     vectors = dict(zip(texts, embed_or_leave(embedder, texts), strict=True)) if texts else {}
     return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, vectors)
-
-
-def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
-    """Compares each document with the stored version by the words of its episodes. Of a long one, an episode is removed
-    with the piece next to it, which may be its edited form."""
-    diffs = []
-    for draft in batch:
-        source = sources.get(conn, draft.document.uri)
-        stored = episodes.of_source(conn, source.id) if source else []
-        same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
-        for placed in stored:
-            same_words[placed.sha256].append(placed)
-        matches = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
-        gone = {placed.id for unmatched in same_words.values() for placed in unmatched}
-        if not draft.is_last:
-            later = {placed.id for placed in matches[draft.end :] if placed}
-            until = next((place for place, placed in enumerate(stored) if placed.id in later), 0)
-            gone &= {placed.id for placed in stored[:until]}
-        removed = tuple(placed for placed in stored if placed.id in gone)
-        stated = {to_wall(at) for _, at in draft.document.parts}
-        times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
-        redated = tuple(row.id for row in times if row.event_from not in stated)
-        before, after = matches[draft.first - 1] if draft.first else None, None if draft.is_last else matches[draft.end]
-        diffs.append(VersionDiff(tuple(matches[draft.first : draft.end]), removed, redated, before, after))
-    return diffs
 
 
 def _list_new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[Draft]:

@@ -1,15 +1,55 @@
-"""Alignment of a newer version of a source with the former one: its beginning, and former sentences."""
+"""A newer version of a source compared with the former one: episodes, sentences, and when it began."""
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memory.facts.edits import align_sentences, is_statement
 from memory.ingest.chunk import Draft
+from memory.ingest.draft import DocumentDraft
 from memory.nouns import Document
-from memory.store import episodes, past
+from memory.store import episodes, past, sources
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms, to_wall, wall_of
 
 FormerSentence = tuple[past.StoredSentence, bool]  # former sentence, and whether its meaning changed
+
+
+class VersionDiff(NamedTuple):
+    """The changes by a newer version of a source: `kept` has for each of its episodes the stored one with the same
+    words, or None; `removed` are the stored ones no longer in it, `redated` (ids) those of them whose time no part has
+    any more. The last two fields are the stored episodes on either side of a piece of a long document."""
+
+    kept: tuple[episodes.Placed | None, ...]
+    removed: tuple[episodes.Placed, ...]
+    redated: tuple[int, ...] = ()
+    before: episodes.Placed | None = None
+    after: episodes.Placed | None = None
+
+
+def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
+    """Compares each document with the stored version by the words of its episodes. Of a long one, an episode is removed
+    with the piece next to it, which may be its edited form."""
+    diffs = []
+    for draft in batch:
+        source = sources.get(conn, draft.document.uri)
+        stored = episodes.of_source(conn, source.id) if source else []
+        same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
+        for placed in stored:
+            same_words[placed.sha256].append(placed)
+        matches = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
+        gone = {placed.id for unmatched in same_words.values() for placed in unmatched}
+        if not draft.is_last:
+            later = {placed.id for placed in matches[draft.end :] if placed}
+            until = next((place for place, placed in enumerate(stored) if placed.id in later), 0)
+            gone &= {placed.id for placed in stored[:until]}
+        removed = tuple(placed for placed in stored if placed.id in gone)
+        stated = {to_wall(at) for _, at in draft.document.parts}
+        times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
+        redated = tuple(row.id for row in times if row.event_from not in stated)
+        before, after = matches[draft.first - 1] if draft.first else None, None if draft.is_last else matches[draft.end]
+        diffs.append(VersionDiff(tuple(matches[draft.first : draft.end]), removed, redated, before, after))
+    return diffs
 
 
 def align_versions(

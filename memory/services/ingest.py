@@ -12,12 +12,12 @@ from memory.ingest.draft import DocumentDraft
 from memory.ingest.ingest import (
     Ingestion,
     PreparedBatch,
-    compare_versions,
     embed_drafts,
     prepare,
     sentence_window,
     texts_to_embed,
 )
+from memory.ingest.versions import compare_versions
 from memory.nouns import Document, Receipt
 from memory.services.state import State
 from memory.store import episodes, sources, vectors
