@@ -89,6 +89,11 @@ class Paths:
         return self.data / "declined"
 
     @property
+    def sync(self) -> Path:
+        """The shared folder through which this memory is synchronised, and the words of its key, if it is."""
+        return self.data / "sync.json"
+
+    @property
     def ballast(self) -> Path:
         """A file of zeros that is given up when the disk is full."""
         return self.data / "ballast"

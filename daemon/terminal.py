@@ -116,6 +116,30 @@ def list_problems(now: wire.Status) -> Iterator[str]:
         yield now.safe_mode
     if now.upkeep and now.upkeep.backup_problem:
         yield f"The last backup failed: {now.upkeep.backup_problem}; once more: pal backup"
+    if now.sync:
+        yield from list_sync_problems(now.sync)
+
+
+def describe_sync(state: wire.Sync) -> str:
+    """The shared folder, in a line."""
+    others = [computer for computer in state.computers if computer.name != state.machine]
+    at = f", last {state.at.astimezone():%H:%M}" if state.at else ""
+    waiting = f"; {count(state.waiting, 'item')} about notes that are not here yet" if state.waiting else ""
+    return f"{state.folder}, with {count(len(others), 'other computer')}{at}{waiting}"
+
+
+def list_sync_problems(state: wire.Sync) -> Iterator[str]:
+    """What keeps the computers of a shared folder from agreeing."""
+    if state.problem:
+        yield f"Not synchronised: {state.problem}"
+    for name, why in state.skipped:
+        yield f"{state.folder}/{name} is left out: {why}."
+    for computer in state.computers:
+        if computer.has_forgotten:
+            yield (
+                f"The files of {computer.name} may still have text that was forgotten, until it synchronises (last"
+                f" {computer.at.astimezone():%Y-%m-%d}). If it is gone for good: pal sync forget {computer.name}"
+            )
 
 
 def title_of(question: str) -> str:

@@ -50,6 +50,11 @@ SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it rea
 
 _SUFFIX = re.compile(r"\.[^\W\d]\w*$")  # ".md", and no ".2" of "v1.2"
 
+# How the uris of notes begin: of corrections by hand, then the number of the fact; of values that another computer
+# stated at the same time (`memory.sync`).
+BY_HAND = "note:corrected/"
+DISPUTED = "note:disputed/"
+
 # How the uris of notes begin that an agent wrote: they are its words, never the owner's.
 AGENT_NOTES = "note:agent/"
 

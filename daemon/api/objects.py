@@ -8,13 +8,12 @@ from daemon import views, wire
 from daemon.api.facts import strands
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Document, Fact
+from memory.nouns import BY_HAND, Document, Fact
 from memory.text.predicates import statement
 from memory.time.timestamps import from_ms
 
 MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note
-BY_HAND = "note:corrected/"  # prefix of the uris of corrections by hand; then the number of the fact
 MOST_VALUE = 200  # characters
 MOST_DAYS = 366  # of plans
 MOST_VERTICES = 5000  # of the graph

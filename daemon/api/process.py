@@ -51,6 +51,7 @@ def status(services: Services) -> wire.Status:
         failed=tuple(failed),
         failed_total=failed_total,
         preparing=services.embedding.describe(),
+        sync=services.syncing.state(),
     )
 
 

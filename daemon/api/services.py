@@ -24,6 +24,7 @@ from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.schedule import Schedule
+from daemon.jobs.syncing import Syncing
 from daemon.jobs.tasks import Tasks
 from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
@@ -69,6 +70,7 @@ class Services:
     upkeep: Upkeep
     disk: Disk
     schedule: Schedule
+    syncing: Syncing
     plugins: Plugins
     own: tuple[Path, ...]  # what is the daemon's own, and never read
     activity: Activity

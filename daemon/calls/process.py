@@ -1,10 +1,12 @@
-"""Calls about the daemon itself: its state, the models and embedders it uses, the page in the browser."""
+"""Calls about the daemon itself: its state, the models and embedders it uses, the page in the browser, the folder
+through which memories of several computers agree."""
 
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
@@ -80,6 +82,27 @@ class ProcessCalls(Calls):
     @call("POST", "/page/close")
     def close_page(self) -> wire.PageClosed:
         """End the page's sessions and close its port."""
+
+    @call("POST", "/sync/begin", slow=True)
+    def begin_sync(self, folder: Path, words: str = "") -> wire.SyncBegun:
+        """Synchronise this memory through a folder from now on. Without `words` the folder gets a new key, whose words
+        are in the reply; with those of another computer this one joins it."""
+
+    @call("POST", "/sync", slow=True)
+    def sync(self) -> wire.Sync:
+        """Synchronise now."""
+
+    @call("POST", "/secrets/sync", field="words")
+    def sync_words(self) -> str:
+        """Show the words of the folder's key. Never over TCP."""
+
+    @call("POST", "/sync/forget", slow=True)
+    def forget_computer(self, name: str) -> wire.Sync:
+        """Remove a computer from the folder, with its files; what it stated stays."""
+
+    @call("POST", "/sync/folders")
+    def allow_sync(self, folder: Path, allowed: bool = True) -> wire.Sync:
+        """Let facts and answers from a watched folder go to the other computers, or no longer."""
 
     @call("POST", "/stop")
     def stop(self) -> None:

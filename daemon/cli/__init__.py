@@ -65,6 +65,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "tidy": ("upkeep", "Run the nightly maintenance now."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("upkeep", "Replace the memory with a backup."),
+        "sync": ("sync", "Make this memory and those on your other computers agree."),
         "export": ("export", "Write the whole memory to a file or folder."),
         "import": ("export", "Create a memory from an export."),
         "check": ("upkeep", "Check the memory file from end to end."),

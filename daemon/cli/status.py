@@ -19,7 +19,7 @@ from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, describe_upkeep, night
 from daemon.client.client import DaemonDownError
-from daemon.terminal import count, list_problems, size
+from daemon.terminal import count, describe_sync, list_problems, size
 
 WATCH_SECONDS = 1.0  # between two looks
 
@@ -137,6 +137,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
         "Model": now.model or "none; answers are the lines themselves",
         "Read": reading(state) if state else "",
         "Search": now.preparing,
+        "Sync": describe_sync(now.sync) if now.sync else "",
         "Erasing": _describe_erasing(now.erasing) if now.erasing else "",
     }
     output.print_table((title, text.removeprefix(", ")) for title, text in rows.items() if text)

@@ -158,6 +158,7 @@ class Daemon:
         from daemon.jobs.erasure import Erasure
         from daemon.jobs.models import Models
         from daemon.jobs.night import NightlyJob
+        from daemon.jobs.syncing import Syncing
         from daemon.jobs.tasks import Tasks
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
@@ -228,6 +229,7 @@ class Daemon:
             give_up=self._give_up, go_on=self._go_on,
         )  # fmt: skip
         self.schedule = self._schedule()
+        self.syncing = Syncing(self.memory, self.writer, self.paths.sync)
         self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = self.schedule.run_later
         self.page = Page(self.paths, self.settings)
         self.services = Services(
@@ -247,6 +249,7 @@ class Daemon:
             upkeep=self.upkeep,
             disk=self.disk,
             schedule=self.schedule,
+            syncing=self.syncing,
             plugins=plugins,
             own=self.paths.all(),
             activity=self.activity,
@@ -332,6 +335,7 @@ class Daemon:
             self.erasing.resume()
             self.watcher.start()
             self.embedding.resume()
+            self.syncing.start()
             self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
         except Exception as error:
             if not self._stopping.is_set():
@@ -377,6 +381,7 @@ class Daemon:
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
         self.schedule.close()
+        self.syncing.close()
         self.watcher.close()
         self.nightly.close(DRAIN_SECONDS)
         self.learning.close(DRAIN_SECONDS)

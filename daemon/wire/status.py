@@ -115,6 +115,40 @@ class ScheduledJob:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncComputer:
+    """A computer of the shared folder; `at` is when it last wrote something. `has_forgotten`: its files may still have
+    text that was forgotten since."""
+
+    name: str
+    at: datetime
+    has_forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """The memory on several computers: the shared `folder`, this computer's name there, and all `computers`. `waiting`
+    counts items about what is not here yet, `skipped` has files that cannot be read, with why, `at` is when it was
+    synchronised last, `problem` why that is not possible now. Text of `allowed` folders goes to the others."""
+
+    folder: str
+    machine: str
+    computers: tuple[SyncComputer, ...] = ()
+    waiting: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    at: datetime | None = None
+    problem: str = ""
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncBegun:
+    """`words` of a new key; "" where another computer made it."""
+
+    sync: Sync
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """`queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a sentence about the
     better search that is being prepared, if it is."""
@@ -141,6 +175,7 @@ class Status:
     failed: tuple[FailedJob, ...] = ()  # reading that was given up; failures of models are in `enrichment`
     failed_total: int = 0
     preparing: str = ""
+    sync: Sync | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,23 @@ class FactAsserter:
         episodes.mark_read(self.conn, [episode], USER, self._now)
         return new
 
+    def dispute(self, fact: int, value: str, episode: int, length: int) -> None:
+        """Another value of a relation that a person states at the same time, in the first `length` characters of their
+        passage: the two contradict each other until a person decides."""
+        (old,) = relations.by_id(self.conn, [fact])
+        predicate, _ = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
+        object = self._resolver.resolve(value)
+        if object not in (old.object, old.subject):
+            new = relations.insert(
+                self.conn, old.subject, predicate, object, "asserted", 1.0, old.valid_from, None, self._now
+            )
+            self._new.append(new)
+            relations.add_evidence(self.conn, new, episode, 0, length, USER)
+            revisions.add(
+                self.conn, "contradicts", old.id, new, "Two computers stated different values.", "rule", 1.0, self._now
+            )
+            fact_vectors.put(self.conn, self._embedder, [new])
+
     def result(self) -> AssertionResult:
         """What came of it, without the pairs that a model has to judge."""
         return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids))

@@ -182,6 +182,12 @@ class Knowledge:
             (passage,) = episodes.words_of(asserter.conn, [episode])
             return asserter.correct(fact, self._state.mask(value), episode, len(passage.text))
 
+    def dispute(self, fact: int, value: str, episode: int) -> None:
+        """Notes another value of a relation, stated by the person in a passage at the same time, for the review."""
+        with self.transaction() as asserter:
+            (passage,) = episodes.words_of(asserter.conn, [episode])
+            asserter.dispute(fact, value, episode, len(passage.text))
+
     def join_names(self, first: str, second: str) -> int:
         """Joins two names of one object: each finds both. Nothing is moved and no fact is replaced (0), so
         `separate_names` undoes it. NotFoundError; InvalidInputError if they are joined already."""

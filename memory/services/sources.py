@@ -7,7 +7,7 @@ from typing import Any
 from memory.errors import NotFoundError
 from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.services.jobs import NewJob
-from memory.store import browse, episodes, forget, jobs, sources
+from memory.store import browse, episodes, forget, jobs, sources, synced
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms, to_ms
@@ -37,6 +37,8 @@ class Sources:
     count_tags = read_by(sources.count_tags)
     change_tags = write_by(sources.change_tags)
     set_reader_versions = write_by(sources.read_anew)
+    synced_folders = read_by(synced.list_allowed)
+    set_synced_folders = write_by(synced.set_allowed)
     is_forgotten = read_by(forget.is_marked)
     read_again = write_by(forget.unmark)
 

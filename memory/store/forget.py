@@ -5,13 +5,13 @@ messages stay, as do passages of other sources that mention a forgotten object. 
 become valid again, until the next replacement."""
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_hex
 
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
-from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, text, vectors
+from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, shared, synced, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
 
@@ -87,6 +87,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no episode {id}.")
+    synced.note_forgotten(conn, "passage", [(sha,) for sha in shared.hashes_of(conn, [id]).values()])
     gone = _forget_episodes(conn, [id], now)
     secrets.remove_unseen(conn, [row[0]])
     conn.execute(  # the title may contain the first words; the source stays, so that the file is not read again
@@ -103,6 +104,7 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
     objects += select_ids(conn, gone, norm)
     if not objects:
         raise NotFoundError(f"Nothing is known about {norm!r}.")
+    synced.note_forgotten(conn, "object", [(norm,)])
     touching = [id_list(objects)] * 4
     query = "SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN"
     theses = select_ids(conn, f"{query} ({_TOUCHING})", *touching)
@@ -119,6 +121,7 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
         theses, relations = select_ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
     if not theses and not relations:
         raise NotFoundError(f"There is no fact {id}.")
+    synced.note_forgotten(conn, "fact", shared.fact_refs(conn, [id]).values())
     twice = "relation = 'duplicates' AND state IN ('open', 'kept') AND new_kind = 'relation'"
     relations += select_ids(conn, f"SELECT new_id FROM revision WHERE old_id = ? AND {twice}", id)
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
@@ -304,20 +307,24 @@ _ANY_EDGE = f"{_LIVE_EDGE} UNION ALL {_LIVE_EDGE.replace(LIVE, _GONE)}"
 # the content under any name, useless for a lookup elsewhere. ------------------------------------------------------
 
 
-def mark(conn: Connection, digests: Iterable[str], now: int) -> None:
+def mark(conn: Connection, digests: Sequence[str], now: int) -> None:
     """Excludes files with these contents (SHA-256, hex) from reading."""
     rows = [(_hash_content(conn, digest), now) for digest in digests]
     conn.executemany("INSERT OR IGNORE INTO forgotten(mark, t) VALUES (?, ?)", rows)
+    synced.note_forgotten(conn, "file", [(digest,) for digest in digests])
 
 
-def unmark(conn: Connection, digests: Iterable[str]) -> None:
+def unmark(conn: Connection, digests: Sequence[str]) -> None:
     """Allows reading files with these contents."""
     marks = to_json([_hash_content(conn, digest) for digest in digests])
     conn.execute(f"DELETE FROM forgotten WHERE mark IN {LISTED}", (marks,))
+    synced.allow_again(conn, "file", [(digest,) for digest in digests])
 
 
 def is_marked(conn: Connection, digest: str) -> bool:
-    """Whether a file with this content must not be read."""
+    """Whether a file with this content must not be read: it was forgotten here or on a synchronised computer."""
+    if synced.is_forgotten(conn, "file", digest):
+        return True
     if conn.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
         return False
     return read_value(conn, "SELECT 1 FROM forgotten WHERE mark = ?", _hash_content(conn, digest)) is not None

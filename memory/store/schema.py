@@ -189,6 +189,14 @@ def drop_lines_of_events(conn: Connection) -> None:
     conn.execute("UPDATE trace_step SET detail = json_remove(detail, '$.time') WHERE stage = 'scope'")
 
 
+def keep_agreements(conn: Connection) -> None:
+    """Creates the table of what other computers agreed on (`memory.store.synced`), and finds passages by their hash."""
+    conn.execute(
+        "CREATE TABLE synced(key TEXT PRIMARY KEY, seen TEXT NOT NULL, local TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    conn.execute("CREATE INDEX episode_sha ON episode(substr(sha256, 1, 16))")
+
+
 def _to_wall_time(item: Any) -> Any:
     """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
     if isinstance(item, dict):
@@ -210,6 +218,7 @@ STEPS: tuple[Step, ...] = (
     compare_sentences,
     seal_each_row,
     drop_recorded_figures,
+    keep_agreements,
     drop_lines_of_events,
 )
 

@@ -20,7 +20,7 @@ SEALED: Mapping[str, str] = {  # table -> key of its seals; the place in this li
     "secret": "source_id", "source_tag": "source_id", "folder": "id", "forgotten": "0", "skip": "0",
     "conversation": "id", "message": "id", "trace": "id", "trace_step": "trace_id", "trace_edge": "trace_id",
     "trace_visit": "trace_id", "train_label": "trace_id", "query": "trace_id", "ml_model": "id", "job": "id",
-    "llm_probe": "0", "llm_use": "0",
+    "llm_probe": "0", "llm_use": "0", "synced": "0",
 }  # fmt: skip
 ALLOCATED = ("node", "thesis", "episode", "edge")  # tables whose ids only ascend (`graph.allocate`)
 KINDS = {table: kind for kind, table in enumerate(SEALED)}

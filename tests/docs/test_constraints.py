@@ -24,7 +24,9 @@ def test_every_dependency_is_pinned_to_a_version_it_allows() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     lines = [
-        line for name in ("dev", "local", "onnx", "keyring", "bench", "docs", "real-model") for line in extras[name]
+        line
+        for name in ("dev", "local", "onnx", "keyring", "bench", "docs", "real-model", "sync")
+        for line in extras[name]
     ]
     wanted = [Requirement(line) for line in project["dependencies"] + lines]
     assert [str(need) for need in wanted if canonicalize_name(need.name) not in pinned] == []

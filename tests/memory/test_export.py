@@ -373,7 +373,7 @@ message: citations conversation_id id no_answer role state t text trace_id?
 job: attempts created dedupe_key id kind last_error? not_before payload priority state
 sequence: name seq
 """
-DERIVED = {"node", "reading", "vec", "sentence_vec", "query", "edge_memory", "seal", "_sqlite_migrations"}
+DERIVED = {"node", "reading", "vec", "sentence_vec", "query", "edge_memory", "seal", "synced", "_sqlite_migrations"}
 
 
 def test_a_change_of_the_schema_does_not_change_the_format(tmp_path: Path) -> None:

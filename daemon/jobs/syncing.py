@@ -1,0 +1,156 @@
+"""One memory on several computers: looks every two seconds whether this memory or the shared folder has changed.
+
+What is done is in `memory.sync`, which is imported when a folder was chosen; `sync.json` has the folder, this
+computer's name and the words of the key."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from daemon import wire
+from daemon.jobs.writer import Writer
+from daemon.paths import write_private
+from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, PalimpsestError
+from plugins.installing import install_command
+
+if TYPE_CHECKING:
+    from memory import Memory
+    from memory.sync.sync import Sync
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+SHARE = 0.05  # of the time that rounds may take while the memory changes all the time
+NO_FOLDER = "Nothing is synchronised. To begin: pal sync init FOLDER"
+
+
+class Syncing:
+    """Rounds of `Sync` in its own thread, from `start` to `close`, and those that a person asks for."""
+
+    def __init__(self, memory: Memory, writer: Writer, file: Path) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._file = file
+        self._turn = threading.RLock()  # locked during a round
+        self._sync: Sync | None = None
+        self._problem = ""
+        self._wake = threading.Event()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._look, name="sync", daemon=True)
+
+    def start(self) -> None:
+        if self._file.exists() and not self._thread.is_alive():
+            self._thread.start()
+
+    def close(self) -> None:
+        """Begins no more rounds."""
+        self._is_closing = True
+        self._wake.set()
+
+    def init(self, folder: Path, words: str) -> str:
+        """Begins to use a folder, with the words of its key, or as a new one; returns new words. InvalidInputError."""
+        from_before = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        with self._needing_extra():
+            from memory.sync.folder import MARKER, SharedFolder, make_words
+
+            if not words and (folder / MARKER).exists():
+                raise InvalidInputError(f"{folder} is used by another computer. Give the words that it showed.")
+            new_words = "" if words else make_words()
+            machine = from_before.get("machine", "")
+            if not machine or from_before["folder"] != str(folder) or self._problem:
+                machine = f"{re.sub('[^a-z0-9]+', '-', socket.gethostname().lower())[:40].strip('-')}-{token_hex(2)}"
+            SharedFolder(folder, machine, words or new_words).open()
+        with self._turn:
+            kept = {"folder": str(folder), "machine": machine, "words": words or new_words}
+            write_private(self._file, json.dumps(kept))
+            self._sync, self._problem = None, ""
+        self.start()
+        return new_words
+
+    def run(self) -> None:
+        """A round now. NotFoundError without a folder, NotAvailableError, InvalidInputError."""
+        with self._turn:
+            try:
+                self._open().run(self._writer.write)
+            except PalimpsestError as error:
+                self._problem = str(error)
+                raise
+            self._problem = ""
+
+    def forget(self, machine: str) -> None:
+        """Removes a computer. NotFoundError, InvalidInputError, NotAvailableError."""
+        with self._turn:
+            self.run()
+            self._open().forget_machine(machine)
+
+    def allow(self, folder: str, is_allowed: bool) -> None:
+        """Whether text of a folder goes to the other computers though its policy is local."""
+        allowed = set(self._memory.sources.synced_folders()) - {folder}
+        folders = allowed | ({folder} if is_allowed else set())
+        self._writer.write(lambda: self._memory.sources.set_synced_folders(sorted(folders)))
+
+    def words(self) -> str:
+        """The words of the key. NotFoundError without a folder."""
+        return str(self._settings()["words"])
+
+    def state(self) -> wire.Sync | None:
+        """None if nothing is synchronised."""
+        if not self._file.exists():
+            return None
+        settings, allowed = self._settings(), tuple(self._memory.sources.synced_folders())
+        if self._sync is None:
+            return wire.Sync(settings["folder"], settings["machine"], problem=self._problem, allowed=allowed)
+        state = self._sync.state()
+        computers = tuple(wire.SyncComputer(each.name, each.at, each.has_forgotten) for each in state.computers)
+        problems = tuple(sorted(state.problems.items()))
+        return wire.Sync(
+            state.folder, state.machine, computers, state.waiting, problems, state.at, self._problem, allowed
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        if not self._file.exists():
+            raise NotFoundError(NO_FOLDER)
+        return dict(json.loads(self._file.read_text("utf-8")))
+
+    def _open(self) -> Sync:
+        if self._sync is None:
+            settings = self._settings()
+            with self._needing_extra():
+                from memory.sync.sync import Sync
+
+                self._sync = Sync(self._memory, Path(settings["folder"]), settings["machine"], settings["words"])
+        return self._sync
+
+    @contextmanager
+    def _needing_extra(self) -> Iterator[None]:
+        try:
+            yield
+        except ImportError as error:
+            raise NotAvailableError(f"That needs the extra sync: {install_command('sync')}") from error
+
+    def _look(self) -> None:
+        pause = LOOK_SECONDS
+        while not self._wake.wait(pause) and not self._is_closing:
+            pause, began = LOOK_SECONDS, time.monotonic()
+            try:
+                if self._open().is_due:
+                    self.run()
+                    pause = max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
+            except PalimpsestError as error:
+                if str(error) != self._problem:
+                    log.warning("not synchronised: %s", error)
+                self._problem = str(error)
+            except Exception as error:
+                if not self._is_closing:  # its message may quote the memory
+                    log.error("a round of synchronising failed: %s", type(error).__name__)
+                    self._problem = "internal error; see the log."

@@ -1,0 +1,118 @@
+"""The statements of all computers, as one CRDT document of pycrdt, and who is right where they disagree (docs/sync.md).
+
+The document has a map for each kind of item. Each computer has its own place in it for an item, so nothing that one
+wrote is replaced by another; `resolve` is the rule that all of them apply to the places of an item. Updates are merged
+by pycrdt: in any order, twice, or late, they give the same document."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from pycrdt import Doc, Map, merge_updates
+
+MACHINE = "machine"
+FORGETTINGS = ("file", "passage", "object", "fact")
+ITEMS = ("note", "read", "correction", "decision", "verdict", "chat", "message")  # in the order they are taken in
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The statement of one computer about an item. `n`: its Lamport counter; `t`: its clock, ms UTC, for people only;
+    `seen`: the entries of the item that it knew ({computer: counter}); `after`: the counter of the forgetting that it
+    knew. `gone`: the item was forgotten."""
+
+    n: int
+    t: int
+    seen: dict[str, int] = {}
+    after: int = 0
+    gone: bool = False
+    value: Any = None
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """What holds of an item: `value`, or nothing if it is `gone`. `others`: values that were stated at the same time,
+    without knowing of each other. `machine` and `n` are those of the entry that holds, `forgotten` the counter of the
+    last forgetting (0: none), `dead` the computers whose entries have text of a forgotten item."""
+
+    value: Any
+    machine: str
+    n: int
+    gone: bool
+    forgotten: int
+    others: tuple[Any, ...] = ()
+    dead: tuple[str, ...] = ()
+
+
+def resolve(entries: Mapping[str, Entry]) -> Resolved:
+    """A forgetting wins over all that did not know of it. Else the higher counter wins, which is the later one if one
+    knew of the other, then the name of the computer."""
+    forgotten = max(entry.n if entry.gone else entry.after for entry in entries.values())
+    alive = {name: entry for name, entry in entries.items() if not entry.gone and entry.after >= forgotten}
+    dead = tuple(name for name, entry in entries.items() if not entry.gone and name not in alive)
+    if not alive:
+        name = max(entries, key=lambda name: (entries[name].n, name))
+        return Resolved(None, name, entries[name].n, True, forgotten, (), dead)
+    machine = max(alive, key=lambda name: (alive[name].n, name))
+    best = alive[machine]
+    others = {
+        msgspec.json.encode(entry.value): entry.value
+        for name, entry in sorted(alive.items())
+        if name != machine and best.seen.get(name, 0) < entry.n and entry.value != best.value
+    }
+    return Resolved(best.value, machine, best.n, False, forgotten, tuple(others.values()), dead)
+
+
+class SyncDocument:
+    """The document as this computer knows it."""
+
+    def __init__(self) -> None:
+        self._doc: Doc[Any] = Doc()
+        self._written = self._doc.get_state()
+        self.is_changed = False  # since the last `take_update`
+        self._is_kept = True  # all own changes are in `_own`
+        self._own: list[bytes] = []
+
+    def merge(self, update: bytes) -> None:
+        """Takes in what a computer wrote. ValueError for what is no update."""
+        self._keep_own()
+        self._doc.apply_update(update)
+        self._written = self._doc.get_state()
+
+    def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, Entry]]:
+        """{key of an item: {computer: its entry}}."""
+        entries: dict[str, dict[str, Entry]] = {}
+        for kind in kinds:
+            for place, text in self._map(kind).items():
+                hash, _, machine = place.partition("/")
+                entries.setdefault(f"{kind}:{hash}", {})[machine] = msgspec.json.decode(text, type=Entry)
+        return entries
+
+    def put(self, key: str, machine: str, entry: Entry) -> None:
+        kind, hash = key.split(":")
+        self.is_changed, self._is_kept = True, False
+        self._map(kind)[f"{hash}/{machine}"] = msgspec.json.encode(entry).decode()
+
+    def remove(self, key: str, machine: str) -> None:
+        """Removes an entry, and its text from all that is written from now on."""
+        kind, hash = key.split(":")
+        self.is_changed, self._is_kept = True, False
+        del self._map(kind)[f"{hash}/{machine}"]
+
+    def take_update(self) -> bytes:
+        """What was put and removed since the last time; b"" if nothing was."""
+        self._keep_own()
+        own, self._own, self.is_changed = self._own, [], False
+        return bytes(merge_updates(*own)) if own else b""
+
+    def snapshot(self) -> bytes:
+        """All of it as one update."""
+        return bytes(self._doc.get_update())
+
+    def _keep_own(self) -> None:
+        if not self._is_kept:
+            self._own.append(self._doc.get_update(self._written))
+            self._is_kept = True
+        self._written = self._doc.get_state()
+
+    def _map(self, kind: str) -> "Map[str]":
+        entries: Map[str] = self._doc.get(kind, type=Map)
+        return entries

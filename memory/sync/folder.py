@@ -1,0 +1,175 @@
+"""The shared folder: encrypted files, FOLDER/<computer>/<number>.update, each written by that computer alone.
+
+A file is complete or not there: it is written under another name and renamed. Whatever carries the folder may deliver
+files late, twice, in any order, in part, or as copies under other names; what cannot be read is left, and tried
+again."""
+
+import hashlib
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from mnemonic import Mnemonic
+
+from memory.errors import InvalidInputError, NotAvailableError
+
+MAGIC = b"PALSYNC1"
+MARKER = "palimpsest-sync"  # a file that tells the folder from an empty place where a drive is not mounted
+NONCE_BYTES = 12
+MOST_FILES = 50  # of this computer, before they are joined into one
+WORDS = 12
+_NAME = re.compile(r"\d{8}\.update")
+_MACHINE = re.compile(r"[a-z0-9-]{1,60}")
+NO_COMPUTER = "its name is none of a computer"
+COPY = "another program left it: a copy of a conflict, or a file of its own"
+NOT_WHOLE = "it is not whole yet, was damaged, or was written with other words"
+
+
+def make_words() -> str:
+    """A new key, as words of the list BIP 39: 128 bits and a checksum."""
+    return str(Mnemonic("english").generate(128))
+
+
+def read_words(words: str) -> bytes:
+    """The key that these words mean. InvalidInputError for other words."""
+    spoken = " ".join(words.casefold().split())
+    if len(spoken.split()) != WORDS or not Mnemonic("english").check(spoken):
+        raise InvalidInputError(
+            f"These are not the {WORDS} words of a key. Compare each with the ones that were shown."
+        )
+    return bytes(Mnemonic("english").to_entropy(spoken))
+
+
+class SharedFolder:
+    """The folder as the computer `machine` uses it. `problems` has why a file was left out, by its path."""
+
+    def __init__(self, path: Path, machine: str, words: str) -> None:
+        key = read_words(words)
+        self.path = path
+        self.machine = machine
+        self.problems: dict[str, str] = {}
+        self.secret = hashlib.blake2b(key, person=b"pal sync names").digest()[:32]  # of the keys of items
+        self._cipher = ChaCha20Poly1305(hashlib.blake2b(key, digest_size=32, person=b"pal sync files").digest())
+        self._read: dict[str, tuple[int, int]] = {}  # relative path -> size, mtime_ns of what was read
+        self._failed: dict[str, tuple[int, int]] = {}  # of what could not be read
+
+    def open(self) -> None:
+        """Makes the folder, or checks that it is one of these words. InvalidInputError, NotAvailableError."""
+        marker = self.path / MARKER
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not marker.exists():
+                marker.write_bytes(self._encrypt(MARKER, b""))
+            self._decrypt(MARKER, marker.read_bytes())
+        except (InvalidTag, ValueError) as error:
+            raise InvalidInputError(f"These words are not those of {self.path}.") from error
+        except OSError as error:
+            raise NotAvailableError(f"{self.path} cannot be used: {error.strerror or error}.") from error
+
+    def find_changes(self, again: bool = False) -> list[str]:
+        """The files that were not read yet, as relative paths, and those that could not be read: once, unless `again`.
+        NotAvailableError if the folder is not there."""
+        if not (self.path / MARKER).exists():
+            raise NotAvailableError(f"{self.path} is not there, or empty: there is no file {MARKER} in it.")
+        changed: list[str] = []
+        problems: dict[str, str] = {}
+        for computer in self._scan(self.path):
+            if not computer.is_dir() or computer.name.startswith("."):
+                continue
+            if not _MACHINE.fullmatch(computer.name):
+                problems[computer.name] = NO_COMPUTER
+                continue
+            for file in self._scan(Path(computer.path)):
+                name = f"{computer.name}/{file.name}"
+                if file.name.startswith("."):
+                    continue
+                if not _NAME.fullmatch(file.name):
+                    problems[name] = COPY
+                elif (stamp := _stamp(file)) != self._read.get(name) and (again or stamp != self._failed.get(name)):
+                    changed.append(name)
+                elif stamp == self._failed.get(name):
+                    problems[name] = NOT_WHOLE
+        self.problems = problems
+        return sorted(changed)
+
+    def read(self, names: list[str]) -> Iterator[bytes]:
+        """The updates in these files, without those that cannot be read."""
+        for name in names:
+            stamp = 0, 0
+            try:
+                stamp = _stamp(self.path / name)
+                update = self._decrypt(name, (self.path / name).read_bytes())
+            except (OSError, InvalidTag, ValueError, zlib.error):
+                self.problems[name], self._failed[name] = NOT_WHOLE, stamp
+                continue
+            self._read[name] = stamp
+            yield update
+
+    def write(self, update: bytes) -> None:
+        """Writes a file of this computer. NotAvailableError."""
+        try:
+            own = self.path / self.machine
+            own.mkdir(mode=0o700, exist_ok=True)
+            number = max((int(file.stem) for file in own.glob("*.update") if _NAME.fullmatch(file.name)), default=0) + 1
+            name = f"{self.machine}/{number:08d}.update"
+            trial = own / f".{number}.new"
+            with trial.open("wb") as stream:
+                stream.write(self._encrypt(name, update))
+                stream.flush()
+                os.fsync(stream.fileno())
+            trial.replace(self.path / name)
+            self._read[name] = _stamp(self.path / name)
+        except OSError as error:
+            raise NotAvailableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
+
+    def rewrite(self, snapshot: bytes) -> None:
+        """Writes all of the document as one file, and removes this computer's earlier ones. NotAvailableError."""
+        earlier, own = self.list_own(), f"{self.machine}/"
+        self._read = {name: stamp for name, stamp in self._read.items() if not name.startswith(own)}
+        self.write(snapshot)
+        for name in earlier:
+            (self.path / name).unlink(missing_ok=True)
+
+    def list_own(self) -> list[str]:
+        """The files of this computer, in order."""
+        own = self.path / self.machine
+        return sorted(f"{self.machine}/{file.name}" for file in own.glob("*.update") if _NAME.fullmatch(file.name))
+
+    def has_all(self) -> bool:
+        """Whether none of this computer's files that were read or written is missing."""
+        return all((self.path / name).exists() for name in self._read if name.startswith(f"{self.machine}/"))
+
+    def remove_machine(self, machine: str) -> None:
+        """Removes the files of another computer."""
+        if _MACHINE.fullmatch(machine) and (folder := self.path / machine).is_dir():
+            for file in folder.iterdir():
+                file.unlink(missing_ok=True)
+            folder.rmdir()
+
+    def _scan(self, path: Path) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(path) as entries:
+                return list(entries)
+        except OSError as error:
+            raise NotAvailableError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+    def _encrypt(self, name: str, update: bytes) -> bytes:
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        sealed: bytes = self._cipher.encrypt(nonce, zlib.compress(update), MAGIC + name.encode())
+        return MAGIC + nonce + sealed
+
+    def _decrypt(self, name: str, content: bytes) -> bytes:
+        if not content.startswith(MAGIC):
+            raise ValueError(name)
+        nonce, sealed = content[len(MAGIC) :][:NONCE_BYTES], content[len(MAGIC) + NONCE_BYTES :]
+        return zlib.decompress(self._cipher.decrypt(nonce, sealed, MAGIC + name.encode()))
+
+
+def _stamp(file: Path | os.DirEntry[str]) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns

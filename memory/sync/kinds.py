@@ -1,0 +1,400 @@
+"""The kinds of items that are synchronised: how each is read out of the memory, and how the memory is made to match.
+
+`adopt` is idempotent: what is so already changes nothing. What an item is about may not be here yet, such as a note in
+a folder that another program still copies; then the item waits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any, ClassVar, NamedTuple
+
+from memory.errors import InvalidInputError, NotFoundError
+from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis, Extraction
+from memory.memory import Memory
+from memory.nouns import BY_HAND, DISPUTED, Decision, Document, FactRelation, Trace
+from memory.store import conversations, revisions, shared, synced, traces
+from memory.store.connect import Connection
+from memory.sync.document import Resolved
+from memory.sync.notes import draft_note, pack_note
+from memory.text.predicates import statement
+from memory.time.timestamps import from_wall
+from memory.trace import OPINIONS, opinion
+
+WITHHELD = "[This answer stays on {}: it cites a folder that is not synchronised. To allow it there: pal sync allow]"
+WORDS_OF = {"supersedes": "supersedes", "negates": "ends", "contradicts": "contradicts", "duplicates": "duplicates"}
+
+AT_ONCE = 200  # passages whose facts are asserted in one unit of writing
+
+GONE, NOTHING, DROPPED = object(), object(), object()
+"""What became of an item that is missing: it was forgotten; nothing that others should know; its text must go."""
+
+
+def name_disputed(key: str, value: str) -> str:
+    """The uri of the note with a value that another computer stated of an item at the same time."""
+    return f"{DISPUTED}{shared.hash_text(key)}/{shared.hash_text(value)}"
+
+
+class Item(NamedTuple):
+    """An item of this memory: a mark that changes with it, and what `Kind.describe` needs."""
+
+    mark: str
+    row: Any
+
+
+class Kind(ABC):
+    """One kind of items. `machine` is the name of this computer."""
+
+    name: ClassVar[str]
+
+    def __init__(self, memory: Memory, secret: bytes, machine: str) -> None:
+        self.memory = memory
+        self.secret = secret
+        self.machine = machine
+
+    @abstractmethod
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        """The items of this memory, by their keys."""
+
+    @abstractmethod
+    def describe(self, conn: Connection, row: Any) -> Any:
+        """What the others need of an item, as JSON has it."""
+
+    @abstractmethod
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        """Makes the memory match these; returns the keys of those that do now."""
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        """What became of an item that was here and is not; `value` is the statement about it."""
+        return NOTHING
+
+    def forget(self, rows: Collection[Any]) -> None:  # noqa: B027 - of most kinds nothing is left to remove
+        """Removes items that were forgotten elsewhere for good."""
+
+    def key(self, *parts: object) -> str:
+        return synced.make_key(self.secret, self.name, *parts)
+
+    def other_values(self, item: Resolved) -> list[str]:
+        """The values that other computers stated at the same time, of kinds where that goes to the review."""
+        return []
+
+    def dispute(self, key: str, fact: int, item: Resolved) -> None:
+        """Puts values that other computers stated at the same time into the review."""
+        values = self.other_values(item)
+        stated = self.memory.knowledge.fact(fact)
+        for row in self.memory.revisions("open"):  # this computer's own value was replaced a moment ago
+            if row.relation == "supersedes" and row.new.uri == row.old.uri == stated.uri:
+                self.memory.undo(row.id)
+        for value in values:
+            text = statement(stated.objects[0], stated.predicate or "is", value)
+            note = Document(name_disputed(key, value), text, title="Said by hand", at=stated.valid_from)
+            if self.memory.sources.get(note.uri) is None:
+                (receipt,) = self.memory.remember_many([note])
+                self.memory.knowledge.dispute(fact, value, receipt.episode_ids[0])
+
+
+class Notes(Kind):
+    """Notes that are in no file: remembered ones, statements in the chat, the profile, notes and sessions of agents."""
+
+    name = "note"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        return {self.key(row.uri): Item(row.mark, row) for row in reversed(shared.list_notes(conn))}
+
+    def describe(self, conn: Connection, row: shared.NoteRow) -> Any:
+        return pack_note(conn, row.id) if row.mark else {"uri": row.uri, "retired": True}
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        stated = [item for item in items.values() if "retired" not in item.value]
+        drafts = [draft_note(item.value, self.memory.settings.facts.rules) for item in stated]
+        if drafts:
+            self.memory.remember_many(self.memory.ingest.embed_drafts(drafts))
+        for item in items.values():
+            if "retired" in item.value:
+                with suppress(NotFoundError):
+                    self.memory.ingest.retire(item.value["uri"])
+        for key, item in items.items():
+            if self.other_values(item):  # an entry of the profile
+                facts = [fact for entry in self.memory.knowledge.profile().entries for fact in entry.facts]
+                if fact := next((fact for fact in facts if fact.uri == item.value["uri"]), None):
+                    self.dispute(key, fact.id, item)
+        return set(items)
+
+    def other_values(self, item: Resolved) -> list[str]:
+        values = [other.get("document", {}).get("properties", {}).values() for other in item.others]
+        return [str(value) for each in values for value in each] if "document" in item.value else []
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        return GONE
+
+    def forget(self, rows: Collection[shared.NoteRow]) -> None:
+        for row in rows:
+            with suppress(NotFoundError):
+                self.memory.forgetting.forget_sources([row.uri])
+
+
+class Reads(Kind):
+    """What a model read in a passage: the other computers need not have it read again."""
+
+    name = "read"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        return {self.key(row.sha): Item(row.mark, row) for row in shared.list_read(conn)}
+
+    def describe(self, conn: Connection, row: shared.ReadRow) -> Any:
+        return {
+            "passage": row.sha,
+            "model": row.model,
+            "relations": shared.read_relations(conn, row.episode, row.model),
+            "theses": shared.read_theses(conn, row.episode),
+        }
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        return DROPPED
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        with self.memory.store.reading() as conn:
+            here = shared.passages_by_hash(conn, {item.value["passage"] for item in items.values()})
+            read = shared.read_among(conn, {id for ids in here.values() for id in ids})
+        extractions: dict[str, dict[int, Extraction]] = defaultdict(dict)
+        done = {key for key, item in items.items() if read.issuperset(here.get(item.value["passage"], [-1]))}
+        for key in [key for key, item in items.items() if key not in done and item.value["passage"] in here][:AT_ONCE]:
+            value = items[key].value
+            extraction = _read_extraction(value)
+            extractions[value["model"]] |= {id: extraction for id in here[value["passage"]] if id not in read}
+            done.add(key)
+        for model, by_episode in sorted(extractions.items()):
+            with self.memory.knowledge.transaction() as asserter:  # what replaces what comes from there, too
+                asserter.assert_extractions(by_episode, model)
+        return done
+
+
+def _read_extraction(value: Any) -> Extraction:
+    relations = tuple(
+        ExtractedRelation(
+            subject=OWNER if subject is None else subject, predicate=predicate,
+            object=OWNER if named is None else named,
+            start=-1 if start is None else start, end=-1 if end is None else end, modality=modality,
+            valid_from=from_wall(begin), valid_to=from_wall(until), conf=conf,
+        )
+        for subject, predicate, named, start, end, modality, begin, until, conf in value["relations"]
+    )  # fmt: skip
+    theses = tuple(
+        ExtractedThesis(
+            text=text, objects=tuple(names), start=start, end=end, modality=modality, valid_from=from_wall(begin),
+            valid_to=from_wall(until),
+        )
+        for text, start, end, modality, begin, until, names in value["theses"]
+    )  # fmt: skip
+    return Extraction(relations, theses)
+
+
+class Corrections(Kind):
+    """Values of facts that the person corrected by hand."""
+
+    name = "correction"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        rows = shared.list_corrections(conn)
+        refs = shared.fact_refs(conn, [fact for _, fact, _, _ in rows])
+        return {
+            self.key(*refs[fact]): Item(value, (refs[fact], value, at)) for _, fact, value, at in rows if fact in refs
+        }
+
+    def describe(self, conn: Connection, row: tuple[shared.FactRef, str, int | None]) -> Any:
+        ref, value, at = row
+        return {"fact": list(ref), "value": value, "at": at}
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        facts = shared.find_facts(conn, [value["fact"]])
+        return GONE if facts and self.memory.sources.get(f"{BY_HAND}{next(iter(facts.values()))}") is None else NOTHING
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        with self.memory.store.reading() as conn:
+            facts = shared.find_facts(conn, [item.value["fact"] for item in items.values()])
+        done = set()
+        for key, item in items.items():
+            if (fact := facts.get((*item.value["fact"],))) is not None:
+                done.add(key)
+                self._correct(fact, item.value["value"], item.value["at"])
+                now = self.memory.knowledge.fact(fact).superseded_by
+                if self.other_values(item) and now is not None:
+                    self.dispute(key, now, item)
+        return done
+
+    def other_values(self, item: Resolved) -> list[str]:
+        return [other["value"] for other in item.others if other["value"]] if item.value["value"] else []
+
+    def _correct(self, fact: int, value: str, at: int | None) -> None:
+        old, uri = self.memory.knowledge.fact(fact), f"{BY_HAND}{fact}"
+        if not value:
+            with suppress(NotFoundError):
+                self.memory.ingest.retire(uri)
+            return
+        text = statement(old.objects[0], old.predicate or "is", value)
+        (receipt,) = self.memory.remember_many([Document(uri, text, title="Said by hand", at=from_wall(at))])
+        with suppress(InvalidInputError):  # it has that value
+            self.memory.knowledge.correct(fact, value, receipt.episode_ids[0])
+
+
+class Decisions(Kind):
+    """What a person decided in the review, and what a model decided about two facts; without words of notes."""
+
+    name = "decision"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        rows = shared.list_decisions(conn)
+        refs = shared.fact_refs(conn, {fact for row in rows for fact in (row.old, row.new)})
+        return {
+            self.key(refs[row.old], refs[row.new]): Item(f"{row.relation} {row.verdict}", (row, refs))
+            for row in rows
+            if row.old in refs and row.new in refs
+        }
+
+    def describe(self, conn: Connection, row: tuple[shared.DecisionRow, dict[int, shared.FactRef]]) -> Any:
+        decision, refs = row
+        facts = {"old": list(refs[decision.old]), "new": list(refs[decision.new])}
+        by_model = {"conf": decision.conf} if decision.author == "model" else {}
+        return facts | {"relation": decision.relation, "verdict": decision.verdict} | by_model
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        row = self._find(conn, value)
+        return value | {"verdict": "open"} if row is not None and row.state == "open" else NOTHING
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        done = set()
+        for key, item in items.items():
+            with self.memory.store.reading() as conn:
+                row = self._find(conn, item.value)
+                facts = shared.find_facts(conn, [item.value["old"], item.value["new"]])
+            if row is None and len(facts) == 2 and "conf" in item.value:
+                old, new = facts[(*item.value["old"],)], facts[(*item.value["new"],)]
+                relation: FactRelation = WORDS_OF[item.value["relation"]]  # type: ignore[assignment]
+                decision = Decision(old, new, relation, item.value["conf"])
+                self.memory.knowledge.apply_decisions([decision], "A model of another computer")
+                with self.memory.store.reading() as conn:
+                    row = self._find(conn, item.value)
+            if row is not None:
+                done.add(key)
+                self._settle(row, item.value["verdict"])
+        return done
+
+    def _settle(self, row: revisions.Row, verdict: str) -> None:
+        with self.memory.store.reading() as conn:
+            now = {(each.old, each.new): each.verdict for each in shared.list_decisions(conn)}.get(
+                (row.old, row.new), ""
+            )
+        if verdict == "undo" and now != "undo":
+            self.memory.undo(row.id)
+        elif verdict not in ("", "undo", now) and not (verdict == "open" and row.state == "open"):
+            self.memory.settle(row.id, verdict)  # type: ignore[arg-type]
+
+    def _find(self, conn: Connection, value: Any) -> revisions.Row | None:
+        facts = shared.find_facts(conn, [value["old"], value["new"]])
+        return revisions.find_between(conn, *facts.values()) if len(facts) == 2 else None
+
+
+class Verdicts(Kind):
+    """A person's verdicts on answers, by the question and its time. What was learnt from it stays on its computer."""
+
+    name = "verdict"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        return {self.key(row.question, row.t): Item(str(row.feedback), row) for row in shared.list_verdicts(conn)}
+
+    def describe(self, conn: Connection, row: shared.VerdictRow) -> Any:
+        return {"question": row.question, "t": row.t, "verdict": opinion(row.feedback)}
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        is_there = shared.find_trace(conn, value["t"], value["question"]) is not None
+        return value | {"verdict": None} if is_there else NOTHING
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        with self.memory.store.writing() as conn:
+            for item in items.values():
+                question, t = item.value["question"], item.value["t"]
+                id = shared.find_trace(conn, t, question)
+                id = traces.store(conn, Trace(question), None, t) if id is None else id
+                traces.set_feedback(conn, id, OPINIONS.get(item.value["verdict"]))
+        return set(items)
+
+
+class Chats(Kind):
+    """Chats with the memory: their titles."""
+
+    name = "chat"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        return {self.key(row[1]): Item(shared.hash_text(row[2]), row) for row in shared.list_chats(conn)}
+
+    def describe(self, conn: Connection, row: tuple[int, int, str]) -> Any:
+        return {"created": row[1], "title": row[2]}
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        return GONE
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        with self.memory.store.writing() as conn:
+            for item in items.values():
+                created, title = item.value["created"], item.value["title"]
+                if (id := shared.find_chat(conn, created)) is None:
+                    conversations.create(conn, title, created)
+                else:
+                    conversations.rename(conn, id, title)
+        return set(items)
+
+    def forget(self, rows: Collection[tuple[int, int, str]]) -> None:
+        for id, _, _ in rows:
+            self.memory.conversations.delete(id)
+
+
+class Messages(Kind):
+    """The messages of chats with the memory, each for itself: two computers may go on with one chat."""
+
+    name = "message"
+
+    def list_here(self, conn: Connection) -> dict[str, Item]:
+        return {
+            self.key(row.chat, row.role, row.t, row.words): Item(row.mark, row) for row in shared.list_messages(conn)
+        }
+
+    def describe(self, conn: Connection, row: shared.MessageRow) -> Any:
+        text, state, no_answer, cited = shared.read_message(conn, row.id)
+        if row.is_withheld:
+            text, cited = WITHHELD.format(self.machine), []
+        return {
+            "chat": row.chat, "role": row.role, "t": row.t, "asked": row.asked, "text": text, "state": state,
+            "no_answer": no_answer, "cited": cited,
+        }  # fmt: skip
+
+    def miss(self, conn: Connection, value: Any) -> Any:
+        return GONE
+
+    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+        done = set()
+        with self.memory.store.writing() as conn:
+            for key, item in sorted(
+                items.items(), key=lambda pair: (pair[1].value["t"], pair[1].value["role"] != "user")
+            ):
+                message = item.value
+                if (chat := shared.find_chat(conn, message["chat"])) is None:
+                    continue
+                done.add(key)
+                role, t = message["role"], message["t"]
+                id = shared.find_message(conn, chat, role, t, message["text"])
+                if id is None:
+                    id = conversations.append(conn, chat, role, message["text"], t)
+                trace = message["asked"] and shared.find_trace(conn, message["asked"])
+                shared.write_message(
+                    conn, id, message["text"], message["state"], message["no_answer"], message["cited"], trace
+                )
+        return done
+
+    def forget(self, rows: Collection[shared.MessageRow]) -> None:
+        with self.memory.store.writing() as conn:
+            shared.delete_messages(conn, [row.id for row in rows])
+
+
+KINDS = (Notes, Reads, Corrections, Decisions, Verdicts, Chats, Messages)

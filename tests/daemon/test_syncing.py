@@ -1,0 +1,105 @@
+"""Two daemons, each with its copy of a shared folder: what one decides the other shows soon after the file arrived."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client.client import DaemonError
+from daemon.testing import RunningDaemon, run_daemon
+from memory.sync.folder import MARKER
+from tests.daemon.conftest import QUICK, wait_until
+
+SOON = 5.0  # seconds
+
+
+class Machine:
+    """A daemon with a watched folder of notes and its copy of the shared folder."""
+
+    def __init__(self, daemon: RunningDaemon, place: Path) -> None:
+        self.daemon = daemon
+        self.client = daemon.client
+        self.shared = place / "shared"
+        self.notes = place / "notes"
+        self.notes.mkdir(parents=True)
+        (self.notes / "one.md").write_text("# Flat\n\nRent: 700 euros\n")
+        (self.notes / "two.md").write_text("# Flat\n\nRent: 750 euros\n")
+
+    def review(self, state: str) -> list[wire.Revision]:
+        return list(self.client.revisions(state).revisions)
+
+    def carry_to(self, other: Machine) -> None:
+        """Its newest files arrive at the other one, as a program for folders brings them."""
+        for file in self.shared.rglob("*.update"):
+            copy = other.shared / file.relative_to(self.shared)
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, copy.with_name(".arriving"))
+                copy.with_name(".arriving").rename(copy)
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
+    with run_daemon(tmp_path / "a" / "home", QUICK) as one, run_daemon(tmp_path / "b" / "home", QUICK) as two:
+        first, second = Machine(one, tmp_path / "a"), Machine(two, tmp_path / "b")
+        for machine in (first, second):
+            machine.client.watch(machine.notes)
+            wait_until(lambda machine=machine: machine.review("open"))
+        yield first, second
+
+
+def test_a_decision_is_visible_soon_after_its_file_arrived(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    with pytest.raises(DaemonError, match="pal sync init"):
+        one.client.sync()
+    begun = one.client.begin_sync(one.shared)
+    assert len(begun.words.split()) == 12 and one.client.sync_words() == begun.words
+    two.shared.mkdir()
+    shutil.copy(one.shared / MARKER, two.shared)
+    with pytest.raises(DaemonError, match="words"):
+        two.client.begin_sync(two.shared)
+    assert two.client.begin_sync(two.shared, begun.words).words == ""
+    [revision] = one.review("open")
+    one.client.settle(revision.id, "keep")
+    wait_until(lambda: len([*one.shared.rglob("*.update")]) > 1)  # by itself
+    one.carry_to(two)
+    arrived = time.monotonic()
+    wait_until(lambda: two.review("kept"), SOON)
+    assert time.monotonic() - arrived < SOON
+    state = two.client.status().sync
+    assert state is not None and len(state.computers) == 2 and not state.problem
+
+
+def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_passes(
+    machines: tuple[Machine, Machine],
+) -> None:
+    one, two = machines
+    words = one.client.begin_sync(one.shared).words
+    two.shared.mkdir()
+    shutil.copy(one.shared / MARKER, two.shared)
+    two.client.begin_sync(two.shared, words)
+    one.client.remember("The boat is at pier seven.", source="note:boat")
+    one.daemon.kill()
+    one.daemon.start()
+    wait_until(lambda: len([*one.shared.rglob("*.update")]) > 1)
+    two.shared.rename(two.shared.with_name("gone"))
+    wait_until(lambda: (two.client.status().sync or wire.Sync("", "")).problem)
+    two.shared.with_name("gone").rename(two.shared)
+
+    def is_there() -> bool:
+        one.carry_to(two)
+        return bool(two.client.sources("note:boat").total)
+
+    wait_until(is_there)
+    one.client.forget(source="note:boat")
+
+    def is_gone() -> bool:
+        one.carry_to(two)
+        return not two.client.sources("note:boat").total
+
+    wait_until(is_gone)
