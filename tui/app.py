@@ -54,14 +54,15 @@ MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
-STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
-
+FOLDER = Path(__file__).parent
+STYLES: list[str | PurePath] = sorted(FOLDER.glob("*.tcss"))
 
 PAGES = {"memory": "MemoryScreen", "review": "ReviewScreen", "folders": "FoldersScreen"}  # by the names of the tabs
 
 
-def _make_page(name: str, shared: Shared) -> Page:
-    """A page, imported when it is opened first: the chat should not pay for it."""
+def _make_page(name: str, app: App[None], shared: Shared) -> Page:
+    """A page, imported with its styles when it is opened first: the chat should not pay for it."""
+    app.stylesheet.read(FOLDER / name / "screen.tcss")
     page: Page = getattr(import_module(f"tui.{name}.screen"), PAGES[name])(shared)
     return page
 
@@ -137,7 +138,7 @@ class PalimpsestApp(App[None]):
         self._restore(self.shared.preferences)
         self.add_mode("chat", partial(ChatScreen, self.shared))
         for name in PAGES:
-            self.add_mode(name, partial(_make_page, name, self.shared))
+            self.add_mode(name, partial(_make_page, name, self, self.shared))
         self._look: Timer | None = None
         self._is_leaving = False
         self._last_guard = [OnlyText()]

@@ -9,7 +9,6 @@ from daemon import wire
 from daemon.extras import decline, install, list_offers
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
-from tui.dialogs.start import KeepScreen
 from tui.link import SessionStarted, StreamEvent
 from tui.page import Page
 from tui.reports import added_report, failure, profile_report, status_report
@@ -37,6 +36,8 @@ class ReadingTopic(Topic):
         if not (is_new and await asyncio.to_thread(path.is_dir)):
             await self.read_once(path, at_home)
             return
+        from tui.dialogs.start import KeepScreen  # not before it is wanted
+
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
             kept = await self.page.app.push_screen_wait(KeepScreen(path, counted))
