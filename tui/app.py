@@ -126,6 +126,7 @@ class PalimpsestApp(App[None]):
         keymap: Keymap | None = None,
     ) -> None:
         super().__init__()
+        self.animation_level = "none"
         self.shared = Shared(
             Link(connect, self),
             now,
@@ -188,8 +189,6 @@ class PalimpsestApp(App[None]):
         if preferences.theme in self.available_themes:
             self.set_reactive(PalimpsestApp.theme, preferences.theme)
             self.stylesheet.set_variables(self.get_css_variables())
-        if not preferences.motion:
-            self.animation_level = "none"
         if preferences.effort in EFFORTS:
             self.shared.link.effort = preferences.effort
 
@@ -206,10 +205,10 @@ class PalimpsestApp(App[None]):
         return super().available_themes | {theme.name: theme for theme in THEMES}
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What can be done here, the most used first, then what can be done in the chat, and everywhere."""
-        used, here = self.shared.preferences.used, screen.places if isinstance(screen, Page) else ()
+        """What can be done here first, then what can be done in the chat, and everywhere."""
+        here = screen.places if isinstance(screen, Page) else ()
         listed = [action for action in ACTIONS if action.palette or (action.footer and action.where in here)]
-        listed.sort(key=lambda action: (action.name == "Quit", action.where not in here, -used[action.name]))
+        listed.sort(key=lambda action: (action.name == "Quit", action.where not in here))
         for action in listed:
             yield SystemCommand(action.name, action.sentence, partial(self._do, action, screen))
 
@@ -225,7 +224,6 @@ class PalimpsestApp(App[None]):
 
     def _do(self, action: Action, page: Screen[object]) -> None:
         """Does something that was chosen in the palette over a page; commands of the chat go to the chat first."""
-        self.shared.preferences.note_use(action.name)
         node: DOMNode = page.focused or page
         if action.where in ("app", "chat"):
             node = self if action.where == "app" else self.chat
@@ -268,10 +266,7 @@ class PalimpsestApp(App[None]):
             case wire.SourceChanged() | wire.Skipped():
                 self._look_soon()
             case wire.Notice(level, text):
-                severity: SeverityLevel = (
-                    "error" if level == "error" else "warning" if level == "warning" else "information"
-                )
-                self.notify(display_safe(text), severity=severity, markup=False)
+                self.notify(display_safe(text), severity=SEVERITIES.get(level, "information"), markup=False)
         self.shared.activity.publish(message)
 
     @on(Prompt.Changed)
@@ -321,13 +316,6 @@ class PalimpsestApp(App[None]):
             await self.action_open_page(chosen)
         elif chosen is not None:
             chosen.focus()
-
-    def action_toggle_motion(self) -> None:
-        preferences = self.shared.preferences
-        preferences.motion = not preferences.motion
-        self.animation_level = "full" if preferences.motion else "none"
-        preferences.save()
-        self.notify("Animation is on." if preferences.motion else "Animation is off.", markup=False)
 
     def call_attention(self, text: str) -> None:
         """Notifies a person in another window, if the terminal can."""

@@ -26,7 +26,6 @@ NAMES = {
     "escape": "Esc", "enter": "Enter", "tab": "Tab", "space": "Space", "delete": "Del",
     "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "left": "←", "right": "→", "home": "Home",
     "end": "End", "backspace": "Backspace", "slash": "/",
-    "left_square_bracket": "[", "right_square_bracket": "]",
     "ctrl": "Ctrl", "alt": "Alt", "shift": "Shift",
 }  # fmt: skip
 
@@ -100,7 +99,7 @@ _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
 _AROUND: Final[dict[Where, tuple[Where, ...]]] = {  # the places whose keys go on where a place has the focus
     "prompt": ("chat",), "home": ("chat",), "transcript": ("chat",), "evidence": ("chat",), "queue": ("chat",),
-    "walk": ("chat",), "finding": ("memory",), "items": ("memory",), "detail": ("memory",), "graph": ("memory",),
+    "finding": ("memory",), "items": ("memory",), "detail": ("memory",),
     "changes": ("review",), "rows": ("folders",), "watched": ("rows", "folders"), "reading": ("rows", "folders"),
     "models": ("rows", "folders"), "health": ("rows", "folders"),
 }  # fmt: skip

@@ -85,7 +85,7 @@ Connect = Callable[[bool], Client]
 
 
 class Link:
-    """The connection of one chat. `target` gets the messages; `effort` and `strategy` apply to the next questions."""
+    """The connection of one chat. `target` gets the messages; `effort` applies to the next questions."""
 
     def __init__(self, connect: Connect, target: MessagePump) -> None:
         self._connect = connect
@@ -97,7 +97,6 @@ class Link:
         self._wake = threading.Event()
         self._listening: Stream | None = None
         self.effort = "normal"
-        self.strategy = ""
 
     def open(self) -> None:
         """Starts to connect and to listen."""
@@ -214,7 +213,6 @@ class Link:
             within=inquiry.within,
             conversation=conversation,
             effort=self.effort,
-            strategy=self.strategy,
             own_words=True,
         )
         for event in self._register_stream(ticket, stream):

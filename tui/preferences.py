@@ -1,34 +1,30 @@
-"""A person's preferences, kept between runs: the theme, the panes, the most used actions."""
+"""A person's preferences, kept between runs: the theme, the effort, the evidence."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-CHOICES = {"theme": str, "effort": str, "evidence": bool, "motion": bool}
+CHOICES = {"theme": str, "effort": str, "evidence": bool}
 
 
 @dataclass
 class Preferences:
     """Loaded when the chat opens, saved with every change. Without a `path` nothing is saved.
 
-    `theme` empty: chosen by the terminal's background. `seen_at`: when the chat was last open, before this run. `used`
-    counts actions from the palette and slash commands.
+    `theme` empty: chosen by the terminal's background. `seen_at`: when the chat was last open, before this run.
     """
 
     path: Path | None = None
     theme: str = ""
     effort: str = "normal"
     evidence: bool = True
-    motion: bool = True
     seen_at: datetime | None = None
-    used: Counter[str] = field(default_factory=Counter)
     _saved: Preferences | None = field(default=None, repr=False, compare=False)  # as they were saved or loaded last
 
     @classmethod
@@ -46,15 +42,8 @@ class Preferences:
             if isinstance(stored.get(name), kind):
                 setattr(loaded, name, stored[name])
         loaded.seen_at = _moment(stored.get("seen_at"))
-        if isinstance(used := stored.get("used"), dict):
-            loaded.used.update({str(key): n for key, n in used.items() if isinstance(n, int) and n > 0})
         loaded._saved = deepcopy(loaded)
         return loaded
-
-    def note_use(self, name: str) -> None:
-        """Counts that an action was chosen by its name."""
-        self.used[name] += 1
-        self.save()
 
     def save(self, now: datetime | None = None) -> None:
         """Saves what changed since the last time, readable by this person alone: another chat on the same memory may
@@ -68,12 +57,10 @@ class Preferences:
         kept = {
             name: getattr(self if getattr(self, name) != getattr(before, name) else stored, name) for name in CHOICES
         }
-        self.used = stored.used + (self.used - before.used)
         seen_at = now or stored.seen_at or self.seen_at
         values: dict[str, Any] = {
             **kept,
             "seen_at": seen_at.isoformat() if seen_at else None,
-            "used": dict(self.used.most_common(100)),
         }
         self._saved = None
         self._saved = deepcopy(self)

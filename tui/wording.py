@@ -97,18 +97,6 @@ def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
     return display_safe("\n\n".join(filter(None, (text.strip(), sources))))
 
 
-def answer_plain(text: str, citations: Sequence[wire.Citation]) -> str:
-    """The same without the marks of Markdown."""
-    lines = [
-        f"{'earlier: ' * (line.kind == 'earlier')}{line.text}{''.join(f' [{n}]' for n in line.citations)}"
-        if line.kind != "text"
-        else line.text.replace("**", "")
-        for line in wire.split_lines(text, citations)
-    ]
-    sources = [f"[{cited.n}] {source_label(cited)}" for cited in citations]
-    return display_safe("\n\n".join(filter(None, ("\n".join(lines), "\n".join(sources)))))
-
-
 def change_text(change: wire.AnswerChange) -> str:
     """What changed in the evidence of an answer, with the current text."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))

@@ -1,7 +1,6 @@
 """Pictures of the chat, compared with those that were kept.
 
-One chat stays open and is looked at in several sizes and themes: to open one costs more than to look at it. After a
-change that is meant: `pytest tests/tui -k snapshots --snapshot-update`, and look at the pictures.
+After a change that is meant: `pytest tests/tui -k snapshots --snapshot-update`, and look at the pictures.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.tui.conftest import NARROW, WIDE, Chat
 
-BROAD = (200, 50)
-SIZES = {"narrow": NARROW, "wide": WIDE, "broad": BROAD}
-THEMES = ("palimpsest", "parchment")
 TAKES, TAKE_SECONDS = 20, 0.1  # pictures of one that looks otherwise, and what lies between two of them
 
 # Of a picture: the frame of each line, which only cuts off what no font writes there; what all have in common.
@@ -64,14 +60,12 @@ class Looks:
         self.differing.append(name)
         self._report(name, kept, taken)
 
-    async def everywhere(self, chat: Chat, name: str) -> None:
-        """Takes pictures in all sizes and both themes; the chat is WIDE afterwards, and has the other theme."""
-        themes = sorted(THEMES, key=lambda theme: theme != chat.app.theme)
-        for theme in themes:
+    async def both(self, chat: Chat, name: str) -> None:
+        """Takes a picture in the dark of a small terminal, and one in the light of a wide one."""
+        for size, theme in ((NARROW, "palimpsest"), (WIDE, "parchment")):
             chat.app.theme = theme
-            for size in ("narrow", "broad", "wide"):
-                await chat.pilot.resize_terminal(*SIZES[size])
-                await self.now(chat, f"{name}-{size}-{'dark' if theme == THEMES[0] else 'light'}")
+            await chat.pilot.resize_terminal(*size)
+            await self.now(chat, f"{name}-{size[0]}")
 
     def _report(self, name: str, kept: SnapshotAssertion, taken: str) -> None:
         """For the report of pytest-textual-snapshot, which is made when all tests have run."""

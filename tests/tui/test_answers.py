@@ -103,20 +103,14 @@ async def test_an_answer_says_what_has_changed_since() -> None:
         ]
 
 
-async def test_an_answer_is_copied_as_markdown_or_plain() -> None:
+async def test_an_answer_is_copied_as_markdown() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         await chat.send("/copy")
         await chat.until(lambda: "There is no answer to copy yet." in chat.words())
         await chat.ask(world.QUESTION)
-        await chat.send("/copy plain")
-        await chat.until(lambda: chat.app.clipboard)
-        assert chat.app.clipboard.startswith(
-            "It was last sounded on 9 March 2026, for the mayor, who asked it to stop. [1]\n"
-        )
-        assert "\nearlier: The fog signal has not been sounded since 1987. [2]\n" in chat.app.clipboard
-        assert chat.app.clipboard.endswith("\n[3] Foghorn committee, Nuria Solano, 2026-03-10")
         await chat.pilot.press("ctrl+o")
         await chat.until(lambda: chat.app.clipboard.startswith("- It was"))
+        assert chat.app.clipboard.endswith("\n- [3] Foghorn committee, Nuria Solano, 2026-03-10")
 
 
 async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() -> None:

@@ -125,7 +125,7 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
         first, *rest = chat.said("#suggestions").splitlines()
-        told = "Choose an earlier session; search, rename, export or delete."
+        told = "Choose an earlier session; search or delete."
         assert first.split(maxsplit=2) == ["▸", "/sessions", told]
         assert all(line.startswith("  /s") for line in rest)
         await chat.pilot.press("tab")
@@ -285,20 +285,6 @@ async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt()
         await chat.until(lambda: notes(chat)[-1:] and notes(chat)[-1].startswith("There is no effort heroic."))
         assert all(name in notes(chat)[-1] and sentence in notes(chat)[-1] for name, sentence in EFFORTS.items())
         assert notes(chat)[0] == f"Effort: deep, {EFFORTS['deep']}."
-
-
-async def test_the_strategy_goes_with_the_questions() -> None:
-    async with chatting(world.client(answers=[world.short_answer(), world.short_answer()])) as chat:
-        await chat.send("/strategy spread+beam")
-        await chat.until(lambda: "Strategy: spread+beam." in "".join(notes(chat)))
-        assert "    Beam search from all starts at once." in notes(chat)[0].splitlines()
-        await chat.ask("When?")
-        await chat.send("/strategy default")
-        await chat.until(lambda: "Strategy: that of the settings." in "".join(notes(chat)))
-        await chat.ask("When then?")
-        await chat.send("/strategy teleport")
-        await chat.until(lambda: "There is no strategy teleport." in "".join(notes(chat)))
-        assert [how["strategy"] for _, how in chat.client.asked] == ["spread+beam", ""]
 
 
 async def test_the_drawing_of_a_question_tells_of_models() -> None:

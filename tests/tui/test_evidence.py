@@ -13,10 +13,9 @@ from textual.widgets import Markdown
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
-from tests.tui.scripted import NOW, Script, ScriptedClient
+from tests.tui.scripted import Script, ScriptedClient
 from tui.app import PalimpsestApp
-from tui.widgets.note import Note
-from tui.widgets.passage import count_keys, mark_quote, split_frontmatter
+from tui.widgets.passage import mark_quote, split_frontmatter
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 
@@ -202,45 +201,20 @@ async def test_n_shows_what_stands_around_the_passage_and_hides_it_again() -> No
         assert not passage(chat, "previous")
 
 
-async def test_frontmatter_is_one_line_until_it_is_unfolded() -> None:
-    block = "---\ntags: [museum, fog]\nauthor:\n  name: Ozzie\n---"
-    inside = replace(world.PRISM, n=2, quote="name: Ozzie", passage=f"{block}\nIt was.")
-    cited = replace(world.PRISM, passage=f"{block}\n\n{world.PRISM.passage}")
-    client = answering(cited, inside, replace(world.EARLIER, n=3))
-    client.around = world.AROUND
-    async with chatting(client) as chat:
-        await chat.ask("?")
-        await chat.pilot.press("tab")
-        await chat.until(lambda: passage(chat, "properties") == "▸ frontmatter: 2 keys")
-        assert passage(chat, "before").startswith("# Fog signal")
-        await chat.pilot.press("f")
-        await chat.until(lambda: "  author:\n    name: Ozzie" in passage(chat, "properties"))
-        await chat.pilot.press("f")
-        await chat.until(lambda: passage(chat, "properties") == "▸ frontmatter: 2 keys")
-        await chat.pilot.press("right")  # what is quoted of it is never folded away
-        await chat.until(lambda: passage(chat, "quoted") == "  name: Ozzie")
-        assert passage(chat, "properties") == "" and "tags: [museum, fog]" in passage(chat, "before")
-        await chat.pilot.press("f")  # and then the properties of the note are fetched
-        told = "▾ properties: 2 keys\n  tags: museum\n  curator: Nuria Solano"
-        await chat.until(lambda: passage(chat, "properties") == told)
-        await chat.pilot.press("right", "f")
-        await chat.until(lambda: passage(chat, "remark") == "It has no frontmatter.")
-
-
 @pytest.mark.parametrize(
-    ("text", "keys"),
+    ("text", "is_head"),
     [
-        ("---\na: 1\nb c: 2\n---\nText.", 2),
-        ("---\na:\n  b: 1\n- c: 2\n...\nText.", 1),
-        ("---\nA quotation\n---\nText.", None),
-        ("---\na: 1\nText.", None),
-        ("Text.\n---\na: 1\n---\n", None),
-        ("", None),
+        ("---\na: 1\nb c: 2\n---\nText.", True),
+        ("---\na:\n  b: 1\n- c: 2\n...\nText.", True),
+        ("---\nA quotation\n---\nText.", False),
+        ("---\na: 1\nText.", False),
+        ("Text.\n---\na: 1\n---\n", False),
+        ("", False),
     ],
 )
-def test_what_counts_as_frontmatter(text: str, keys: int | None) -> None:
+def test_what_counts_as_frontmatter(text: str, is_head: bool) -> None:
     block, rest = split_frontmatter(text)
-    assert (rest, count_keys(block)) == (("Text.", keys) if keys else (text, 0))
+    assert (rest, bool(block)) == (("Text.", True) if is_head else (text, False))
 
 
 async def test_w_says_why_this_passage_object_by_object() -> None:
@@ -264,20 +238,6 @@ async def test_w_says_why_this_passage_object_by_object() -> None:
         await chat.until(lambda: passage(chat, "why").endswith("▪ Wednesday\n  Your question has its words."))
         await chat.pilot.press("right", "w")
         await chat.until(lambda: passage(chat, "why") == "The search of this passage is not stored.")
-
-
-async def test_x_asks_for_words_and_says_below_why_they_are_not_in_the_answer() -> None:
-    client = world.examined(whynots={9: wire.WhyNotReply(wire.Asked(9, NOW, "?"), "", missing=("kraken",))})
-    async with chatting(client, NARROW) as chat:
-        await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "x")
-        await chat.until(lambda: "Words that the answer lacks" in chat.text())
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.screen is chat.screen)
-        assert not chat.screen.query(Note)
-        await chat.pilot.press("x", *"kraken", "enter")
-        await chat.until(lambda: "Nowhere in your memory: kraken." in chat.words())
-        assert chat.screen.has_class("-narrow") and not chat.screen.has_class("-evidence-open")
 
 
 async def test_the_sources_are_in_the_evidence_or_under_the_answer_never_both() -> None:

@@ -12,10 +12,10 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import HOSTILE, safe
-from tests.tui.test_memory_commands import LYON, MOVED, asked
+from tests.tui.test_memory_commands import LYON, MOVED
 from tests.tui.test_prompt import LONG
-from tui.dialogs.asked import AskedScreen
 from tui.dialogs.dialog import ConfirmScreen
+from tui.dialogs.sessions import SessionsScreen
 from tui.inquiry import Limit
 from tui.widgets.below import Chip
 
@@ -28,7 +28,6 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
         listed=(wire.ListedSource(text or "a", "file", text, 1, NOW),),
         tagged={text or "a": 1},
         objects=(text,),
-        questions=asked(text or "a"),
         known={"Ana": (fact,)},
         strands={"Ana": (wire.Strand(text, text, (wire.HeldValue(fact, revision),)),)},
         changed={8: revision},
@@ -54,5 +53,5 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         assert safe(chat)
         await chat.pilot.press("escape", "ctrl+r")
-        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         assert safe(chat)

@@ -61,7 +61,7 @@ def test_a_key_that_another_one_leaves_may_be_had(keymap: Keymap) -> None:
         ({"evidence": {"copy": "w"}}, "w is evidence.why-this already: evidence.copy stays at y."),
         ({"evidence": {"copy": "ctrl+p"}}, "Ctrl+P is app.commands already"),
         ({"watched": {"add": "j"}}, "j is rows.next already: watched.add stays at a."),
-        ({"memory": {"same": "j"}}, "j is graph.down already"),
+        ({"memory": {"same": "j"}}, "j is items.next already"),
         ({"chat": {"evidence": "e"}}, "e is typed as text there"),
         ({"evidence": {"copy": "2"}}, "2 goes to a page"),
         ({"evidence": {"copy": "k9", "why-this": "y"}}, "There is no key 'k9'"),

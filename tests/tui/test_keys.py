@@ -14,8 +14,8 @@ from textual.widgets import Input
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW
-from tui.dialogs.asked import AskedScreen
 from tui.dialogs.dialog import Dialog
+from tui.dialogs.sessions import SessionsScreen
 from tui.folders.folders import FolderList
 from tui.keys import teach_alt_enter
 
@@ -118,7 +118,7 @@ async def test_a_click_on_what_was_taken_away_and_is_still_drawn_does_nothing() 
 
 async def test_a_key_typed_before_a_window_has_its_widgets_does_nothing_but_close_it() -> None:
     async with chatting(world.client()) as chat:
-        window = AskedScreen(chat.screen.link, NOW)
+        window = SessionsScreen(chat.screen.link, (), NOW, "", False)
         chat.app.push_screen(window)
         await chat.app._check_bindings("down")
         assert not window.is_mounted
@@ -160,7 +160,7 @@ async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> No
         await chat.pilot.pause()
         await chat.app.pop_screen()
         await chat.until(lambda: late)
-        chat.app.push_screen(AskedScreen(chat.screen.link, NOW))
+        chat.app.push_screen(SessionsScreen(chat.screen.link, (), NOW, "", False))
         await chat.app.action_open_page("chat")  # before it has its widgets
         await chat.pilot.pause()
         assert chat.app.is_running

@@ -263,28 +263,3 @@ async def test_on_a_narrow_screen_the_page_stands_alone() -> None:
 def test_a_fact_that_a_model_read_says_so() -> None:
     read = [str(make_fact_line(replace(world.FACT_PHONE, origin=by), "phone", ()).content) for by in ("rule", "model")]
     assert [line.endswith(" · read by a model") for line in read] == [False, True]
-
-
-async def test_the_drawing_goes_back_to_the_times_when_something_changed() -> None:
-    began = world.FACT_PHONE.valid_from
-    assert began is not None
-    belt = wire.NearEdge(1, 2, "had", world.FACT_BEFORE)
-    nodes = (wire.NearNode(1, "Ozzie Penhale", "person", 0), wire.NearNode(2, "the old belt", "", 1))
-    then = wire.Neighbourhood("Ozzie Penhale", ("Ozzie Penhale",), nodes, (belt,))
-    async with chatting(world.remembered(around_then={began: then})) as chat:
-        page = await memory(chat)
-        await chat.pilot.press("down", "enter")
-        await chat.until(lambda: "now · [ 2026-03-09" in chat.text() and "○ Compressor ← keeps" in chat.text())
-        await chat.pilot.press("left_square_bracket")
-        await chat.until(lambda: "the old belt" in chat.text())
-        assert "as of 2026-03-09 · [ 2024-05-01 · ] now" in chat.text() and "○ Compressor" not in chat.text()
-        await chat.pilot.press("left_square_bracket", "left_square_bracket")
-        await chat.until(lambda: "as of 2024-05-01 · ] 2026-03-09" in chat.text())
-        await chat.until(lambda: "the old belt" not in chat.text())
-        assert "● Ozzie Penhale" in chat.text(), "nothing was joined to it"
-        await chat.pilot.press("right_square_bracket", "right_square_bracket", "right_square_bracket")
-        await chat.until(lambda: "now · [" in chat.text() and "○ Compressor ← keeps" in chat.text())
-        await chat.pilot.press("escape", "down", "enter")
-        await chat.until(lambda: title(page) == "Compressor" and "now · [" not in chat.text())
-        await chat.pilot.press("left_square_bracket")
-        await chat.until(lambda: "there is no history" in told(chat))

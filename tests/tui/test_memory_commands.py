@@ -1,4 +1,4 @@
-"""Commands that look up, keep, forget and take back, and the search over all questions that were asked."""
+"""Commands that look up, keep, forget and take back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tests.tui.test_prompt import LONG, chips
 from tui.chat.screen import ChatScreen
-from tui.dialogs.asked import PAGE, AskedScreen
 from tui.dialogs.dialog import ConfirmScreen
 from tui.memory.screen import MemoryScreen
 from tui.widgets.note import Note
@@ -47,8 +46,8 @@ async def confirm(chat: Chat, key: str) -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
 
 
-@pytest.mark.parametrize("command", ["/facts", "/hsitory"])
-async def test_facts_and_history_open_the_page_of_a_thing(command: str) -> None:
+@pytest.mark.parametrize("command", ["/facts", "/fcats"])
+async def test_facts_opens_the_page_of_a_thing(command: str) -> None:
     async with chatting(world.remembered(objects=("Compressor",))) as chat:
         chat.screen.prompt.insert(f"{command} comp")
         await chat.until(lambda: "Compressor" in chat.said("#suggestions"))
@@ -131,8 +130,6 @@ async def test_what_cannot_be_remembered_stays_attached() -> None:
     [
         (f"{HOME}/goat.md", {"source": f"{HOME}/goat.md"}),
         ("note:goat", {"source": "note:goat"}),
-        ("name Ana Lima", {"object": "Ana Lima"}),
-        ("fact 12", {"fact": 12}),
     ],
 )
 async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: str, chosen: dict[str, object]) -> None:
@@ -173,29 +170,21 @@ async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:
         await give(chat, "/undo", "The first is undone.")
 
 
-async def test_a_fact_is_forgotten_by_its_number() -> None:
-    async with chatting(world.client()) as chat:
-        await give(chat, "/forget fact Ana", "A fact is named by its number")
-
-
 async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
     async with chatting(world.client(answers=[world.answer()], state=world.EMPTY)) as chat:
         answer = await chat.ask("Who?")
         plain = answer.trace.text
         await chat.send("/good")
         await chat.until(lambda: answer.trace.text == f"{plain} · good")
-        await give(chat, '/same Ana, "Ana Lima"', "Merged Ana and Ana Lima.")
         await give(chat, "/watch /notes", "Watching /notes.")
         await give(chat, "/me phone 0161", "phone: 0161")
         for said in (
             "Your phone is removed.",
             "/notes is no longer watched. Its notes stay.",
-            "Ana and Ana Lima are two again.",
             "The answer is no longer judged.",
         ):
             await give(chat, "/undo", said)
         assert chat.client.mine.entries == () and chat.client.state.folders == ()
-        assert chat.client.decided == [("Ana", "Ana Lima", True), ("Ana", "Ana Lima", False)]
         assert answer.trace.text == plain and chat.client.verdicts == {9: None}
         await give(chat, "/undo", "There is nothing to undo")
 
@@ -219,18 +208,12 @@ async def test_undo_that_is_not_wanted_undoes_nothing() -> None:
 
 async def test_an_undo_that_fails_can_be_tried_again() -> None:
     async with chatting(world.client()) as chat:
-        await give(chat, "/same Ana = Anna", "Merged Ana and Anna.")
+        await give(chat, "/me phone 0161", "phone: 0161")
         chat.client.down = "The memory daemon is not running."
         await chat.send("/undo")
         await chat.until(lambda: "The memory daemon is not running." in chat.words())
         chat.client.down = ""
-        await give(chat, "/undo", "Ana and Anna are two again.")
-
-
-async def test_names_are_written_with_a_comma() -> None:
-    async with chatting(world.client()) as chat:
-        await give(chat, "/apart Ana", "Write both names, with a comma between them: /apart Ana, Ana Lima")
-        await give(chat, "/apart Ana Lima, Ana Reis", "Separated Ana Lima and Ana Reis; 1 replacement undone.")
+        await give(chat, "/undo", "Your phone is removed.")
 
 
 async def test_the_memory_is_looked_after() -> None:
@@ -255,43 +238,6 @@ async def test_the_memory_is_looked_after() -> None:
         for number, command in enumerate(("/backup", "/tidy"), 1):
             await chat.send(command)
             await chat.until(lambda number=number: notes(chat).count("The daemon has ended.") == number)
-
-
-def asked(*questions: str) -> tuple[wire.Asked, ...]:
-    return tuple(wire.Asked(id, NOW, question, no_answer=id == 1) for id, question in enumerate(questions))
-
-
-async def test_all_questions_ever_asked_are_searched_as_one_types() -> None:
-    older = tuple(f"Old question {number}?" for number in range(PAGE + 20))
-    questions = asked("Who has the belt?", "Where is Atlantis?", "Who has the belt?", *older)
-    async with chatting(world.client(questions=questions)) as chat:
-        chat.screen.prompt.insert("draft")
-        await chat.pilot.press("ctrl+r")
-        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen) and "Who has the belt?" in chat.text())
-        assert (
-            chat.text().count("Who has the belt?") == 1 and "Where is Atlantis?  today 15:30 · no answer" in chat.text()
-        )
-        await chat.pilot.press(*"519 old")
-        await chat.until(lambda: "Old question 519?" in chat.text() and "Atlantis" not in chat.text())
-        await chat.pilot.press("enter")
-        await chat.until(lambda: chat.screen.prompt.text == "Old question 519?")
-        chat.screen.prompt.clear()
-        await chat.send("/asked")
-        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen))
-        await chat.pilot.press("ctrl+r", "enter")
-        await chat.until(lambda: chat.screen.prompt.text == "Where is Atlantis?")
-
-
-async def test_a_search_that_finds_nothing_says_so_and_leaves_the_prompt() -> None:
-    async with chatting(world.client(questions=asked("Who?"))) as chat:
-        chat.screen.prompt.insert("draft")
-        await chat.pilot.press("ctrl+r")
-        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen))
-        await chat.pilot.press(*"zzz", "enter")
-        await chat.until(lambda: "No question has these words." in chat.text())
-        await chat.pilot.press("escape")
-        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
-        assert chat.screen.prompt.text == "draft" and chat.client.asked == []
 
 
 async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:

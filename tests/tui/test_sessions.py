@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from textual.widgets import Input
-
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
@@ -64,16 +62,12 @@ async def test_a_resumed_session_goes_on_where_it_was() -> None:
         assert client.asked[0][1]["conversation"] == 5
 
 
-async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
+async def test_sessions_are_deleted_after_asking() -> None:
     client = world.client(kept=world.sessions())
     async with chatting(client) as chat:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         await open_list(chat)
-        await chat.pilot.press("r")
-        await chat.until(lambda: "Rename" in chat.text())
-        await chat.pilot.press("end", *" (belt)", "enter")
-        await chat.until(lambda: "compressor? (belt)" in chat.text())
         await chat.pilot.press("down", "d")
         await chat.until(lambda: "Delete “Opening times at Easter” with its 2 messages?" in chat.words())
         await chat.pilot.press("enter")  # no has the focus
@@ -85,7 +79,6 @@ async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
         await chat.until(lambda: 5 not in client.kept and "Easter" not in chat.text())
         await chat.pilot.press("escape")
         await back(chat)
-        await chat.until(lambda: chat.title().endswith("(belt)"))
 
 
 def talk() -> dict[int, wire.MessagesReply]:
@@ -173,24 +166,6 @@ async def test_search_begins_from_the_prompt() -> None:
         await chat.until(lambda: "Belt" in chat.text())
         await chat.pilot.press("escape")
         await back(chat)
-
-
-async def test_a_session_is_exported_from_the_list_to_a_new_file(tmp_path: Path) -> None:
-    file = tmp_path / "animals.md"
-    async with chatting(world.client(kept=talk())) as chat:
-        await open_list(chat)
-        await chat.pilot.press("down", "e")
-        await chat.until(lambda: "~/Animals.md" in chat.text())
-        chat.app.screen.query_one(Input).value = str(file)
-        await chat.pilot.press("enter")
-        await chat.until(file.exists)
-        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
-        assert file.read_text().startswith("# Animals\n") and "## What may the goat not eat?" in file.read_text()
-        await chat.pilot.press("e")
-        await chat.until(lambda: "~/Animals.md" in chat.text())
-        chat.app.screen.query_one(Input).value = str(file)
-        await chat.pilot.press("enter")
-        await chat.until(lambda: any("exists already. Choose" in one.message for one in chat.app._notifications))
 
 
 async def test_the_session_on_screen_is_renamed_and_exported(tmp_path: Path) -> None:
@@ -363,3 +338,11 @@ def test_a_session_knows_which_messages_have_widgets() -> None:
     assert session.show_earlier() == []
     assert len(session.shown) == 50
     assert session.asked[-1] == "Question 25?"
+
+
+async def test_ctrl_r_searches_all_questions_and_answers_at_once() -> None:
+    async with chatting(world.client(kept=talk())) as chat:
+        await chat.pilot.press("ctrl+r")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        await chat.pilot.press(*"marmalade")
+        await chat.until(lambda: "Memory: Marmalade" in chat.text())

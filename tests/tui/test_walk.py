@@ -1,4 +1,4 @@
-"""What a question did: in words while it runs, drawn when one wants to see it, and replayed step by step."""
+"""What a question did: in words while it runs, drawn when one wants to see it."""
 
 from __future__ import annotations
 
@@ -25,53 +25,34 @@ def test_the_stages_are_told_in_peoples_words() -> None:
     ]  # fmt: skip
 
 
-def test_each_step_says_what_led_there() -> None:
+def test_each_cited_passage_says_what_led_there() -> None:
     walk = Walk(VISITS, world.CITED)
-    captions = [walk.caption(shown) for shown in range(len(walk) + 1)]
-    assert captions == [
-        "Your question.",
-        "Beatrice: your question names it",
-        "“Wednesday”: your question has its words; cited by the answer [2]",
-        "Beatrice → sounded for → the mayor",
-        "“Foghorn committee”: it names Beatrice; cited by the answer [3]",
-        "“Fog signal”: it names the mayor; cited by the answer [1]",
+    assert walk.captions() == [
+        "[1] “Fog signal”: it names the mayor",
+        "[2] “Wednesday”: your question has its words",
+        "[3] “Foghorn committee”: it names Beatrice",
     ]
-    assert walk.graph(len(walk), finished=True).paths == ((0, 7, 8, 31), (0, 12), (0, 7, 55))
-    assert walk.graph(len(walk), finished=False).paths == ()
+    assert walk.graph().paths == ((0, 7, 8, 31), (0, 12), (0, 7, 55))
+    assert Walk(VISITS).graph().paths == ()
 
 
 def test_of_many_visits_what_is_cited_is_drawn_with_all_that_led_there() -> None:
     many = [wire.Visit(100 + n, "object", f"thing {n}", 0.99, "graph", "selected", n, 1, 7, "has") for n in range(60)]
     walk = Walk([*VISITS, *many], [world.PRISM])
-    assert len(walk) == MAX_NODES and {7, 8, 31} <= {visit.node_id for visit in walk.visits}
+    assert len(walk.visits) == MAX_NODES and {7, 8, 31} <= {visit.node_id for visit in walk.visits}
 
 
-async def test_the_drawing_unfolds_is_stepped_through_and_folds_again() -> None:
+async def test_the_drawing_unfolds_and_folds_again() -> None:
     async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
         await chat.ask(world.QUESTION)
         assert "41 ms" not in chat.text() and "sounded for" not in chat.text()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
         assert "found 1 thing you named · searched 1,204 passages · followed 3 links · kept 3 · 41 ms" in chat.words()
-        await chat.pilot.press("left", "left")
-        await chat.until(lambda: "3 of 5 · Beatrice → sounded for → the mayor" in chat.words())
-        assert "▪ [3] Foghorn" not in chat.text()
-        await chat.pilot.press("home", "right")
-        await chat.until(lambda: "1 of 5 · Beatrice: your question names it" in chat.words())
-        await chat.pilot.press("escape")
+        assert "[3] “Foghorn committee”: it names Beatrice" in chat.words()
+        await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for" not in chat.text())
         assert chat.app.focused is chat.screen.prompt
-
-
-async def test_space_plays_unless_nothing_may_move() -> None:
-    async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
-        await chat.ask(world.QUESTION)
-        await chat.pilot.press("ctrl+t", "space")
-        await chat.until(lambda: "Animation is off" in chat.words())
-        chat.app.animation_level = "full"
-        await chat.pilot.press("space")
-        await chat.until(lambda: "1 of 5 ·" in chat.words())
-        await chat.until(lambda: "5 of 5 ·" in chat.words())
 
 
 async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_folds() -> None:
@@ -98,7 +79,7 @@ async def test_the_walk_of_an_earlier_session_is_fetched_when_it_is_wanted() -> 
         await chat.until(lambda: len(chat.answers) == 2 and chat.answers[-1].ready.is_set())
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
-        await chat.pilot.press("escape", "alt+up", "ctrl+t")
+        await chat.pilot.press("alt+up", "ctrl+t")
         await chat.until(lambda: "There is no trace 1." in chat.words())
 
 
@@ -112,7 +93,7 @@ async def test_hostile_names_are_drawn_as_text(text: str) -> None:
     async with chatting(world.client(answers=[script])) as chat:
         chat.app._last_guard = []
         await chat.ask("Who?")
-        await chat.pilot.press("ctrl+t", "left", "left", "right")
+        await chat.pilot.press("ctrl+t")
         await chat.until(lambda: chat.screen.query_one(WalkView).display)
         assert chat.screen.query_one(GraphView).graph.nodes
         assert chat.app.return_code is None and not FORBIDDEN.search(chat.text().replace("\n", ""))

@@ -71,11 +71,3 @@ async def test_what_is_told_never_covers_the_prompt(size: tuple[int, int]) -> No
         await chat.until(lambda: len(chat.app.screen.query("Toast")) == 3)
         prompt = chat.screen.prompt.region
         assert all(not toast.region.overlaps(prompt) for toast in chat.app.screen.query("Toast"))
-
-
-async def test_nothing_moves_for_those_who_want_that() -> None:
-    async with chatting(world.client()) as chat:
-        chat.app.animation_level = "full"
-        await chat.send("/motion")
-        await chat.until(lambda: chat.app.animation_level == "none")
-        assert not chat.app.shared.preferences.motion

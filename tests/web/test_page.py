@@ -192,7 +192,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
         )
 
 
-def test_the_graph_is_chosen_from_expanded_and_seen_at_a_time(page: Page) -> None:
+def test_the_graph_is_chosen_from_and_expanded(page: Page) -> None:
     page.keyboard.press("4")
     figure = page.locator("figure.graph")
     until(page, "document.querySelector('canvas')?.drawing?.steps > 5")
@@ -217,14 +217,6 @@ def test_the_graph_is_chosen_from_expanded_and_seen_at_a_time(page: Page) -> Non
     page.keyboard.press("ArrowUp")
     page.keyboard.press("+")
     page.keyboard.press("0")
-    slider = page.get_by_label("As of")
-    slider.fill("0")
-    expect(page.locator(".time output")).to_have_text("10 Jan 2025")
-    until(page, "before => Number(document.querySelector('figure').dataset.nodes) < before", around)
-    slider.fill(slider.get_attribute("max") or "")
-    expect(page.locator(".time output")).to_have_text("now")
-    page.get_by_role("button", name="notes").click()
-    until(page, "document.querySelector('canvas')?.drawing?.nodes.every(node => node.kind !== 'note')")
 
 
 def test_nothing_that_a_note_says_does_anything(visitor: Visitor, page: Page) -> None:

@@ -27,8 +27,6 @@ PLACES: dict[Where, str] = {
     "sessions": "In the list of sessions",
     "review": "In the review",
     "changes": "In the list of changes",
-    "graph": "In a drawing",
-    "walk": "In the walk of a question",
     "memory": "On the page of the memory",
     "finding": "While searching",
     "items": "In the list",
@@ -48,7 +46,6 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Quit", "Leave the chat; sessions are saved.", "quit", "app", "ctrl+q", "quit", palette=True, priority=True),
     Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
-    Action("Motion", "Turn animation on or off.", "toggle_motion", "app", slash="motion", palette=True),
     *(
         Action(tab.title, f"Go to {tab.title}.", f"open_page('{tab.name}')", "app", page_keys(tab.name), tab.name,
                palette=True, priority=True)

@@ -39,8 +39,6 @@ Where = Literal[
     "sessions",
     "review",
     "changes",
-    "graph",
-    "walk",
     "memory",
     "finding",
     "items",
@@ -52,7 +50,7 @@ Where = Literal[
     "models",
     "health",
 ]
-Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
+Completes = Literal["", "path", "name", "note", "effort", "theme"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class Action:
     def is_typed(self) -> bool:
         """Whether its key is a character, which a text field would insert."""
         key = self.key.partition(",")[0]
-        return len(key) == 1 or key in ("slash", "space", "left_square_bracket", "right_square_bracket")
+        return len(key) == 1 or key in ("slash", "space")
 
     @property
     def needs_argument(self) -> bool:

@@ -10,7 +10,7 @@ from tui.chat.topic import Topic, background
 from tui.inquiry import Inquiry
 from tui.page import Page
 from tui.widgets.answer import Answer
-from tui.wording import answer_markdown, answer_plain
+from tui.wording import answer_markdown
 
 EDITING = "Edit: Enter asks in a new session, Esc cancels"
 ONCE_MORE = "Esc again: edit your last question"
@@ -72,13 +72,10 @@ class AnswerTopic(Topic):
     def _entitle_prompt(self) -> None:
         self.page.query_one("#ask").border_title = EDITING if self._edited else ONCE_MORE if self._escaped else ""
 
-    def action_copy_answer(self, how: str = "") -> None:
+    def action_copy_answer(self) -> None:
         answer = self.conversation.transcript.selected
         if answer is None or not answer.text:
             self.show_message("There is no answer to copy yet.", "warning")
-        elif how == "plain":
-            self.page.app.copy_to_clipboard(answer_plain(answer.text, answer.citations))
-            self.show_message("Answer copied as plain text, with its sources.")
         else:
             self.page.app.copy_to_clipboard(answer_markdown(answer.text, answer.citations))
             self.show_message("Answer copied, with its sources.")

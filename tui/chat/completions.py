@@ -57,9 +57,6 @@ class CompletionTopic(Topic):
                 return [Suggestion(name, "", name) for name in names]
             case "effort":
                 return suggest_words(query, EFFORTS.items())
-            case "strategy":
-                strategies = await self.link.call(lambda client: client.strategies())
-                return suggest_words(query, [("default", "as in the settings"), *strategies.items()])
             case "theme":
                 return suggest_words(query, [(name, "") for name in sorted(self.page.app.available_themes)])
             case _:

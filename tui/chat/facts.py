@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from daemon import wire
@@ -21,8 +20,6 @@ from tui.wording import short_path
 NEWEST = 20  # revisions searched for an active one
 FOR_GOOD = "This cannot be undone: its text, its facts and its traces in questions are erased."
 FILE_STAYS = "The file stays on the disk, and is not read again."
-_FORGET = re.compile(r"(?P<noun>fact|name) (?P<value>.+)")
-_PAIR = re.compile(r'\s*(?:"([^"]+)"|([^,=]+?))\s*(?:[,=]|\s)\s*(?:"([^"]+)"|([^,=]+?))\s*')
 HOW = "To change that: pal config set chat.remember yes"
 
 
@@ -112,7 +109,7 @@ class StatementTopic(Topic):
 
 
 class FactTopic(Topic):
-    """/facts, /history, /remember, /forget, /same, /apart"""
+    """/facts, /remember, /forget"""
 
     def __init__(self, page: Page, limits: LimitTopic, statements: StatementTopic) -> None:
         super().__init__(page)
@@ -153,57 +150,18 @@ class FactTopic(Topic):
 
     @background()
     async def action_forget(self, typed: str) -> None:
-        match = _FORGET.fullmatch(typed)
-        if match is None:
-            note = None
-            with self.tell_failures():
-                note = await self._limits.find_note(typed)
-            if note is None:
-                return
-            place = short_path(note.uri, self.folders)
-            label = f"“{note.title}” ({place})" if note.title and note.title != place else place
-            question, comfort = f"Forget everything read from {label}?", FOR_GOOD
-            if Path(note.uri).is_absolute():
-                comfort += f" {FILE_STAYS}"
-            selection: dict[str, str | int] = {"source": note.uri}
-        elif match["noun"] == "name":
-            question, comfort = f"Forget {match['value']}, with every fact about it?", FOR_GOOD
-            selection = {"object": match["value"]}
-        elif match["value"].isdecimal():
-            question, comfort = f"Forget fact {match['value']}?", FOR_GOOD
-            selection = {"fact": int(match["value"])}
-        else:
-            await self.say("A fact is named by its number, which `pal facts NAME` shows: /forget fact 12", "warning")
+        note = None
+        with self.tell_failures():
+            note = await self._limits.find_note(typed)
+        if note is None:
             return
+        place = short_path(note.uri, self.folders)
+        label = f"“{note.title}” ({place})" if note.title and note.title != place else place
+        comfort = f"{FOR_GOOD} {FILE_STAYS}" if Path(note.uri).is_absolute() else FOR_GOOD
+        question = f"Forget everything read from {label}?"
         if await self.page.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, forget")):
             with self.tell_failures():
-                forgotten = await self.link.call(lambda client: client.forget(**selection))  # type: ignore[arg-type]
-                await self.say(forgotten_report(forgotten))
+                await self.say(forgotten_report(await self.link.call(lambda client: client.forget(source=note.uri))))
                 self.link.refresh_status()
         else:
             await self.say("Nothing was forgotten.")
-
-    @background()
-    async def action_join_names(self, typed: str) -> None:
-        await self._decide_names(typed, same=True)
-
-    @background()
-    async def action_part_names(self, typed: str) -> None:
-        await self._decide_names(typed, same=False)
-
-    async def _decide_names(self, typed: str, same: bool) -> None:
-        match = _PAIR.fullmatch(typed)
-        if match is None:
-            how = "/same Ana, Ana Lima" if same else "/apart Ana, Ana Lima"
-            await self.say(f"Write both names, with a comma between them: {how}", "warning")
-            return
-        name, other_name = match[1] or match[2], match[3] or match[4]
-        with self.tell_failures():
-            reply = await self.link.call(lambda client: client.names(name, other_name, same))
-            before = "two" if same else "one"
-            self.shared.note_done(
-                lambda client: client.names(name, other_name, not same), f"{name} and {other_name} are {before} again."
-            )
-            undone = f"; {count(reply.replaced, 'replacement')} undone" if reply.replaced else ""
-            report = f"Merged {name} and {other_name}" if same else f"Separated {name} and {other_name}{undone}"
-            await self.say(f"{report}. /undo takes it back.")

@@ -1,4 +1,4 @@
-"""How questions are answered: the model, the effort and the search strategy."""
+"""How questions are answered: the model and the effort."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     return [*lines, *reply.warnings]
 
 
-class SearchTopic(Topic):
-    """/effort, /strategy"""
+class EffortTopic(Topic):
+    """/effort"""
 
     async def action_choose_effort(self, name: str = "") -> None:
         if name and name not in EFFORTS:
@@ -96,25 +96,6 @@ class SearchTopic(Topic):
             await self.say(f"Effort: {name}, {EFFORTS[name]}.")
         else:
             await self.say(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
-
-    @background()
-    async def action_choose_strategy(self, name: str = "") -> None:
-        with self.tell_failures():
-            strategies = await self.link.call(lambda client: client.strategies())
-            parts = [part for part in name.partition("@")[0].split("+") if part]
-            unknown = [part for part in parts if part not in (*strategies, "default")]
-            if unknown:
-                names = ", ".join(strategies)
-                text = f"There is no strategy {', '.join(unknown)}. Known: {names}; join several by +."
-                await self.say(text, "warning")
-                return
-            if name:
-                self.link.strategy = "" if name == "default" else name
-            chosen = self.link.strategy.partition("@")[0].split("+")
-            meanings = [f"    {strategies[part]}" for part in chosen if part]
-            head = f"Strategy: {self.link.strategy or 'that of the settings'}. It decides how to search the memory."
-            how = "/strategy NAME changes it, NAME@EO limits it to episodes and objects, /strategy default resets it."
-            await self.say("\n".join([head, *meanings, how]))
 
 
 def _meanings() -> str:

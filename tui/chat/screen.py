@@ -12,7 +12,7 @@ from tui.chat.completions import CompletionTopic
 from tui.chat.facts import FactTopic, StatementTopic, UndoTopic
 from tui.chat.home import HomeTopic
 from tui.chat.limits import LimitTopic
-from tui.chat.models import ModelTopic, SearchTopic, prompt_sign
+from tui.chat.models import EffortTopic, ModelTopic, prompt_sign
 from tui.chat.notifications import NotificationTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
@@ -53,7 +53,7 @@ class ChatScreen(Page):
         self.completions = CompletionTopic(self)
         self.answers = AnswerTopic(self, self.sessions, self.limits)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
-        others = FactTopic(self, self.limits, self.statements), UndoTopic(self), SearchTopic(self), UpkeepTopic(self)
+        others = FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self), UpkeepTopic(self)
         for topic in (*vars(self).values(), *others):
             if isinstance(topic, Topic):
                 self._offer(topic)
@@ -141,7 +141,6 @@ class ChatScreen(Page):
         elif action.needs_argument and not argument:
             await self.conversation.say(f"It needs an argument: {action.usage}", "warning")
         else:
-            self.shared.preferences.note_use(action.name)
             call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
             await self.run_action(f"app.{call}" if action.where == "app" else call)
 
@@ -255,13 +254,6 @@ class ChatScreen(Page):
     def action_toggle_trace(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
             answer.trace.toggle()
-            if answer.trace.unfolded and answer.ready.is_set():
-                answer.trace.walk.focus()
-
-    def action_fold_trace(self) -> None:
-        if (answer := self.conversation.transcript.selected) is not None:
-            answer.trace.unfolded = False
-        self.prompt.focus()
 
     def action_toggle_more(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:

@@ -24,12 +24,13 @@ class SessionTopic(Topic):
         self._last = next(iter(sessions), None)
 
     @background()
-    async def action_show_sessions(self, words: str = "") -> None:
+    async def action_show_sessions(self, words: str = "", searches: bool = False) -> None:
         from tui.dialogs.sessions import NEW, SessionsScreen  # not before it is wanted
 
         with self.tell_failures():
             sessions = await self.link.sessions()
-            chosen = await self.page.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now(), words))
+            screen = SessionsScreen(self.link, sessions, self.shared.now(), words, searches)
+            chosen = await self.page.app.push_screen_wait(screen)
             if chosen is not None and chosen.id == NEW:
                 await self.action_new_session()
             elif chosen is not None:
@@ -42,14 +43,8 @@ class SessionTopic(Topic):
                 else:
                     self.conversation.rename(renamed)
 
-    @background()
-    async def action_search_asked(self) -> None:
-        from tui.dialogs.asked import AskedScreen  # not before it is wanted
-
-        question = await self.page.app.push_screen_wait(AskedScreen(self.link, self.shared.now()))
-        if question is not None:
-            self.prompt.fill(question)
-            self.prompt.focus()
+    def action_search_sessions(self, words: str = "") -> None:
+        self.action_show_sessions(words, not words)
 
     def action_resume_last(self) -> None:
         if self._last is not None:

@@ -10,7 +10,6 @@ from tui.reports import cited_why_report
 from tui.widgets.evidence import Evidence
 from tui.widgets.trace_line import TraceLine
 
-MISSED = "Words that the answer lacks · Enter asks · Esc cancels"
 EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
 MARKS = "Enter marks the answer as wrong · Esc cancels"
 NOT_KEPT = "The search of this answer is not stored."
@@ -25,7 +24,6 @@ class SourceTopic(Topic):
         if (id := line.trace_id) is not None:
             with self.tell_failures():
                 line.recall(await self.link.call(lambda client: client.trace(id)))
-                line.walk.focus()
 
     @background("evidence")
     async def look_into(self, message: Evidence.Requested) -> None:
@@ -33,11 +31,9 @@ class SourceTopic(Topic):
         try:
             if message.what == "why":
                 self.evidence.explain(cited, await self._find_why(cited))
-            elif message.what == "whynot":
-                await self._ask_whynot()
             else:
                 around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
-                self.evidence.surround(cited, around, frontmatter=message.what == "frontmatter")
+                self.evidence.surround(cited, around)
         except (DaemonError, DaemonDownError) as error:
             self.evidence.remark(cited, str(error))
 
@@ -47,14 +43,6 @@ class SourceTopic(Topic):
         if answer is None or (trace := answer.trace_id) is None:
             return NOT_KEPT
         return cited_why_report(await self.link.call(lambda client: client.why(trace)), cited.n)
-
-    async def _ask_whynot(self) -> None:
-        """Asks for words and explains why the answer lacks them. Raises what the client raises."""
-        words = await self.page.app.push_screen_wait(AskScreen("Why not?", hint=MISSED))
-        if words:
-            self.page.remove_class("-evidence-open")  # on a small terminal it would cover the message
-            await self.conversation.explain(self.folders, words)
-            self.conversation.transcript.follow()
 
     @background()
     async def action_show_why(self) -> None:

@@ -43,7 +43,7 @@ class UpkeepTopic(Topic):
             report = await self.link.call(lambda client: client.tidy())
             joined = f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy."
             names = (
-                f" {len(report.suspects):,} pairs of names may be the same: /same merges them."
+                f" {len(report.suspects):,} pairs of names may be the same: s on the page Memory merges them."
                 if report.suspects
                 else ""
             )

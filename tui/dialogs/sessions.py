@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from textual import on, work
@@ -16,14 +15,13 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 from tui.actions import bindings_of
-from tui.dialogs.dialog import MAX_NAME, MAX_PATH, AskScreen, ConfirmScreen, Dialog
+from tui.dialogs.dialog import ConfirmScreen, Dialog
 from tui.link import Link
-from tui.session import EXPORT_HINT, ExportError, export, suggest_path
 from tui.widgets.plain import Options, Plain
-from tui.wording import short_path, when
+from tui.wording import when
 
 MESSAGES = 20
 CHARS = 1200  # of one message
@@ -68,7 +66,7 @@ def _message(message: wire.ChatMessage, words: str) -> Content:
 NEW: Final = 0  # instead of a session's id
 NONE_KEPT = "There is no session yet. Ask something first."
 NONE_FOUND = "No session contains these words."
-HINT = "Enter open · / search · n new · r rename · e export · d delete · Esc"
+HINT = "Enter open · / search · n new · d delete · Esc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +78,18 @@ class Choice:
 
 
 class SessionsScreen(Dialog[Choice | None]):
-    """Choose a session or a NEW one; None if closed. `words` are searched in all sessions."""
+    """Choose a session or a NEW one; None if closed. `words` are searched in all sessions; `searches`: the field for
+    them has the keys."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
-    def __init__(self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str = "") -> None:
+    def __init__(
+        self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str, searches: bool
+    ) -> None:
         super().__init__()
+        self._searches = searches
         self._link = link
         self._sessions = sessions  # those that are listed
         self._matches: dict[int, wire.ConversationMatch] = {}  # what was found in them, while words are looked for
@@ -106,6 +108,8 @@ class SessionsScreen(Dialog[Choice | None]):
 
     def on_mount(self) -> None:
         self._show(0)
+        if self._searches:
+            self.action_search()
 
     @property
     def _highlighted(self) -> wire.Conversation | None:
@@ -186,45 +190,18 @@ class SessionsScreen(Dialog[Choice | None]):
             self.dismiss(None)
 
     @work
-    async def action_rename(self) -> None:
-        session = self._highlighted
-        if session is None:
-            return
-        ask = AskScreen("Rename", value=session.title, hint="Enter saves the name · Esc cancels", max_length=MAX_NAME)
-        if title := await self.app.push_screen_wait(ask):
-            await self._change(lambda client: client.rename_conversation(session.id, title))
-
-    @work
-    async def action_export(self) -> None:
-        session = self._highlighted
-        if session is None:
-            return
-        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
-        if typed := await self.app.push_screen_wait(ask):
-            try:
-                path: Path = await self._link.call(lambda client: export(client, session.id, typed))
-            except (DaemonError, DaemonDownError, ExportError) as error:
-                self._tell(error)
-            else:
-                self.notify(f"It is in {display_safe(short_path(str(path)), line=True)}.", markup=False)
-
-    @work
     async def action_delete(self) -> None:
         session = self._highlighted
         if session is None:
             return
         question = f"Delete “{session.title or 'Untitled'}” with its {count(session.messages, 'message')}?"
         if await self.app.push_screen_wait(ConfirmScreen(question, "The memory itself is not changed.")):
-            await self._change(lambda client: client.delete_conversation(session.id))
-
-    async def _change(self, change: Callable[[Client], object]) -> None:
-        highlighted = self.query_one(OptionList).highlighted or 0
-        try:
-            await self._link.call(change)
-        except (DaemonError, DaemonDownError) as error:
-            self._tell(error)
-        else:
-            await self._list(highlighted)
+            try:
+                await self._link.call(lambda client: client.delete_conversation(session.id))
+            except (DaemonError, DaemonDownError) as error:
+                self._tell(error)
+            else:
+                await self._list(self.query_one(OptionList).highlighted or 0)
 
     def _tell(self, error: Exception) -> None:
         self.notify(display_safe(str(error)), severity="error", markup=False)

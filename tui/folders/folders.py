@@ -117,29 +117,10 @@ class FolderList(TabList):
     @work
     async def action_change_tags(self) -> None:
         if (folder := self.folder) is not None:
-            typed = await self._ask("Tags of its notes", " ".join(folder.tags), "Words, as: work tax")
+            ask = AskScreen("Tags of its notes", "Words, as: work tax", " ".join(folder.tags))
+            typed = await self.app.push_screen_wait(ask)
             if typed is not None:
                 await self._change(folder, tags=typed.replace("#", " ").replace(",", " ").split())
-
-    @work
-    async def action_change_readers(self) -> None:
-        if (folder := self.folder) is not None:
-            hint = "Names, as: markdown eml · nothing: all"
-            typed = await self._ask("Readers", " ".join(folder.readers), hint)
-            if typed is not None:
-                await self._change(folder, readers=typed.replace(",", " ").split())
-
-    @work
-    async def action_change_depth(self) -> None:
-        if (folder := self.folder) is not None:
-            typed = await self._ask("How many folders deep", str(folder.depth), "A number · 0: all")
-            if typed is not None and not typed.isdecimal():
-                self.say("That is not a number.")
-            elif typed is not None:
-                await self._change(folder, depth=int(typed))
-
-    async def _ask(self, title: str, value: str, hint: str) -> str | None:
-        return await self.app.push_screen_wait(AskScreen(title, hint, value))
 
     async def _change(self, folder: wire.Folder, **rules: Any) -> None:
         if await self.call(lambda client: client.watch(Path(folder.path), **rules)) is not None:

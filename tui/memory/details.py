@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from textual.content import Content
@@ -106,45 +105,6 @@ def draw_neighbours(thing: wire.ObjectReply) -> Graph:
         for link in reversed(drawn.values())
     ]
     return Graph(tuple(nodes), tuple(edges), (thing.name,)) if edges else Graph()
-
-
-def draw_neighbourhood(past: wire.Neighbourhood) -> Graph:
-    """The same at a time in the past; only the thing itself if it had no relations."""
-    names = {node.id: node.name for node in past.nodes[: MAX_DRAWN + 1]}
-    with_facts = {names.get(id) for edge in past.edges if edge.fact for id in (edge.source, edge.target)}
-    drawn = {past.name: None} | dict.fromkeys(names.values())
-    nodes = (
-        Node(name, name, 1.0 if name in with_facts or name == past.name else 0.4, _mark(name, past.name))
-        for name in drawn
-    )
-    joined = (edge for edge in past.edges if edge.source in names and edge.target in names)
-    edges = (Edge(names[edge.source], names[edge.target], edge.relation) for edge in joined)
-    return Graph(tuple(nodes), tuple(edges), (past.name,))
-
-
-def _mark(name: str, middle: str) -> str:
-    return "●" if name == middle else "○"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A time at which facts changed, and its day as precisely as known."""
-
-    at: datetime
-    day: str
-
-
-def list_change_times(of: wire.ObjectReply, now: datetime) -> tuple[Change, ...]:
-    """When facts of an object began or ended, up to now, the earliest first."""
-    held = [*of.facts, *(value.fact for strand in of.strands for value in strand.values)]
-    times: dict[datetime, str] = {}
-    for fact in held:
-        if fact.valid_to is not None:
-            times.setdefault(fact.valid_to, day(fact.valid_to))
-    for fact in held:
-        if fact.valid_from is not None:
-            times[fact.valid_from] = fact.since or day(fact.valid_from)
-    return tuple(Change(at, said) for at, said in sorted(times.items()) if at <= now)
 
 
 def _name_fact(fact: wire.Fact, thing: wire.ObjectReply) -> str:

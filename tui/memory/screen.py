@@ -17,7 +17,15 @@ from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, StatusChanged
-from tui.memory.details import Line, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
+from tui.memory.details import (
+    Line,
+    draw_neighbours,
+    list_entry_lines,
+    list_fact_lines,
+    list_note_lines,
+    list_object_lines,
+)
+from tui.memory.edits import MemoryEdits
 from tui.memory.lists import PAGE, BrowseList, Detail, SearchField
 from tui.memory.rows import (
     KINDS,
@@ -33,7 +41,6 @@ from tui.memory.rows import (
     make_plan_row,
     make_task_row,
 )
-from tui.memory.times import MemoryTimes
 from tui.page import DIGITS
 from tui.shared import Shared
 from tui.widgets.choices import Choices
@@ -51,7 +58,7 @@ EMPTY: Final = {  # the message for an empty list without search words, by kind
 }
 
 
-class MemoryScreen(MemoryTimes):
+class MemoryScreen(MemoryEdits):
     """The search and the list on the left, the chosen page on the right."""
 
     NAME = "memory"
@@ -71,7 +78,6 @@ class MemoryScreen(MemoryTimes):
                 yield Plain("Looking…", id="nothing")
                 yield BrowseList()
             with Vertical(id="detail", classes="pane -empty"):
-                yield Plain(id="then").hide()
                 yield GraphView(centred=True)
                 yield Detail()
 
@@ -247,7 +253,7 @@ class MemoryScreen(MemoryTimes):
             self.query_one("#detail").remove_class("-empty")
             self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
             self.detail.show(lines, line)
-            self.show_drawing()
+            self._show_drawing()
 
     async def _read(self, target: Target) -> list[Line]:
         self.page = None
@@ -271,6 +277,13 @@ class MemoryScreen(MemoryTimes):
         except (DaemonError, DaemonDownError):
             return None  # it was forgotten
 
+    def _show_drawing(self) -> None:
+        """Draws the surroundings of the page's thing; nothing for other pages."""
+        drawing = self.query_one(GraphView)
+        drawing.display = self.page is not None and bool(self.page.neighbours)
+        if self.page is not None:
+            drawing.show(draw_neighbours(self.page))
+
     def _path(self, target: Target) -> str:
         """`Ozzie Penhale`, after the names of the previous pages."""
         names = [target.title for target, _ in self._trail[-2:]]
@@ -285,7 +298,7 @@ class MemoryScreen(MemoryTimes):
         self.target = self.page = None
         self.query_one("#detail").add_class("-empty")
         self.detail.show(())
-        self.show_drawing()
+        self._show_drawing()
         self.query_one("#detail").border_title = ""
 
     # Going about --------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tui.dialogs.dialog import AskScreen
 from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, StatusChanged
 from tui.page import DIGITS, Page
-from tui.review.deciding import Decision, Outcome, correct, decide, describe_refused, find_correctable
+from tui.review.deciding import Decision, correct, decide, find_correctable
 from tui.review.widgets import FactView, RevisionList
 from tui.shared import Done, Shared
 from tui.widgets.choices import Choices
@@ -57,7 +57,6 @@ class ReviewScreen(Page):
         self._decisions: dict[Decision, Done] = {}  # the last one last
         self._passages: dict[int, str] = {}  # by episode
         self._side = "new"
-        self._refused: wire.Fact | None = None  # what a note still says although the person has just refused it
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="review"):
@@ -191,12 +190,6 @@ class ReviewScreen(Page):
             return
         self._open(revision.old if self._side == "old" else revision.new)
 
-    def action_open_refused(self) -> None:
-        if self._refused is not None:
-            self._open(self._refused)
-        else:
-            self._say("No note contains the fact that you have just rejected.")
-
     def _open(self, fact: wire.Fact) -> None:
         try:
             open_in_editor(self.app, fact.uri, fact.line)
@@ -281,23 +274,19 @@ class ReviewScreen(Page):
         with self.tell_failures():
             await self.link.call(decision.take_back)
             self._wanted = decision.before[0][0]
-            self._refused = None
             self._say(f"Taken back: {count(len(decision.before), 'decision')}.")
         self._end_deciding(())
 
-    def _note_decision(self, decision: Decision, outcome: Outcome) -> None:
+    def _note_decision(self, decision: Decision, outcome: str) -> None:
         """Shows the result of a decision, which can be undone here, and by /undo in the chat."""
 
         def show() -> None:
             self._decisions.pop(decision, None)
-            self._refused = None
             self._end_deciding(())
 
         undone = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
         self._decisions[decision] = self.shared.note_done(decision.take_back, undone, show)
-        self._refused = next(iter(outcome.refused), None)
-        still = describe_refused(outcome.refused, self.folders)
-        self._say("\n".join(filter(None, (f"{outcome.said} u undoes it.", still))))
+        self._say(f"{outcome} u undoes it.")
 
     def _end_deciding(self, ids: Iterable[int]) -> None:
         self._deciding.difference_update(ids)

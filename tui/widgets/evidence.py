@@ -20,8 +20,7 @@ from tui.widgets.sources import Sources
 from tui.wording import citation_text
 
 EMPTY = "The evidence of an answer is shown here."
-NO_FRONTMATTER = "It has no frontmatter."
-Wanted = Literal["surroundings", "frontmatter", "why", "whynot"]
+Wanted = Literal["surroundings", "why"]
 
 
 class Evidence(Vertical, can_focus=True):
@@ -32,8 +31,7 @@ class Evidence(Vertical, can_focus=True):
 
     @dataclass
     class Requested(Message):
-        """A request for details of a citation: its neighbours, why it was found, or why something else was not. With
-        `frontmatter` for the properties of its source."""
+        """A request for details of a citation: its neighbours, or why it was found."""
 
         what: Wanted
         cited: wire.Citation
@@ -91,17 +89,10 @@ class Evidence(Vertical, can_focus=True):
         if cited == self.citation:
             self.passage.remark(text)
 
-    def surround(self, cited: wire.Citation, around: wire.Surroundings, *, frontmatter: bool) -> None:
-        """Shows the text around a citation's passage, or only the `frontmatter`."""
-        if cited != self.citation:
-            return
-        self.passage.surround(around)
-        if not frontmatter:
-            self.passage.show_neighbours(True)
-        elif self.passage.has_frontmatter:
-            self.passage.toggle_frontmatter()
-        else:
-            self.passage.remark(NO_FRONTMATTER)
+    def surround(self, cited: wire.Citation, around: wire.Surroundings) -> None:
+        """Shows the text around a citation's passage, if it is still visible."""
+        if cited == self.citation:
+            self.passage.surround(around)
 
     @on(Sources.Selected)
     def _source_chosen(self, message: Sources.Selected) -> None:
@@ -130,22 +121,11 @@ class Evidence(Vertical, can_focus=True):
         else:
             self.passage.show_neighbours(not self.passage.shows_neighbours)
 
-    def action_toggle_frontmatter(self) -> None:
-        if self.passage.has_frontmatter:
-            self.passage.toggle_frontmatter()
-        elif self.passage.around is None:
-            self._request("frontmatter")
-        else:
-            self.passage.remark(NO_FRONTMATTER)
-
     def action_toggle_why(self) -> None:
         if self.passage.shows_why:
             self.passage.explain("")
         else:
             self._request("why")
-
-    def action_ask_whynot(self) -> None:
-        self._request("whynot")
 
     def action_open_source(self) -> None:
         if self.citation is None:

@@ -1,8 +1,8 @@
-"""A small graph as a drawing: labels, the lines between them, and one that is chosen."""
+"""A small graph as a drawing: labels, and the lines between them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -18,32 +18,19 @@ from daemon.drawing.canvas import Canvas
 from daemon.drawing.layout import Box, Graph, Layout, Node, lay_out, needed_rows
 from daemon.drawing.layout import Edge as Edge
 from daemon.terminal import display_safe
-from tui.actions import Where, bindings_of
 
 BRIGHT = 0.5  # the weight from which a label is as bright as other text
 
 AIRY = 6  # rows up to which there is a blank one between two labels, where the height is free
 
 
-class GraphView(Widget, can_focus=True):
+class GraphView(Widget):
     """Draws a `Graph` as far as it fits, with the number of omitted nodes in their place. `centred` puts the first root
-    into the middle, for one object with its neighbours.
+    into the middle, for one object with its neighbours. A click on a node posts `Opened`."""
 
-    Arrows go along the lines and post `Selected`; Enter, or a click on the selected node, posts `Opened`.
-    """
-
-    PLACE: ClassVar[Where] = "graph"
-    BINDINGS = bindings_of(PLACE)
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "graph--line", "graph--path", "graph--relation", "graph--label", "graph--faint", "graph--chosen",
+        "graph--line", "graph--path", "graph--relation", "graph--label", "graph--faint",
     }  # fmt: skip
-
-    @dataclass
-    class Selected(Message):
-        """Another node is selected."""
-
-        graph: GraphView
-        node: Node
 
     @dataclass
     class Opened(Message):
@@ -52,11 +39,10 @@ class GraphView(Widget, can_focus=True):
         graph: GraphView
         node: Node
 
-    def __init__(self, graph: Graph | None = None, *, centred: bool = False, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, graph: Graph | None = None, *, centred: bool = False) -> None:
+        super().__init__()
         self._graph = _escape_labels(graph or Graph())
         self._centred = centred
-        self._chosen: Hashable = None
         self._layout = Layout()
         self._strips: list[Strip] = []
         self._drawn: object = None  # what `_strips` were drawn from
@@ -66,16 +52,8 @@ class GraphView(Widget, can_focus=True):
         """The drawn graph, with labels made safe for a terminal."""
         return self._graph
 
-    @property
-    def selected(self) -> Node | None:
-        """The selected node, if it still exists."""
-        return next((node for node in self._graph.nodes if node.id == self._chosen), None)
-
-    def show(self, graph: Graph, selected: Hashable = None, keep: bool = True) -> None:
-        """Draws another graph. The selection stays if the node exists, unless `selected` names another one, or `keep`
-        is false."""
-        ids = {node.id for node in graph.nodes}
-        self._chosen = selected if selected in ids else self._chosen if keep and self._chosen in ids else None
+    def show(self, graph: Graph) -> None:
+        """Draws another graph."""
         resized = (
             self.is_mounted
             and self.styles.is_auto_height
@@ -98,69 +76,14 @@ class GraphView(Widget, can_focus=True):
         super().notify_style_update()
         self._drawn = None
 
-    def on_focus(self) -> None:
-        if self.selected is None and (node := self._first) is not None:
-            self._choose(node)
-
     def on_click(self, event: events.Click) -> None:
-        if (offset := event.get_content_offset(self)) is None:
+        offset = event.get_content_offset(self)
+        if offset is None:
             return
-        for box in self._boxes():
-            if box.y == offset.y and box.x <= offset.x < box.x + box.width:
+        for box in self._layout.boxes:
+            if box.node is not None and box.y == offset.y and box.x <= offset.x < box.x + box.width:
                 event.stop()
-                if box.node is not None and box.node.id == self._chosen:
-                    self.action_open_node()
-                self._choose(box.node)
-
-    def action_open_node(self) -> None:
-        if (node := self.selected) is not None:
-            self.post_message(self.Opened(self, node))
-
-    def action_go_along(self, direction: int) -> None:
-        current = self._here()
-        if current is None:
-            self._choose(self._first)
-            return
-        joined = [
-            end
-            for line in self._layout.lines
-            for end in (line.right, line.left)
-            if current in (line.left, line.right) and (end.column - current.column) * direction > 0
-        ]
-        nearest = min(
-            joined,
-            key=lambda box: (not box.on_path, abs(box.column - current.column), abs(box.y - current.y)),
-            default=None,
-        )
-        self._choose(nearest.node if nearest else None)
-
-    def action_go_down(self, direction: int) -> None:
-        if (current := self._here()) is None:
-            self._choose(self._first)
-            return
-        column = [box for box in self._boxes() if box.column == current.column and (box.y - current.y) * direction > 0]
-        nearest = min(column, key=lambda box: abs(box.y - current.y), default=None)
-        self._choose(nearest.node if nearest else None)
-
-    def _choose(self, node: Node | None) -> None:
-        if node is not None and node.id != self._chosen:
-            self._chosen = node.id
-            self.refresh()
-            self.post_message(self.Selected(self, node))
-
-    @property
-    def _first(self) -> Node | None:
-        """Where one begins: the first root."""
-        roots = (node for node in self._graph.nodes if node.id in self._graph.roots[:1])
-        return next(roots, None) or next(iter(self._graph.nodes), None)
-
-    def _here(self) -> Box | None:
-        self._draw()
-        return self._layout.box_of(self._chosen)
-
-    def _boxes(self) -> list[Box]:
-        self._draw()
-        return [box for box in self._layout.boxes if box.node is not None]
+                self.post_message(self.Opened(self, box.node))
 
     def _rows(self, graph: Graph, width: int) -> int:
         rows = max(1, needed_rows(graph, width, self._centred))
@@ -170,7 +93,7 @@ class GraphView(Widget, can_focus=True):
 
     def _draw(self) -> None:
         width, height = self.content_size
-        inputs = (self._graph, width, height, self._chosen, self.has_focus, self.rich_style)
+        inputs = (self._graph, width, height, self.rich_style)
         if self._drawn == inputs:
             return
         self._drawn = inputs
@@ -192,9 +115,7 @@ class GraphView(Widget, can_focus=True):
 
     def _label(self, box: Box, styles: dict[str, Style]) -> Iterator[Segment]:
         node = box.node
-        if node is not None and node.id == self._chosen:
-            name = "graph--chosen"
-        elif box.on_path:
+        if box.on_path:
             name = "graph--path"
         else:
             name = "graph--label" if node is not None and node.weight >= BRIGHT else "graph--faint"

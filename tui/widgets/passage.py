@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import cited_link, count, display_safe
+from daemon.terminal import cited_link, display_safe
 from tui.widgets.plain import Plain, link_text
 from tui.wording import cut_left, source_label
 
@@ -69,19 +69,14 @@ def split_frontmatter(text: str) -> tuple[str, str]:
     """The frontmatter at the top of a text with its rulers, and the rest; "" and the text without frontmatter. Text
     between two rulers without any key does not count."""
     match = _FRONTMATTER.match(text)
-    if match is None or not count_keys(match[0]):
+    if match is None or not _KEY.search(match[0]):
         return "", text
     return match[0], text[match.end() :].lstrip("\n")
 
 
-def count_keys(block: str) -> int:
-    """The number of top-level keys of frontmatter."""
-    return len(_KEY.findall(block))
-
-
 class Passage(Vertical):
-    """The passage of one citation below its source, with the quoted part marked by a bar and the frontmatter folded to
-    a line. Markdown is rendered.
+    """The passage of one citation below its source, with the quoted part marked by a bar and without frontmatter.
+    Markdown is rendered.
 
     On request a remark and the reason why it was found come above it, and the surrounding text of its note, dimmed,
     before and after it.
@@ -94,7 +89,7 @@ class Passage(Vertical):
         self._folders: tuple[str, ...] = ()
         self._remark = self._why = ""
         self._around: wire.Surroundings | None = None
-        self._shows_neighbours = self._unfolded = False
+        self._shows_neighbours = False
         self._heading = Plain(classes="heading")
         self._text = VerticalScroll(can_focus=False)
 
@@ -105,11 +100,6 @@ class Passage(Vertical):
     def around(self) -> wire.Surroundings | None:
         """The surrounding text of its note, if fetched."""
         return self._around
-
-    @property
-    def has_frontmatter(self) -> bool:
-        """Whether frontmatter or other properties of the note are known."""
-        return bool(self._properties)
 
     @property
     def shows_why(self) -> bool:
@@ -126,7 +116,7 @@ class Passage(Vertical):
         if is_new:
             self._remark = self._why = ""
             self._around = None
-            self._shows_neighbours = self._unfolded = False
+            self._shows_neighbours = False
         self.cited, self._place, self._folders = cited, place, tuple(folders)
         self._head()
         if is_new:
@@ -142,16 +132,12 @@ class Passage(Vertical):
         self._draw()
 
     def surround(self, around: wire.Surroundings) -> None:
-        """Stores the surrounding text of its note, for display on request."""
-        self._around = around
+        """Shows the surrounding text of its note."""
+        self._around, self._shows_neighbours = around, True
         self._draw()
 
     def show_neighbours(self, visible: bool) -> None:
         self._shows_neighbours = visible
-        self._draw()
-
-    def toggle_frontmatter(self) -> None:
-        self._unfolded = not self._unfolded
         self._draw()
 
     def scroll_page(self, direction: int) -> None:
@@ -193,7 +179,7 @@ class Passage(Vertical):
             quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
         around = self._around if self._shows_neighbours else None
         texts: dict[str, str | Content] = {
-            "remark": self._remark, "why": self._why, "properties": self._properties,
+            "remark": self._remark, "why": self._why,
             "previous": (_neighbour(around.before, "↑") if around.before else BEGINS) if around else "",
             "before": marked.before.removeprefix(self._frontmatter).lstrip("\n"),
             "quoted": quoted, "after": marked.after,
@@ -205,7 +191,7 @@ class Passage(Vertical):
                 parts[name] = await self._mount_part(name, content, is_markdown and name in TEXT)
         if is_markdown and "quoted" in parts:
             cast("Prose", parts["quoted"]).stress(quote)
-        has_more_above = self._remark or self._why or self._unfolded
+        has_more_above = self._remark or self._why
         self.call_after_refresh(self._reveal, None if has_more_above else parts.get("quoted"))
 
     async def _mount_part(self, name: str, text: str | Content, is_markdown: bool) -> Widget:
@@ -229,22 +215,9 @@ class Passage(Vertical):
 
     @property
     def _frontmatter(self) -> str:
-        """The frontmatter of the passage; "" if the quote is in it, for a quote is never folded."""
+        """The frontmatter of the passage, which is not shown; "" if the quote is in it."""
         block, _ = split_frontmatter(display_safe(self.cited.passage or "")) if self.cited else ("", "")
         return "" if self.cited and mark_quote(block, display_safe(self.cited.quote)).lines else block
-
-    @property
-    def _properties(self) -> str:
-        """The frontmatter in the passage, else the fetched properties of the note."""
-        if block := self._frontmatter:
-            label, keys, lines = "frontmatter", count_keys(block), block.splitlines()[1:-1]
-        elif self._around is not None and (properties := self._around.properties):
-            label, keys = "properties", len(properties)
-            lines = [" ".join(f"{key}: {value}".split()) for key, value in properties.items()]
-        else:
-            return ""
-        head = f"{'▾' if self._unfolded else '▸'} {label}: {count(keys, 'key')}"
-        return "\n".join([head, *(f"  {line}" for line in lines)]) if self._unfolded else head
 
 
 def _neighbour(passage: wire.Passage, arrow: str) -> str:

@@ -1,9 +1,8 @@
-"""A question's search as a drawing that grows while it runs and can be replayed."""
+"""A question's search as a drawing that grows while it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,7 +11,6 @@ from textual.timer import Timer
 from daemon import wire
 from daemon.drawing.layout import Edge, Graph, Node
 from daemon.terminal import count, display_safe
-from tui.actions import Where, bindings_of
 from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
@@ -40,8 +38,8 @@ def tell_stages(steps: Sequence[wire.Step], visits: Collection[wire.Visit]) -> l
 
 
 class Walk:
-    """The visits of a question in the order in which they are drawn and replayed: from the start outwards, at most
-    `MAX_NODES`, with everything that leads to a citation."""
+    """The visits of a question that are drawn: from the start outwards, at most `MAX_NODES`, with everything that leads
+    to a citation."""
 
     def __init__(self, visits: Iterable[wire.Visit] = (), cited: Sequence[wire.Citation] = ()) -> None:
         visit_of = {visit.node_id: visit for visit in visits}
@@ -58,41 +56,27 @@ class Walk:
         chosen = sorted(list(ids)[:MAX_NODES], key=lambda id: (visit_of[id].depth, places[id]))
         self.visits: tuple[wire.Visit, ...] = tuple(visit_of[id] for id in chosen)
 
-    def __len__(self) -> int:
-        return len(self.visits)
+    def graph(self) -> Graph:
+        """The visits as a graph, in which the ways to the citations are marked."""
+        nodes = [Node(QUESTION, "question", 1.0, "?"), *map(self._node, self.visits)]
+        edges = [Edge(*self._edge(visit)) for visit in self.visits]
+        return Graph(tuple(nodes), tuple(edges), (QUESTION,), tuple(self._ways))
 
-    def graph(self, n_shown: int, finished: bool) -> Graph:
-        """The graph of the first `shown` visits; winning paths are marked when `finished`."""
-        visits = self.visits[:n_shown]
-        nodes = [Node(QUESTION, "question", 1.0, "?"), *map(self._node, visits)]
-        edges = [Edge(*self._edge(visit)) for visit in visits]
-        return Graph(tuple(nodes), tuple(edges), (QUESTION,), tuple(self._ways) if finished else ())
+    def captions(self) -> list[str]:
+        """How each cited passage was reached, a line each."""
+        return [self._describe(self._known[id]) for id in self._numbers if id in self._known]
 
-    def caption(self, n_shown: int) -> str:
-        """The last of the first `shown` visits, and how it was reached."""
-        if not n_shown:
-            return "Your question."
-        visit = self.visits[n_shown - 1]
-        label, parent = self.label(visit), self._known.get(visit.parent or QUESTION)
+    def _describe(self, visit: wire.Visit) -> str:
+        label, parent = _label(visit), self._known.get(visit.parent or QUESTION)
         if parent is None:
             how = "your question has its words" if visit.kind == "episode" else "your question names it"
         elif visit.relation:
-            ends = (label, self.label(parent)) if visit.inverse else (self.label(parent), label)
-            return f"{ends[0]} → {visit.relation} → {ends[1]}"
-        elif visit.kind == "episode":
-            how = f"it names {self.label(parent)}"
+            ends = (label, _label(parent)) if visit.inverse else (_label(parent), label)
+            how = f"{ends[0]} → {visit.relation} → {ends[1]}"
         else:
-            how = f"{self.label(parent)} names it"
+            how = f"it names {_label(parent)}" if visit.kind == "episode" else f"{_label(parent)} names it"
         further = ", fetched in a later step" if visit.stage == "collected" else ""
-        rests = f"; cited by the answer {self._marks(visit)}" if visit.node_id in self._numbers else ""
-        return f"{label}: {how}{further}{rests}"
-
-    def label(self, visit: wire.Visit) -> str:
-        """A vertex by its name; a passage by its title, in quotes."""
-        if visit.kind != "episode":
-            return visit.label
-        title = visit.label or "a passage without a title"
-        return f"“{title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + '…'}”"
+        return f"{self._marks(visit)} {label}: {how}{further}"
 
     def _way_to(self, id: int) -> tuple[int, ...]:
         way: list[int] = []
@@ -118,17 +102,20 @@ class Walk:
         return *ends, visit.relation
 
 
+def _label(visit: wire.Visit) -> str:
+    """A vertex by its name; a passage by its title, in quotes."""
+    if visit.kind != "episode":
+        return visit.label
+    title = visit.label or "a passage without a title"
+    return f"“{title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + '…'}”"
+
+
 FRAME_SECONDS = 0.2  # between two drawings while it grows: typing goes first
-GROWTH = 5  # frames in which all that has come is drawn
-PLAY_SECONDS = 0.4  # for each step of a replay
 NOT_KEPT = "The search of this question is no longer stored."
 
 
-class WalkView(Vertical, can_focus=True):
-    """The stages in words, the graph, and the shown step. Folded until `unfold`."""
-
-    PLACE: ClassVar[Where] = "walk"
-    BINDINGS = bindings_of(PLACE)
+class WalkView(Vertical):
+    """The stages in words, the graph, and how each cited passage was reached. Folded until `unfold`."""
 
     def __init__(self, visits: Iterable[wire.Visit] = ()) -> None:
         super().__init__()
@@ -137,91 +124,35 @@ class WalkView(Vertical, can_focus=True):
         self._graph = GraphView()
         self._caption = Plain(classes="caption")
         self._visits = {visit.node_id: visit for visit in visits}
-        self._cited: Sequence[wire.Citation] = ()
-        self._walk = Walk()
-        self._shown = 0
-        self._finished = False
-        self._frames: Timer | None = None  # while it grows or plays
-        self._playing = False
+        self._cited: Sequence[wire.Citation] | None = None  # None while the question runs
+        self._frame: Timer | None = None  # until the next drawing while it grows
 
     def compose(self) -> ComposeResult:
-        self._graph.can_focus = False
         yield from (self._told, self._graph, self._caption)
 
     def add(self, visit: wire.Visit) -> None:
         """Something was visited; drawn with the next frame."""
         self._visits[visit.node_id] = visit
-        if self.display:
-            self._run_timer(FRAME_SECONDS)
+        if self.display and self._frame is None:
+            self._frame = self.set_timer(FRAME_SECONDS, self._draw)
 
     def tell(self, stages: Iterable[str]) -> None:
-        """Shows the stages in words; the current one is highlighted."""
+        """Shows the stages in words."""
         self._told.update(" · ".join(stages))
 
     def settle(self, cited: Sequence[wire.Citation]) -> None:
         """The question is over."""
-        self._stop()
-        self._cited, self._finished = cited, True
-        self._walk = Walk(self._visits.values(), cited)
-        self._shown = len(self._walk)
+        self._cited = cited
         self._draw()
 
     def unfold(self, unfolded: bool) -> None:
         self.display = unfolded
-        self._stop()
-        if unfolded and self._finished:
-            self._draw()
-        elif unfolded:
-            self._run_timer(FRAME_SECONDS)
-
-    def action_go_on(self, direction: int) -> None:
-        self._stop()
-        self._show(self._shown + direction)
-
-    def action_go_to_end(self, direction: int) -> None:
-        self._stop()
-        self._show(len(self._walk) if direction > 0 else 0)
-
-    def action_play(self) -> None:
-        if self._playing:
-            self._stop()
-        elif self.app.animation_level == "none":
-            self.notify("Animation is off: the arrows go step by step, /motion changes it.", markup=False)
-        else:
-            if self._shown >= len(self._walk):
-                self._show(0)
-            self._playing = True
-            self._run_timer(PLAY_SECONDS)
-
-    def _show(self, n_shown: int) -> None:
-        self._shown = max(0, min(n_shown, len(self._walk)))
         self._draw()
 
-    def _run_timer(self, seconds: float) -> None:
-        if self._frames is None:
-            self._frames = self.set_interval(seconds, self._step)
-
-    def _stop(self) -> None:
-        self._playing = False
-        if self._frames is not None:
-            self._frames.stop()
-            self._frames = None
-
-    def _step(self) -> None:
-        if self._playing:
-            self._show(self._shown + 1)
-        else:
-            self._walk = Walk(self._visits.values())
-            pace = len(self._walk) if self.app.animation_level == "none" else -(-len(self._walk) // GROWTH)
-            self._show(self._shown + pace)
-        if self._shown >= len(self._walk):
-            self._stop()
-
     def _draw(self) -> None:
-        if not self.display:
-            return
-        walk, n_shown = self._walk, self._shown
-        selected = walk.visits[n_shown - 1].node_id if n_shown and n_shown < len(walk) else None
-        self._graph.show(walk.graph(n_shown, self._finished and n_shown >= len(walk)), selected, keep=False)
-        caption = f"{n_shown} of {len(walk)} · {walk.caption(n_shown)}" if len(walk) else NOT_KEPT
-        self._caption.update(display_safe(caption, line=True) if self._finished else "")
+        self._frame = None
+        if self.display:
+            walk = Walk(self._visits.values(), self._cited or ())
+            self._graph.show(walk.graph())
+            lines = [] if self._cited is None else walk.captions() if walk.visits else [NOT_KEPT]
+            self._caption.update("\n".join(display_safe(line, line=True) for line in lines))

@@ -5,8 +5,6 @@ const FULL = 2 * Math.PI;
 const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
 const [STROKES, CIRCLES] = [400, 60]; // of one path: of more, drawing takes longer for each
-const [SLOW_MS, REST_MS, THINNEST] = [30, 250, 4]; // between frames: too slow for a movement; no movement
-const MANY = 1000; // edges, of which some may be left out
 const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
@@ -42,8 +40,6 @@ export class Drawing {
     this.transform = { k: 1, x: 0, y: 0 };
     this.isFitting = true;
     this.frames = 0;
-    this.every = 1; // line of mentions is drawn
-    this.pace = 0; // ms from frame to frame
     this.told = { choose, open };
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.resizing = new ResizeObserver(() => this.resize());
@@ -63,7 +59,6 @@ export class Drawing {
     document.removeEventListener("palimpsest:theme", this.recolour);
     matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.recolour);
     cancelAnimationFrame(this.frame);
-    clearTimeout(this.resting);
   }
 
   /** Draws these: nodes {id, name, kind, degree}, edges {source, target, relation}, by ids. What was there stays where
@@ -96,7 +91,6 @@ export class Drawing {
       this.worker.onmessage = ({ data }) => this.place(data);
     }
     const at = new Map(this.nodes.map((node, index) => [node, index]));
-    this.indexes = at;
     this.worker.postMessage({
       points: this.nodes.map(({ x, y }) => (x === undefined ? [null, null] : [x, y])),
       links: this.edges.map(({ from, to }) => [at.get(from), at.get(to)]),
@@ -197,22 +191,8 @@ export class Drawing {
         if (!this.bySelf) this.isFitting = false;
         this.redraw();
       });
-    const drag = d3
-      .drag()
-      .subject(({ x, y }) => {
-        const node = this.nearest(x, y);
-        return node && { node, x, y };
-      })
-      .clickDistance(6)
-      .on("drag", ({ subject, x, y }) => {
-        const { k, x: left, y: top } = this.transform;
-        this.isFitting = false;
-        this.worker.postMessage({ hold: this.indexes.get(subject.node), x: (x - left) / k, y: (y - top) / k });
-      })
-      .on("end", ({ subject }) => this.worker.postMessage({ release: this.indexes.get(subject.node) }));
     const at = (event) => this.nearest(...d3.pointer(event, this.canvas));
     d3.select(this.canvas)
-      .call(drag)
       .call(this.zoom)
       .on("dblclick.zoom", null)
       .on("click", (event) => event.defaultPrevented || this.choose(at(event)))
@@ -261,26 +241,11 @@ export class Drawing {
   }
 
   redraw() {
-    this.frame ??= requestAnimationFrame((time) => {
+    this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
       if (this.isClosed) return;
-      this.keepPace(time);
       this.draw();
     });
-  }
-
-  /** Where frames come too slowly for a movement, mentions are drawn by every second, third, fourth line of them; all
-      are drawn when it has come to rest. */
-  keepPace(time) {
-    const gap = time - (this.drawnAt ?? 0);
-    this.drawnAt = time;
-    this.pace = gap > REST_MS ? SLOW_MS / 2 : 0.8 * this.pace + 0.2 * gap;
-    this.every =
-      gap > REST_MS || this.edges.length < MANY
-        ? 1
-        : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
-    clearTimeout(this.resting);
-    if (this.every > 1) this.resting = setTimeout(() => this.redraw(), REST_MS + 50);
   }
 
   draw() {
@@ -306,10 +271,7 @@ export class Drawing {
     const strokes = [
       [
         "edge",
-        this.edges.filter(
-          (edge, index) =>
-            !edge.relation && (focus || index % this.every === 0) && edge.from !== focus && edge.to !== focus,
-        ),
+        this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus),
         1,
       ],
       ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],

@@ -1,27 +1,24 @@
-// The graph: what stands beside what, at a time.
+// The graph: what is related to what.
 
 import { get } from "./api.js";
 import { Drawing } from "./drawing.js";
 import { count, day } from "./text.js";
 import {
   address,
-  Choices,
   Empty,
   go,
   html,
   Problem,
   useEffect,
   useKeys,
-  useMemo,
   useRef,
   useState,
   Waiting,
 } from "./ui.js";
 
 const WHOM = "Center on…";
-const DAY_MS = 86_400_000;
+const LIMIT = 600; // vertices of the whole memory
 const EXPANDED = 40; // vertices around one
-const SIZES = { 200: "200", 600: "600", 2000: "2,000" };
 const ARROWS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 /** A part of the graph that grows as it is looked into: {nodes, edges, problem, expand}. */
@@ -33,7 +30,7 @@ function useGraph(about, limit) {
     setProblem(null);
     setGraph(null);
     get("/graph", { about, limit }, { signal: abort.signal }).then(
-      (found) => setGraph({ center: new Set(found.center), nodes: found.nodes, edges: found.edges }),
+      (found) => setGraph({ nodes: found.nodes, edges: found.edges }),
       (refused) => abort.signal.aborted || setProblem(refused),
     );
     return () => abort.abort();
@@ -55,21 +52,6 @@ function join(before, found) {
   return [...before, ...found.filter((one) => !known.has(one.id))];
 }
 
-/** What of a graph there was at a time (ms), of these kinds. */
-export function visible({ center, nodes, edges }, at, hidden) {
-  const held = (edge) =>
-    (edge.since === null || Date.parse(edge.since) <= at) && (edge.until === null || Date.parse(edge.until) > at);
-  const there = new Map(
-    nodes
-      .filter((node) => !hidden.has(node.kind) && (node.at === null || Date.parse(node.at) <= at))
-      .map((node) => [node.id, node]),
-  );
-  const shown = edges.filter((edge) => there.has(edge.source) && there.has(edge.target) && held(edge));
-  const joined = new Set([...center, ...shown.flatMap((edge) => [edge.source, edge.target])]);
-  return { nodes: [...there.values()].filter((node) => joined.has(node.id)), edges: shown };
-}
-
-const nameKind = (kind) => ({ "": "things", note: "notes", email: "addresses" })[kind] ?? kind;
 const pageOf = (node) => (node.uri ? ["note", node.uri] : ["thing", node.name]);
 
 /** The drawing alone; `shown` or, without it, what stands around `about`. */
@@ -87,7 +69,7 @@ export function GraphView({
   const drawing = useRef(null);
   const latest = useRef();
   latest.current = choose;
-  const graph = useMemo(() => shown ?? (own.graph && visible(own.graph, Infinity, new Set())), [shown, own.graph]);
+  const graph = shown ?? own.graph;
   useEffect(() => {
     drawing.current = new Drawing(canvas.current, {
       choose: (node) => latest.current(node),
@@ -118,18 +100,11 @@ export function GraphView({
 }
 
 export function GraphPage({ parts: [about = ""] }) {
-  const [limit, setLimit] = useState("200");
-  const { graph, problem, expand } = useGraph(about, limit);
-  const [hidden, setHidden] = useState(new Set());
+  const { graph, problem, expand } = useGraph(about, LIMIT);
   const [chosen, setChosen] = useState(null);
   const [name, setName] = useState("");
   const drawing = useRef(null);
-  const [first, last] = useMemo(() => range(graph), [graph]);
-  const [date, setDate] = useState(null); // days before the last; null: now
-  const at = date === null ? last : Math.max(last - date * DAY_MS, first);
-  const shown = useMemo(() => graph && visible(graph, at, hidden), [graph, at, hidden]);
-  const kinds = useMemo(() => countKinds(graph), [graph]);
-  useEffect(() => setChosen(null), [about, limit]);
+  useEffect(() => setChosen(null), [about]);
   const choose = (node) => {
     setChosen(node);
     if (node) expand(node);
@@ -142,18 +117,11 @@ export function GraphPage({ parts: [about = ""] }) {
     ...Object.fromEntries(Object.entries(ARROWS).map(([key, angle]) => [key, () => drawing.current?.step(angle)])),
     Enter: () => chosen && go(...pageOf(chosen)),
   });
-  const toggle = (kind) => {
-    const next = new Set(hidden);
-    if (!next.delete(kind)) next.add(kind);
-    setHidden(next);
-  };
   const search = (event) => {
     event.preventDefault();
     const text = event.target.querySelector("input").value.trim();
     go("graph", ...(text ? [text] : []));
   };
-  const then = date === null ? "now" : day(new Date(at).toISOString());
-  const span = Math.max(Math.ceil((last - first) / DAY_MS), 1);
   return html`<div class="explorer">
     <div class="bar">
       <form onSubmit=${search}>
@@ -161,28 +129,15 @@ export function GraphPage({ parts: [about = ""] }) {
           autocomplete="off" onInput=${(event) => setName(event.target.value)} />
         <${Names} begin=${name} />
       </form>
-      ${about
-        ? html`<a href=${address("graph")}>the whole memory</a>`
-        : html`<${Choices} label="How many" options=${SIZES} chosen=${limit} choose=${setLimit} />`}
-      <div class="kinds" role="group" aria-label="Kinds">
-        ${kinds.map(([kind, number]) => html`<button aria-pressed=${!hidden.has(kind)} onClick=${() => toggle(kind)}>
-          ${nameKind(kind)} <small>${number}</small>
-        </button>`)}
-      </div>
+      ${about && html`<a href=${address("graph")}>the whole memory</a>`}
     </div>
     <${Problem} problem=${problem} />
     ${!graph && !problem && html`<${Waiting} />`}
     ${graph && !graph.nodes.length && html`<${Empty} title="There is nothing to draw yet.">
       Read some notes: <code>pal add ~/notes</code>
     <//>`}
-    ${shown && html`<${GraphView} shown=${shown} chosen=${chosen} choose=${choose} handle=${drawing} />`}
-    ${chosen && shown && html`<${Card} node=${chosen} graph=${shown} close=${() => setChosen(null)} />`}
-    <div class="time">
-      <label for="time">As of</label>
-      <input id="time" type="range" min="0" max=${span} value=${span - (date ?? 0)} aria-valuetext=${then}
-        onInput=${(event) => setDate(span - event.target.value || null)} />
-      <output>${then}</output>
-    </div>
+    ${graph && html`<${GraphView} shown=${graph} chosen=${chosen} choose=${choose} handle=${drawing} />`}
+    ${chosen && graph && html`<${Card} node=${chosen} graph=${graph} close=${() => setChosen(null)} />`}
   </div>`;
 }
 
@@ -217,22 +172,4 @@ function Card({ node, graph: { nodes, edges }, close }) {
     </p>`)}
     <p><a href=${address(...pageOf(node))}>Open its page</a> · <a href=${address("graph", node.uri || node.name)}>Center on it</a></p>
   </aside>`;
-}
-
-function countKinds(graph) {
-  const found = new Map();
-  for (const node of graph?.nodes ?? []) found.set(node.kind, (found.get(node.kind) ?? 0) + 1);
-  return [...found].sort((one, other) => other[1] - one[1]);
-}
-
-/** The first and the last time that anything of a graph bears, in ms; the last is no earlier than now. */
-function range(graph) {
-  const times = [...(graph?.nodes ?? []).map((node) => node.at), ...(graph?.edges ?? []).map((edge) => edge.since)]
-    .filter(Boolean)
-    .map(Date.parse);
-  const now = Date.now();
-  return [
-    times.reduce((one, other) => Math.min(one, other), now),
-    times.reduce((one, other) => Math.max(one, other), now),
-  ];
 }

@@ -1,7 +1,6 @@
 // Where the vertices of the graph lie, worked out beside the page, which goes on drawing meanwhile.
 //
 //   in:  {points: [[x, y], ...], links: [[from, to], ...], heat, still}   a graph; an x of null: anywhere
-//        {hold: index, x, y}, {release: index}                           a vertex that is dragged
 //   out: Float32Array of x and y by turns, after each step; with `still` once, when it has come to rest
 
 import "./vendor/d3.js";
@@ -13,16 +12,7 @@ const REST_STEPS = 250;
 let simulation = null;
 let nodes = [];
 
-onmessage = ({ data }) => {
-  if (data.points) begin(data);
-  else if (data.hold !== undefined && nodes[data.hold]) {
-    Object.assign(nodes[data.hold], { fx: data.x, fy: data.y });
-    simulation.alphaTarget(0.2).restart();
-  } else if (data.release !== undefined && nodes[data.release]) {
-    Object.assign(nodes[data.release], { fx: null, fy: null });
-    simulation.alphaTarget(0);
-  }
-};
+onmessage = ({ data }) => begin(data);
 
 function begin({ points, links, heat, still }) {
   simulation?.stop();

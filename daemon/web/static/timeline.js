@@ -1,6 +1,6 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
-import { count, day, held, MONTHS, place, statement, told } from "./text.js";
+import { day, held, MONTHS, place, statement, told } from "./text.js";
 import {
   address,
   Empty,
@@ -21,8 +21,6 @@ import {
 
 const MOST_FACTS = 500;
 const MOST_REVISIONS = 1000;
-const DAY_MS = 86_400_000;
-const MOST_BARS = 60;
 const TYPING_MS = 150;
 
 export function TimelinePage({ parts: [begun = ""], status }) {
@@ -55,7 +53,6 @@ export function TimelinePage({ parts: [begun = ""], status }) {
       here, each with the day from which it was true.
     <//>`
     }
-    ${months.length > 1 && html`<${Density} months=${months} />`}
     ${months.map(
       ([month, facts]) => html`<section class="month" id=${`month-${month}`}>
       <h2>${monthName(month)}</h2>
@@ -118,52 +115,12 @@ function monthName(month) {
   return `${MONTHS[number - 1]} ${year}`;
 }
 
-/** All months from one to another. */
-function run(first, last) {
-  const [year, month] = first.split("-").map(Number);
-  const [lastYear, lastMonth] = last.split("-").map(Number);
-  const length = Math.min((lastYear - year) * 12 + lastMonth - month + 1, 12_000);
-  return Array.from({ length }, (_, index) => {
-    const at = month - 1 + index;
-    return `${String(year + Math.floor(at / 12)).padStart(4, "0")}-${String((at % 12) + 1).padStart(2, "0")}`;
-  });
-}
-
-/** How many facts began in which month, as bars that lead there. */
-function Density({ months }) {
-  const begun = new Map(months.map(([month, facts]) => [month, facts.length]));
-  const shown = run(months.at(-1)[0], months[0][0]).slice(-MOST_BARS);
-  const most = Math.max(...shown.map((month) => begun.get(month) ?? 0));
-  return html`<div class="density" role="group" aria-label="Months">
-    ${shown.map((month) => {
-      const number = begun.get(month) ?? 0;
-      return html`<button disabled=${!number} title=${`${monthName(month)}: ${number}`} aria-label=${`${monthName(month)}, ${count(number, "fact")}`}
-        onClick=${() => document.getElementById(`month-${month}`).scrollIntoView({ block: "start" })}>
-        <span style=${{ height: `${number ? Math.max(8, (100 * number) / most) : 2}%` }}></span>
-      </button>`;
-    })}
-  </div>`;
-}
-
-/** What one thing had, a lane each, with the values side by side over the time in which they held. */
+/** What one thing had, with the values of each kind, the newest first. */
 export function Lanes({ strands, folders }) {
-  const times = strands
-    .flatMap((strand) => strand.values.flatMap(({ fact }) => [began(fact), fact.valid_to].filter(Boolean)))
-    .map(Date.parse);
-  const first = Math.min(...times);
-  const last = Math.max(Date.now(), ...times);
-  const share = (at) => (100 * (at - first)) / Math.max(last - first, 1);
   return html`<div class="lanes">
     ${strands.map(
       (strand) => html`<div class="lane">
       <h3>${strand.predicate || strand.subject}</h3>
-      <div class="track" aria-hidden="true">
-        ${strand.values.map((value) => {
-          const from = share(Date.parse(began(value.fact)));
-          const to = share(endOf(value, last));
-          return html`<span class=${isOver(value) ? "past" : ""} style=${{ left: `${from}%`, width: `${Math.max(to - from, 0.8)}%` }}></span>`;
-        })}
-      </div>
       <ol>${[...strand.values].reverse().map(
         (value) => html`<li class=${isOver(value) ? "past" : ""}>
         <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
@@ -175,16 +132,7 @@ export function Lanes({ strands, folders }) {
       )}</ol>
     </div>`,
     )}
-    <div class="axis" aria-hidden="true">
-      <span>${day(new Date(first).toISOString())}</span>
-      <span>${last - Date.now() > DAY_MS ? day(new Date(last).toISOString()) : "today"}</span>
-    </div>
   </div>`;
 }
 
 const isOver = ({ fact, ended }) => ended !== null || fact.superseded_by !== null || fact.retired !== null;
-const endOf = (value, last) =>
-  Date.parse(
-    value.fact.valid_to ??
-      (isOver(value) ? (value.ended?.new.valid_from ?? value.ended?.at ?? value.fact.retired ?? "") : ""),
-  ) || last;
