@@ -11,9 +11,8 @@ older ones, marked "earlier". The answers to the parts of a question are merged 
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count, takewhile
@@ -33,7 +32,7 @@ from memory.answering.candidates import (
     stream_lines,
 )
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, note_selection
-from memory.answering.confidence import MAX_LEAD, absent_names, confidence
+from memory.answering.confidence import absent_names, confidence, is_clear_answer
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -73,9 +72,6 @@ MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the sha
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
 MAX_UNFOLDED = 3  # lines that are shown to a question for one thing if none of them is clearly the answer
 ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
-# How likely the first line answers: fitted to whether it does, on the answered questions of six invented lives.
-CLEAR: Mapping[str, float] = {"confidence": 2.0, "lead": 0.25, "line_coverage": 0.8}
-CLEAR_BIAS, LEAST_CLEAR = -2.4, 0.37
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
@@ -251,21 +247,6 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
             replaced = (replace(other, earlier=True) for other in candidates[:place])
             return [replace(candidate, earlier=False) if place else candidate, *replaced, *candidates[place + 1 :]]
     return list(candidates)
-
-
-def is_clear_answer(lines: Sequence[AnswerCandidate], confidence: float) -> bool:
-    """Whether the first of the lines may be shown alone, as the answer: a fact, a value with a former one, or by the
-    `confidence` in it, its lead over the other lines, and the share of the question that it covers itself."""
-    if not lines:
-        return False
-    first = lines[0]
-    if first.own or first.facts or confidence == 1 or any(line.earlier for line in lines[1:2]):
-        return True
-    others = [line.score for line in lines[1:] if not line.earlier]
-    lead = min(first.score - max(others), MAX_LEAD) if others else MAX_LEAD
-    measured = {"confidence": confidence, "lead": lead, "line_coverage": first.features.line_coverage}
-    odds = CLEAR_BIAS + sum(weight * measured[name] for name, weight in CLEAR.items())
-    return 1 / (1 + math.exp(-odds)) >= LEAST_CLEAR
 
 
 def fold(state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool) -> list[AnswerCandidate]:
