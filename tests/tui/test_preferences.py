@@ -79,7 +79,9 @@ def test_two_chats_on_one_memory_do_not_overwrite_what_the_other_saved(tmp_path:
     Preferences(path).save(NOW)
     one, other = Preferences.load(path), Preferences.load(path)
     one.theme = "parchment"
+    one.save()
     other.effort = "deep"
+    other.save()
     again = Preferences.load(path)
     assert (again.theme, again.effort) == ("parchment", "deep")
     one.save()
