@@ -30,7 +30,10 @@ function useGraph(about, limit) {
     setProblem(null);
     setGraph(null);
     get("/graph", { about, limit }, { signal: abort.signal }).then(
-      (found) => setGraph({ nodes: found.nodes, edges: found.edges }),
+      (found) => {
+        const joined = new Set([...found.center, ...found.edges.flatMap((edge) => [edge.source, edge.target])]);
+        setGraph({ nodes: found.nodes.filter((node) => joined.has(node.id)), edges: found.edges });
+      },
       (refused) => abort.signal.aborted || setProblem(refused),
     );
     return () => abort.abort();
