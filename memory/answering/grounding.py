@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from memory.answering.values import Clause, read_passage
 from memory.answering.verdicts import YES_OR_NO, Check, Verdict, judge
+from memory.text.clauses import Clause, read_passage
 from memory.text.content import DENYING
 from memory.text.languages import guess_language, word_set
 

@@ -1,9 +1,10 @@
 """Whether a sentence of a model is proved by the passages that it cites. Pure and quick: no model, no database.
 
-A clause of it is *proved* where all its values (`values.py`) and half of its words that the passages have at all are in
-one sentence, one row or two adjacent sentences. It is *contradicted* where the passages have another value of that kind
-with more of its words, say that its value ended, deny what it says or the other way round, or count something else with
-its number. All else is *unproved*. A word that the passages do not have is not compared: it is the model's own.
+A clause of it is *proved* where all its values (`memory/text/clauses.py`) and half of its words that the passages have
+at all are in one sentence, one row or two adjacent sentences, which neither ask nor suppose it. It is *contradicted*
+where the passages have another value of that kind with more of its words, say that its value ended, deny what it says
+or the other way round, or count something else with its number. All else is *unproved*. A word that the passages do
+not have is not compared: it is the model's own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from memory.answering.values import Clause, Value, root
+from memory.text.clauses import Clause, Value, root
 from memory.text.content import SAME_WORD, WORD, fold, put_digits, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
 
@@ -110,7 +111,9 @@ def _proves(window: Window, part: Clause, least: float, known: Collection[str]) 
         return False
     if part.is_denied and not any(one.is_denied or one.ended for one in window):
         return False
-    if any(_is_joined(part, one.clauses) or _is_reversed(part, one.clauses) for one in window):
+    if _is_supposed(part, window) or any(
+        _is_joined(part, one.clauses) or _is_reversed(part, one.clauses) for one in window
+    ):
         return False
     last = window[-1]
     has_other = any(not one.surface.isupper() for one in _other_names(last, part))
@@ -124,6 +127,15 @@ def _proves(window: Window, part: Clause, least: float, known: Collection[str]) 
         ):
             return False
     return not _has_other_roles(part, window)
+
+
+def _is_supposed(part: Clause, window: Window) -> bool:
+    """Whether the clauses with one of its values, or with its words if it has none, all ask or suppose, and it does
+    not."""
+    clauses = [one for sentence in window for one in sentence.clauses]
+    homes = [[one for one in clauses if one.holds(value, False)] for value in part.values]
+    homes = homes or [[one for one in clauses if one.roots & part.roots]]
+    return not part.is_supposed and any(found and all(one.is_supposed for one in found) for found in homes)
 
 
 def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:

@@ -3,14 +3,12 @@
 Rules and models both make an `Extraction`; all that follows (resolution, assertion, supersession) is the same for both.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory.nouns import Modality
 from memory.time.timestamps import to_wall
 
-ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
 

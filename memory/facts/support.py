@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from memory.facts.extraction import ASKS, OWNER, ExtractedRelation, ExtractedThesis
+from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis
+from memory.text.clauses import ASKS, CLAUSE_END, HEADING, SUPPOSES
 from memory.text.content import (
     COUNTS,
     ENDED,
@@ -32,8 +33,6 @@ from memory.text.words import words
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
 _DETERMINER = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles'))})\s+")
-_CLAUSE = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
-_HEADING = re.compile(r"[ \t]*(#{1,6}|\*+)[ \t]+\S")
 _NOUN = re.compile(r"((?:[^\W\d_][\w-]*\s+){1,3}?)([^\W\d_]+)\b(?!:)")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
@@ -99,7 +98,7 @@ class Support:
         level, found = 99, []
         above = self._text[: self._spans[place[0]][0]] if place else ""
         for line in reversed(above.split("\n")[:-1]):
-            if (mark := _HEADING.match(line)) and len(mark[1]) < level:
+            if (mark := HEADING.match(line)) and len(mark[1]) < level:
                 level = len(mark[1])
                 found.append(line)
         return "\n".join(found)
@@ -131,7 +130,7 @@ class Support:
         named = {fold(word) for word in WORD.findall(item.subject)}
         if named and named <= self._owner and not _is_heard(item.subject, sentence):  # "you" of a mail to the owner
             item = replace(item, subject=OWNER)
-        own = [clause for clause in _CLAUSE.split(sentence) if _is_heard(item.object, clause)] or [sentence]
+        own = [clause for clause in CLAUSE_END.split(sentence) if _is_heard(item.object, clause)] or [sentence]
         if item.subject == OWNER:
             is_own = any(_first_person().search(clause) for clause in own)
             return "" if is_own or not self._is_of_another(item, sentence) else "its sentence is about another person"
@@ -232,9 +231,9 @@ def _unasserted(item: ExtractedRelation, sentence: str) -> str:
     sentence = sentence.strip(_MARKS)
     if ASKS.search(sentence):
         return "its sentence is a question"
-    clauses = _CLAUSE.split(sentence)
+    clauses = CLAUSE_END.split(sentence)
     own = [clause for clause in clauses if _is_heard(item.object, clause)] or [sentence]
-    if _doubt().match(sentence) or any(map(_doubt().search, own)) or any(_condition().match(one) for one in clauses):
+    if SUPPOSES.match(sentence) or any(map(SUPPOSES.search, own)) or any(_condition().match(one) for one in clauses):
         return "its sentence supposes it"
     if item.valid_to is None and word_set("claims", "denying").isdisjoint(words(f"{item.predicate} {item.object}")):
         rest = ENDED.sub(" ", sentence)
@@ -261,11 +260,6 @@ def _is_date(name: str) -> bool:
         return True
     dates = [mention for mention in mentions(name) if is_date(mention.norm) and mention.start >= 0]
     return bool(dates) and not any(map(str.isalnum, blank(name, dates)))
-
-
-@cache
-def _doubt() -> re.Pattern[str]:
-    return re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
 
 
 @cache

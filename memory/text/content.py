@@ -233,7 +233,7 @@ def is_stated(
     numbers = frozenset[str]().union(*(one.numbers | one.days for one in near))
     if day and str(int(day)) not in numbers:
         return False
-    names = word_numbers("time", "months")
+    names = word_numbers("time", "months", first=1)
     months = {date[-6:-3] if _WITH_DAY.search(date) else date[-3:] for one in near for date in one.dates}
     months |= {f"-{names[word]:02}" for one in near for word in one.words & names.keys()}
     if month and not (f"-{month}" in months or (not day and str(int(month)) in numbers)):

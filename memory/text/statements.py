@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from memory.text.clauses import ASKS
 from memory.text.languages import tables
 from memory.text.sentences import sentences
 from memory.text.words import count_words
@@ -19,7 +20,6 @@ MIN_WORDS, MIN_KEPT_WORDS = 3, 2  # of a sentence; of a text to remember
 MAX_OPENINGS = 3  # "ok, by the way, today ..."
 MAX_NOUN_WORDS = 5  # between "my" and its verb
 
-_ASKS = re.compile(r"\?[\s\"'”’)]*$")
 _SIGNED = re.compile(r"[.!…]*$")
 
 
@@ -47,7 +47,7 @@ def find_statement(text: str) -> Utterance | None:
 
 def _split(sentence: str) -> list[tuple[bool, str]]:
     """(whether it is a statement, part) of a sentence. "I moved to Bergen, where is the town hall?" has two."""
-    if not _ASKS.search(sentence):
+    if not ASKS.search(sentence):
         return [(_is_statement(sentence), sentence)]
     for language in _read_languages():
         for match in language.turn.finditer(sentence):
@@ -58,7 +58,7 @@ def _split(sentence: str) -> list[tuple[bool, str]]:
 
 
 def _is_statement(sentence: str) -> bool:
-    return not _ASKS.search(sentence) and any(language.tells(sentence) for language in _read_languages())
+    return not ASKS.search(sentence) and any(language.tells(sentence) for language in _read_languages())
 
 
 class _Language:

@@ -11,13 +11,14 @@ from datetime import datetime
 from typing import Any
 
 from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person_of
-from memory.facts.extraction import ASKS, NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
+from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, people, tasks
 from memory.facts.rules.passages import Span, is_chat, passage
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.telling import told_facts
 from memory.facts.rules.validity import read_begin
 from memory.nouns import SOURCE_CODE, Modality
+from memory.text.clauses import ASKS, SUPPOSES
 from memory.text.languages import alternatives
 
 NO_HEADINGS = Headings()
@@ -84,15 +85,13 @@ def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
 
 
 _MARKUP = re.compile(r"[\[\]{}]|&#?\w+;|&#\d|^:\w+:?$")
-_SUPPOSES, _PLANS, _REPORTS = (
-    re.compile(alternatives("facts", "modality", key), re.IGNORECASE) for key in ("supposes", "plans", "reports")
-)
+_PLANS, _REPORTS = (re.compile(alternatives("facts", "modality", key), re.IGNORECASE) for key in ("plans", "reports"))
 
 
 def _modality(sentence: str) -> Modality:
     """How the owner means a sentence; in doubt it is not asserted."""
     if ASKS.search(sentence):
         return "question"
-    if _SUPPOSES.search(sentence) or _REPORTS.search(sentence):
+    if SUPPOSES.search(sentence) or _REPORTS.search(sentence):
         return "hypothesis"
     return "plan" if _PLANS.search(sentence) else "asserted"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.answering.grounding import Proof, judge_claim
-from memory.answering.values import Clause, read_passage
+from memory.text.clauses import Clause, read_passage
 from memory.text.content import put_digits
 
 NOTES = {
@@ -26,10 +26,12 @@ P. Varga retires at the end of May. The request for a second crane was refused."
 | Wanda Lisk | navigator | 2023 |
 
 Tor replaces Sefton, who went to Bergen. 12 sailors and 3 pupils on board. No dogs.
-Cabin 4 = Ines, cabin 7 = Wanda. Medicine chest: key 15, flare locker: key 22.""",
+Cabin 4 = Ines, cabin 7 = Wanda. Medicine chest: key 15, flare locker: key 22.
+Sefton wondered whether Wanda is a cousin of Ines.""",
     "Doctor": """Saw Dr Aydin on 3 June 2025. Ramipril goes from 5 to 10 mg, metformin is stopped.
 Blood pressure 151/88, weight 78.5 kg.
-I may fly again. Next visit on 2 September, bring the diary. She is not worried about the knee.""",
+I may fly again. Next visit on 2 September, bring the diary. She is not worried about the knee.
+Maybe the knee is operated on in spring.""",
 }
 DAYS = {"Harbour office": (2025, 3, 12), "Crew list": (2024, 10, 1), "Doctor": (2025, 6, 4)}
 
@@ -80,6 +82,9 @@ WRONG = [  # kind, title, question, what is said
     ("person", "Crew list", "Who cooks?", "Tor Bakke is the cook."),
     ("person", "Crew list", "Who navigates?", "Ines Caldeira has been navigator since 2023."),
     ("person", "Crew list", "Who has cabin 4?", "Cabin 4 belongs to Wanda."),
+    ("supposed", "Doctor", "How is the knee?", "The knee is operated on in spring."),
+    ("supposed", "Crew list", "Who is related?", "Wanda Lisk is a cousin of Ines."),
+    ("time", "Doctor", "When do I see her next?", "Your next visit is in November 2025."),
     ("time", "Harbour office", "Since when is it dearer?", "The fee is £345 as of 1 April 2024."),
     ("time", "Doctor", "When do I see her next?", "Your next visit is on 3 September."),
     ("time", "Crew list", "Since when is Wanda on board?", "Wanda Lisk has been navigator since 2019."),

@@ -1,4 +1,4 @@
-"""What can be right or wrong in a text: its numbers, dates, weekdays, codes and names, clause by clause.
+"""The clauses of a text, and what can be right or wrong in them: numbers, dates, weekdays, codes and names.
 
 Numbers in words are read as digits, a day gets the year and month of its note, and a heading or title is what all lines
 below it are about.
@@ -35,9 +35,11 @@ from memory.text.words import words
 ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
-_CLAUSE = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
+CLAUSE_END = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
+ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
+SUPPOSES = re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
 _ROW = re.compile(r"\s\|\s|;\s[\w ]+:\s")
-_HEADING = re.compile(r"\s*(?:#+|\*+ )\s*\S.*")
+HEADING = re.compile(r"[ \t]*(#{1,6}|\*+)[ \t]+\S")  # the marks are its level
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
 _STOPS, _MARKS = ".!?…", " *_\"'“(#-"
@@ -88,6 +90,11 @@ class Clause:
         return not DENYING.isdisjoint(words(self.text))
 
     @cached_property
+    def is_supposed(self) -> bool:
+        """Whether it is a question or a supposition, and proves nothing."""
+        return bool(ASKS.search(self.text) or SUPPOSES.search(self.text))
+
+    @cached_property
     def ended(self) -> tuple[Clause, ...]:
         """The parts that it says are not true, or no longer."""
         parts = [part for match in ENDED.findall(self.text) for part in match if part]
@@ -98,7 +105,7 @@ class Clause:
         """Its clauses; a row is one."""
         if self.is_row:
             return (self,)
-        parts = [part for part in _CLAUSE.split(self.text) if any(map(str.isalnum, part))]
+        parts = [part for part in CLAUSE_END.split(self.text) if any(map(str.isalnum, part))]
         return tuple(
             Clause(part, self.language, self.at, self.head, begins=not place) for place, part in enumerate(parts)
         )
@@ -216,7 +223,7 @@ def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ..
     for start, end in sentences(text):
         said, between = text[start:end], text[last:start]
         line = text[text.rfind("\n", 0, start) + 1 : end]
-        is_heading = _HEADING.match(line) is not None and "\n" not in said
+        is_heading = HEADING.match(line) is not None and "\n" not in said
         heading = said if is_heading else heading
         is_row = _ROW.search(said) is not None
         header = header or said if is_row else ""
