@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 from memory.answering.candidates import (
@@ -42,6 +43,7 @@ MAX_FACTS_SHOWN = 10  # shown at most, without those that contradict them
 RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
 MAX_PASSAGES_MORE = 15  # of a second look
+MAX_TOKENS_BEST = 250  # of the best passages of the first look that the second shows again, if there are several
 WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.15, 0.25  # of the room that each kind may take
 HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
@@ -109,14 +111,16 @@ class PromptContext:
         return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
     def look_further(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext | None:
-        """The best passage of this context, which may be half of an answer, and at most MAX_PASSAGES_MORE pieces that
-        it does not show, of about `tokens` tokens; None if there are no such pieces."""
+        """The best passage of this context, or several short ones, which may be half of an answer, and at most
+        MAX_PASSAGES_MORE pieces that it does not show, of about `tokens` tokens; None if there are none."""
         known = {(piece.episode.id, piece.quote.strip()) for piece in self.pieces}
         new = [piece for piece in pieces if (piece.episode.id, piece.quote.strip()) not in known]
         new = [piece for piece in new if piece.kind == "passage" or not any(map(piece.repeats, self.pieces))]
         if not new:
             return None
-        best = [piece for piece in self.pieces if piece.kind == "passage"][:1]
+        shown = [piece for piece in self.pieces if piece.kind != "fact"]
+        spent = accumulate(about_tokens(piece.quote) for piece in shown)
+        best = shown[: max(1, sum(cost <= MAX_TOKENS_BEST for cost in spent))]
         further = fit_context(new, tokens, 0, MAX_PASSAGES_MORE).pieces[:MAX_PASSAGES_MORE]
         return PromptContext((*best, *further), left_out)
 
