@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
-from memory.graph.walk import Walk, Walkable, index
+from memory.graph.walk import Path, Visited, Walk, Walkable, index
 from memory.retrieval.traversers import Guidance, Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load
 from plugins.traversers.paths import MAX_PAIRS, MAX_PATHS
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import MAX_EDGES
+from plugins.traversers.walking import join_walks
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
@@ -177,3 +178,12 @@ def test_what_stands_alone_is_not_joined(name: str) -> None:
 
 def test_text_alone_is_a_strategy_that_walks_nothing() -> None:
     assert PLUGINS.strategies()("none").traverse is None
+
+
+def test_of_two_walks_the_way_to_a_vertex_is_kept_though_one_knows_none() -> None:
+    way = Path((1, 5), (9,), (0.7,))
+    without, along = (
+        Walk(np.ones(1, np.float32), np.ones(1, np.float32), visit={5: visited})
+        for visited in (Visited(Path((5,)), "selected", 1), Visited(way, "selected", 1))
+    )
+    assert join_walks([without, along]).visit[5].path == join_walks([along, without]).visit[5].path == way
