@@ -51,6 +51,10 @@ def test_every_page_that_is_named_leads_on_alike() -> None:
     assert both[4] == both[5] == 0, "no page of the actor, and a date leads nowhere"
 
 
+def test_a_page_does_not_lead_to_itself() -> None:
+    assert found({FILM: 1})[:3] == [0, 0, pytest.approx(math.log(6 / 2) / math.log(6), abs=1e-3)]
+
+
 def test_the_best_passages_lead_on_by_their_score() -> None:
     said = found({FILM: 1}, np.array([1, 0.5, 0, 0, 0, 0], np.float32))
     assert said[3] == pytest.approx(said[2] / 4, abs=1e-3)
