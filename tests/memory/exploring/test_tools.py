@@ -152,6 +152,7 @@ def test_a_call_that_makes_no_sense_is_answered_with_why(
     box = toolbox(films, QUESTION)
     box.child = lambda question, passages: "yes"
     call(box, "entity_search", {"query": "Rawson Thurber"})
+    call(box, "vector_search", {"query": QUESTION, "k": 10})  # [2] is a passage
     result = call(box, name, arguments)
     assert result.failed and result.text and box.collected == {}
 
