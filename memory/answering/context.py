@@ -242,7 +242,7 @@ def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
         head.append("no longer so")
     if piece.against:
         other = place.get(piece.against)
-        head.append(f"contradicts [{other}], and nobody knows which holds" if other else "contradicted")
+        head.append(f"contradicts [{other}], and it is unknown which is true" if other else "contradicted")
     if piece.kind == "fact":
         return f"[{number}] fact, {', '.join(head)}: {' '.join(piece.text.split())}"
     body = "\n".join(f"    {row}" for row in piece.text.splitlines() if row.strip())

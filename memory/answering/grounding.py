@@ -63,7 +63,7 @@ class Problem:
             "no_words": "it says nothing",
             "unknown_citation": f"there is no evidence with the number {named}",
             "not_there": f"{named} is not in what it cites",
-            "contradicted": f"what it cites says something else than {named}",
+            "contradicted": f"what it cites contradicts {named}",
         }[self.kind]
 
 

@@ -23,16 +23,16 @@ _NUMBERS = f"numbers of passages, {MAX_PASSAGES_PER_CALL} at most"
 _PASSAGES = {"passages": {"type": "array", "items": {"type": "integer"}, "description": _NUMBERS}}
 _TOOLS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "entity_search": (
-        "Finds objects (people, places, things) by name: number, name, in how many passages it stands.",
+        "Finds objects (people, places, things) by name: number, name, in how many passages it is named.",
         {"query": _field("string", "a name")},
     ),
     "get_chunks_for_entity": (
-        "The passages that speak of an object, the most promising first: number, title, beginning.",
+        "The passages that name an object, the most promising first: number, title, beginning.",
         _OBJECT,
     ),
     "vector_search": (
-        "Finds passages by what they say: number, how well it fits, title, beginning. Ask for one part of the question"
-        " at a time, in words that would stand in the passage.",
+        "Finds passages by their meaning: number, how well it fits, title, beginning. Ask for one part of the question"
+        " at a time, in words that the passage may contain.",
         {"query": _field("string", "what to look for"), "k": _field("integer", "how many, 10 at most")},
     ),
     "expand_neighbors": (
@@ -41,12 +41,12 @@ _TOOLS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     ),
     "read_chunk": ("A whole passage, and the objects in it.", _PASSAGE),
     "sub_query": (
-        "Has a part of the question answered from some passages alone, to verify it. Takes one of your turns.",
-        {"question": _field("string", "a question that stands for itself"), **_PASSAGES},
+        "Answers a part of the question only from some passages, to verify it. It takes one of your turns.",
+        {"question": _field("string", "a question that can be understood alone"), **_PASSAGES},
     ),
     "summarize_chunks": (
-        "The sentences of some passages that say most about something.",
-        {**_PASSAGES, "focus": _field("string", "what it should be about")},
+        "The sentences of some passages that say most about a topic.",
+        {**_PASSAGES, "focus": _field("string", "the topic")},
     ),
     "collect_chunk": (
         "Keeps a passage as evidence. Only what is collected counts in the end.",

@@ -28,7 +28,7 @@ PICKS = 3
 SHORT = 4  # letters of words that are capital for another reason
 INVENTED = "Quentin Zabriskie"
 
-_KEPT = "What stands before it is kept."  # of what was said before, the first sentences
+_KEPT = "The sentences before it are kept."  # of what was said before, the first sentences
 
 _SECTION = r":\n([A-Z]{6})\n(.*?)\n\1$"
 _EVIDENCE = re.compile(f"^(?:The|More) evidence{_SECTION}", re.MULTILINE | re.DOTALL)

@@ -64,7 +64,7 @@ def test_the_oracle_has_them() -> None:
     assert all("He was born in the village of Quill" in one for one in again)
     kept = asked(context, QUESTION, answers[0])
     kept["messages"].append(
-        {"role": "user", "content": "What stands before it is kept. Write only what belongs there."}
+        {"role": "user", "content": "The sentences before it are kept. Write only what belongs there."}
     )
     assert {reply(oracle, kept) for oracle in oracles} == {"END"}
     refusals = {reply(oracle, asked(shown(["Brack"]))) for oracle in oracles}

@@ -127,7 +127,7 @@ def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -
     list(desk.memory.ask("Where do Mira and Bob live?", llm=lambda _: desk.here))
     text = str(desk.ollama.chats[0])
     assert "fact, 2024-05-01" in text and "fact, 2024-05-02" in text
-    assert "contradicts [2], and nobody knows which holds" in text and "contradicts [1]" in text
+    assert "contradicts [2], and it is unknown which is true" in text and "contradicts [1]" in text
 
 
 def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> None:

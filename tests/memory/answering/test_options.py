@@ -27,7 +27,8 @@ def test_a_chat_goes_on_with_a_model_and_without(desk: Desk) -> None:
     heard = desk.ask("How old is she?", lambda _: None, conversation=chat)
     assert heard.answer.citations[0].title == "ana" and "41" in heard.answer.text
     desk.ask("How old is she?", conversation=chat)
-    assert "Asked before" in prompt(desk.ollama.chats[-1]) and "Where does Ana work?" in prompt(desk.ollama.chats[-1])
+    assert "Earlier questions" in prompt(desk.ollama.chats[-1])
+    assert "Where does Ana work?" in prompt(desk.ollama.chats[-1])
     assert "\nHow old is she?\n" in prompt(desk.ollama.chats[-1])
     with desk.memory.store.reading() as conn:
         assert conn.execute("SELECT DISTINCT question FROM trace").fetchall() == [("How old is she?",)]
