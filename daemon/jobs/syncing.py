@@ -110,7 +110,7 @@ class Syncing:
         settings, allowed = self._settings(), tuple(self._memory.sources.synced_folders())
         if self._sync is None:
             return wire.Sync(settings["folder"], settings["machine"], problem=self._problem, allowed=allowed)
-        state = self._sync.state()
+        state = self._sync.state
         computers = tuple(wire.SyncComputer(each.name, each.at, each.has_forgotten) for each in state.computers)
         problems = tuple(sorted(state.problems.items()))
         return wire.Sync(
@@ -143,9 +143,10 @@ class Syncing:
         while not self._wake.wait(pause) and not self._is_closing:
             pause, began = LOOK_SECONDS, time.monotonic()
             try:
-                if self._open().is_due:
-                    self.run()
-                    pause = max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
+                with self._turn:
+                    if self._open().is_due:
+                        self.run()
+                        pause = max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
             except PalimpsestError as error:
                 if str(error) != self._problem:
                     log.warning("not synchronised: %s", error)

@@ -29,7 +29,7 @@ from daemon.config.settings import Settings, SettingsError, describe_ignored, lo
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
-from daemon.reading.memory import give_back, limit_arenas
+from daemon.reading.memory import give_back, limit_arenas, set_limits
 from memory.errors import (
     PalimpsestError,
     StoreDamagedError,
@@ -52,7 +52,6 @@ EXIT_CODES = {
     StoreMovedError: NO_FILE,
 }
 INTERRUPTED = 130
-DESCRIPTORS = 4096  # open files
 YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 REST_SECONDS = 60.0  # between two looks whether questions have ended
@@ -65,7 +64,7 @@ def run() -> int:
     """Runs a daemon in this process until it is stopped; returns the exit code."""
     paths = Paths.from_environment()
     os.umask(0o077)
-    _set_limits()
+    set_limits()
     limit_arenas()
     try:
         settings = load(paths.config)
@@ -117,18 +116,6 @@ def refuse_lost_memory(paths: Paths) -> None:
             f"{paths.memory} is missing, but there are backups of it. Restore the newest one: pal restore. To begin a "
             f"new memory, move {paths.backups} away."
         )
-
-
-def _set_limits() -> None:
-    """Raises the limit of open files (256 on macOS) and turns off core dumps, which would contain the memory."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        limit = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-        if soft < limit:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 class Daemon:

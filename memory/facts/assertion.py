@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.errors import InvalidInputError
-from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis, Extraction
+from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Superseder
+from memory.facts.theses import assert_theses
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.protocols import Embedder
@@ -17,7 +18,7 @@ from memory.store import episodes, fact_vectors, graph, past, relations, revisio
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
-from memory.time.timestamps import to_wall, wall_of
+from memory.time.timestamps import wall_of
 
 RULE, USER = "rule", "user"  # extractors other than models
 MAX_PREDICATE_CHARS = 80
@@ -60,7 +61,7 @@ class FactAsserter:
             if model is None:
                 self._withdraw_properties(row.id, asserted)
             if extraction.theses:
-                self._assert_theses(row, extraction.theses)
+                self._theses += assert_theses(self.conn, self._resolver, row, extraction.theses, self._now)
         if model is not None:
             episodes.mark_read(self.conn, extractions, model, self._now)
         fact_vectors.put(self.conn, self._embedder, [*self._new, *(one.node_id for one in self._theses)])
@@ -156,16 +157,11 @@ class FactAsserter:
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
             raise InvalidInputError("That is its value already.")
-        predicate, canon = relations.ensure_predicate(
-            self.conn, old.predicate, canonical_predicate(old.predicate, value)
-        )
+        _, canon = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
         slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
         new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
         if new is None:  # rules did not read it out of the passage
-            new = relations.insert(
-                self.conn, old.subject, predicate, object, "asserted", 1.0, wall_of(self._now), None, self._now
-            )
-            self._new.append(new)
+            new = self._insert_value(old, object, value, wall_of(self._now))
         relations.add_evidence(self.conn, new, episode, 0, length, USER)
         self._asserted[new] = self._resolver.namesakes(old.subject)
         (relation,) = relations.by_id(self.conn, [new])
@@ -183,13 +179,9 @@ class FactAsserter:
         """Another value of a relation that a person states at the same time, in the first `length` characters of their
         passage: the two contradict each other until a person decides."""
         (old,) = relations.by_id(self.conn, [fact])
-        predicate, _ = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
         object = self._resolver.resolve(value)
         if object not in (old.object, old.subject):
-            new = relations.insert(
-                self.conn, old.subject, predicate, object, "asserted", 1.0, old.valid_from, None, self._now
-            )
-            self._new.append(new)
+            new = self._insert_value(old, object, value, old.valid_from)
             relations.add_evidence(self.conn, new, episode, 0, length, USER)
             revisions.add(
                 self.conn, "contradicts", old.id, new, "Two computers stated different values.", "rule", 1.0, self._now
@@ -368,6 +360,13 @@ class FactAsserter:
             relations.set_field(self.conn, one.id, "valid_from", start)
             self._asserted.setdefault(one.id, [one.subject])
 
+    def _insert_value(self, old: Relation, object: int, value: str, start: int | None) -> int:
+        """A relation with a value that a person states instead of a known one."""
+        predicate, _ = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
+        new = relations.insert(self.conn, old.subject, predicate, object, "asserted", 1.0, start, None, self._now)
+        self._new.append(new)
+        return new
+
     def _copy_relation(self, replaced: Relation) -> int:
         """The relation as it holds again, from its latest evidence on."""
         predicate, conf, episode, start, end, extractor = relations.latest_evidence(self.conn, replaced.id)
@@ -384,30 +383,6 @@ class FactAsserter:
         relations.set_field(self.conn, anew, "t_expired", self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
-
-    def _assert_theses(self, row: episodes.Placed, theses: Sequence[ExtractedThesis]) -> None:
-        """Adds theses in a model's words to the sentences; known ones are unchanged."""
-        known = graph.model_theses(self.conn, row.id)
-        new = [one for one in {one.text: one for one in theses}.values() if one.text.strip() and one.text not in known]
-        first = graph.allocate(self.conn, "node", len(new))
-        rows, edges = [], []
-        for node, one in enumerate(new, first):
-            start, end = to_wall(one.valid_from), to_wall(one.valid_to)
-            if one.modality == "past":
-                end = row.event_from if end is None else end
-            elif start is None:
-                start = row.event_from
-            rows.append(
-                graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1.0, start, end)
-            )
-            members = sorted({self._resolver.resolve(name) for name in one.objects if name.strip()})
-            asserts = graph.allocate(self.conn, "edge", 1 + len(members))
-            joined = {to: asserts + place for place, to in enumerate(members, 1)}
-            edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))
-            edges += [graph.EdgeRow(id, "member", node, to) for to, id in joined.items()]
-            self._theses.append(ThesisVertex(node, row.id, asserts, joined, start, end))
-        graph.insert_theses(self.conn, rows, self._now)
-        graph.insert_edges(self.conn, edges, self._now)
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """The relations among these edges as the graph in memory has them."""

@@ -67,7 +67,7 @@ class SyncDocument:
     def __init__(self) -> None:
         self._doc: Doc[Any] = Doc()
         self._written = self._doc.get_state()
-        self.is_changed = False  # since the last `take_update`
+        self.is_changed = False  # since `note_written`
         self._is_kept = True  # all own changes are in `_own`
         self._own: list[bytes] = []
 
@@ -97,15 +97,19 @@ class SyncDocument:
         self.is_changed, self._is_kept = True, False
         del self._map(kind)[f"{hash}/{machine}"]
 
-    def take_update(self) -> bytes:
-        """What was put and removed since the last time; b"" if nothing was."""
+    def own_update(self) -> bytes:
+        """What was put and removed since `note_written`."""
         self._keep_own()
-        own, self._own, self.is_changed = self._own, [], False
-        return bytes(merge_updates(*own)) if own else b""
+        return bytes(merge_updates(*self._own))
 
     def snapshot(self) -> bytes:
         """All of it as one update."""
         return bytes(self._doc.get_update())
+
+    def note_written(self) -> None:
+        """All that was put and removed is in a file now."""
+        self._keep_own()
+        self._own, self.is_changed = [], False
 
     def _keep_own(self) -> None:
         if not self._is_kept:

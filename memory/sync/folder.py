@@ -8,8 +8,10 @@ import hashlib
 import os
 import re
 import secrets
+import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -22,6 +24,7 @@ MAGIC = b"PALSYNC1"
 MARKER = "palimpsest-sync"  # a file that tells the folder from an empty place where a drive is not mounted
 NONCE_BYTES = 12
 MOST_FILES = 50  # of this computer, before they are joined into one
+MOST_BYTES = 256 << 20  # of a file, and of what is in it: 1,000 times what 2,500 items take
 WORDS = 12
 _NAME = re.compile(r"\d{8}\.update")
 _MACHINE = re.compile(r"[a-z0-9-]{1,60}")
@@ -64,8 +67,8 @@ class SharedFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not marker.exists():
-                marker.write_bytes(self._encrypt(MARKER, b""))
-            self._decrypt(MARKER, marker.read_bytes())
+                self._put(MARKER, b"")
+            self._load(MARKER)
         except (InvalidTag, ValueError) as error:
             raise InvalidInputError(f"These words are not those of {self.path}.") from error
         except OSError as error:
@@ -79,7 +82,7 @@ class SharedFolder:
         changed: list[str] = []
         problems: dict[str, str] = {}
         for computer in self._scan(self.path):
-            if not computer.is_dir() or computer.name.startswith("."):
+            if not computer.is_dir(follow_symlinks=False) or computer.name.startswith("."):
                 continue
             if not _MACHINE.fullmatch(computer.name):
                 problems[computer.name] = NO_COMPUTER
@@ -97,32 +100,25 @@ class SharedFolder:
         self.problems = problems
         return sorted(changed)
 
-    def read(self, names: list[str]) -> Iterator[bytes]:
-        """The updates in these files, without those that cannot be read."""
+    def read(self, names: list[str], take: Callable[[bytes], None]) -> None:
+        """Gives the updates in these files to `take`, without those that cannot be read, or that it refuses with a
+        ValueError."""
         for name in names:
             stamp = 0, 0
             try:
                 stamp = _stamp(self.path / name)
-                update = self._decrypt(name, (self.path / name).read_bytes())
+                take(self._load(name))
             except (OSError, InvalidTag, ValueError, zlib.error):
                 self.problems[name], self._failed[name] = NOT_WHOLE, stamp
-                continue
-            self._read[name] = stamp
-            yield update
+            else:
+                self._read[name] = stamp
 
     def write(self, update: bytes) -> None:
         """Writes a file of this computer. NotAvailableError."""
+        name = self.next_name()
         try:
-            own = self.path / self.machine
-            own.mkdir(mode=0o700, exist_ok=True)
-            number = max((int(file.stem) for file in own.glob("*.update") if _NAME.fullmatch(file.name)), default=0) + 1
-            name = f"{self.machine}/{number:08d}.update"
-            trial = own / f".{number}.new"
-            with trial.open("wb") as stream:
-                stream.write(self._encrypt(name, update))
-                stream.flush()
-                os.fsync(stream.fileno())
-            trial.replace(self.path / name)
+            (self.path / self.machine).mkdir(mode=0o700, exist_ok=True)
+            self._put(name, update)
             self._read[name] = _stamp(self.path / name)
         except OSError as error:
             raise NotAvailableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
@@ -132,24 +128,34 @@ class SharedFolder:
         earlier, own = self.list_own(), f"{self.machine}/"
         self._read = {name: stamp for name, stamp in self._read.items() if not name.startswith(own)}
         self.write(snapshot)
-        for name in earlier:
-            (self.path / name).unlink(missing_ok=True)
+        try:
+            for name in earlier:
+                (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise NotAvailableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
     def list_own(self) -> list[str]:
         """The files of this computer, in order."""
         own = self.path / self.machine
         return sorted(f"{self.machine}/{file.name}" for file in own.glob("*.update") if _NAME.fullmatch(file.name))
 
+    def next_name(self) -> str:
+        """The name of the next file of this computer."""
+        last = max((int(Path(name).stem) for name in self.list_own()), default=0)
+        return f"{self.machine}/{last + 1:08d}.update"
+
     def has_all(self) -> bool:
         """Whether none of this computer's files that were read or written is missing."""
         return all((self.path / name).exists() for name in self._read if name.startswith(f"{self.machine}/"))
 
     def remove_machine(self, machine: str) -> None:
-        """Removes the files of another computer."""
-        if _MACHINE.fullmatch(machine) and (folder := self.path / machine).is_dir():
-            for file in folder.iterdir():
-                file.unlink(missing_ok=True)
-            folder.rmdir()
+        """Removes the files of another computer. What a link leads to, and folders in its folder, stay."""
+        folder = self.path / machine
+        if _MACHINE.fullmatch(machine) and folder.is_dir() and not folder.is_symlink():
+            with suppress(OSError):  # what another program holds now goes with a later round
+                for file in folder.iterdir():
+                    file.unlink(missing_ok=True)
+                folder.rmdir()
 
     def _scan(self, path: Path) -> list[os.DirEntry[str]]:
         try:
@@ -158,18 +164,37 @@ class SharedFolder:
         except OSError as error:
             raise NotAvailableError(f"{path} cannot be read: {error.strerror or error}.") from error
 
-    def _encrypt(self, name: str, update: bytes) -> bytes:
+    def _put(self, name: str, update: bytes) -> None:
+        """Writes a file: whole, or not at all. OSError."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        sealed: bytes = self._cipher.encrypt(nonce, zlib.compress(update), MAGIC + name.encode())
-        return MAGIC + nonce + sealed
+        sealed = self._cipher.encrypt(nonce, zlib.compress(update), MAGIC + name.encode())
+        file = self.path / name
+        trial = file.with_name(f".{file.name}.new")
+        trial.unlink(missing_ok=True)
+        with trial.open("xb") as stream:
+            stream.write(MAGIC + nonce + sealed)
+            stream.flush()
+            os.fsync(stream.fileno())
+        trial.replace(file)
 
-    def _decrypt(self, name: str, content: bytes) -> bytes:
+    def _load(self, name: str) -> bytes:
+        """The content of a file. OSError, InvalidTag, zlib.error; ValueError for what is no file of ours: a pipe would
+        not end, and what is too large would take all of the computer's memory."""
+        file = self.path / name
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+            raise ValueError(name)
+        content = file.read_bytes()
         if not content.startswith(MAGIC):
             raise ValueError(name)
         nonce, sealed = content[len(MAGIC) :][:NONCE_BYTES], content[len(MAGIC) + NONCE_BYTES :]
-        return zlib.decompress(self._cipher.decrypt(nonce, sealed, MAGIC + name.encode()))
+        decompressor = zlib.decompressobj()
+        update = decompressor.decompress(self._cipher.decrypt(nonce, sealed, MAGIC + name.encode()), MOST_BYTES)
+        if not decompressor.eof:
+            raise ValueError(name)
+        return update
 
 
 def _stamp(file: Path | os.DirEntry[str]) -> tuple[int, int]:
-    status = file.stat()
+    status = os.lstat(file)
     return status.st_size, status.st_mtime_ns

@@ -58,36 +58,37 @@ class Sync:
         self._checked = 0, 0  # the newest node and edge that were compared with what is forgotten
         self._waiting = 0
         self._forgotten = 0  # items that were ever forgotten
-        self._at: datetime | None = None
+        self.state = SyncState(str(path), machine, (), 0, {}, None)  # at the end of the last round
         memory.store.write(synced.set_secret, self.folder.secret)
 
     @property
     def is_due(self) -> bool:
         """Whether the memory or the folder has changed since the last round. NotAvailableError."""
-        changed = bool(self.folder.find_changes()) or not self.folder.has_all()
+        changed = bool(self.folder.find_changes()) or not self.folder.has_all() or self._document.is_changed
         return changed or self.memory.store.generation != self._generation
 
     def run(self, write: Write = write_directly) -> None:
         """One round; `write` runs its unit of writing. NotAvailableError if the folder is not there;
         InvalidInputError if this computer was removed from it."""
-        for update in self.folder.read(self.folder.find_changes(again=True)):
-            self._document.merge(update)
+        self.folder.read(self.folder.find_changes(again=True), self._document.merge)
         self._leave_if_removed()
         for _ in range(MOST_PASSES):
             if not write(self._agree):
                 break
         self._write_files()
-        self._generation, self._at = self.memory.store.generation, from_ms(now_ms())
+        self._generation = self.memory.store.generation
+        self._note_state()
 
-    def state(self) -> SyncState:
-        return SyncState(
+    def _note_state(self) -> None:
+        """`state` is read by other threads, which must not touch the document during a round."""
+        self.state = SyncState(
             str(self.folder.path), self.folder.machine,
             tuple(
                 Computer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
                 for name, entry in sorted(self._list_computers().items())
                 if not entry.gone
             ),
-            self._waiting, dict(self.folder.problems), self._at,
+            self._waiting, dict(self.folder.problems), from_ms(now_ms()),
         )  # fmt: skip
 
     def forget_machine(self, machine: str) -> None:
@@ -97,8 +98,9 @@ class Sync:
         if machine not in self._list_computers():
             raise NotFoundError(f"There is no computer {machine} in {self.folder.path}. To see them: pal sync")
         self._state_computer(machine, gone=True)
-        self.folder.rewrite(self._document.snapshot())
+        self._rewrite()
         self.folder.remove_machine(machine)
+        self._note_state()
 
     # The unit -------------------------------------------------------------------------------------
 
@@ -255,9 +257,11 @@ class Sync:
             computers[entry.value["name"]] = entry
         return computers
 
-    def _state_computer(self, machine: str, gone: bool = False) -> None:
+    def _state_computer(self, machine: str, gone: bool = False, first: str = "") -> None:
+        """States something about a computer. `first`: its first file; "" if that is the same as before."""
         before = self._list_computers().get(machine)
-        value = {"name": machine, "erased": 0 if gone else self._forgotten}
+        first = first or (before.value.get("first", "") if before else "")
+        value = {"name": machine, "erased": 0 if gone else self._forgotten, "first": first}
         entry = Entry(before.n + 1 if before else 1, now_ms(), gone=gone, value=value)
         self._document.put(self._make_key(MACHINE, machine), self.folder.machine, entry)
 
@@ -271,16 +275,23 @@ class Sync:
                 self.folder.remove_machine(name)
 
     def _write_files(self) -> None:
-        """Writes this computer's changes; all of it if there are too many files, one is lost, or text has to go."""
+        """Writes this computer's changes; all of it if there are too many files, one is lost, or text has to go. A file
+        from before the last rewriting is one that a crash left, and may have forgotten text."""
         own, current = self.folder.list_own(), self._list_computers().get(self.folder.machine)
         has_forgotten = current is None or current.value["erased"] < self._forgotten
-        if has_forgotten or len(own) >= MOST_FILES or not own or not self.folder.has_all():
-            self._state_computer(self.folder.machine)
-            self._document.take_update()
-            self.folder.rewrite(self._document.snapshot())
+        is_whole = current is not None and own[:1] == [current.value.get("first")] and self.folder.has_all()
+        if has_forgotten or not is_whole or len(own) >= MOST_FILES:
+            self._rewrite()
         elif self._document.is_changed:
             self._state_computer(self.folder.machine)
-            self.folder.write(self._document.take_update())
+            self.folder.write(self._document.own_update())
+            self._document.note_written()
+
+    def _rewrite(self) -> None:
+        """Writes all that this computer knows as its first file."""
+        self._state_computer(self.folder.machine, first=self.folder.next_name())
+        self.folder.rewrite(self._document.snapshot())
+        self._document.note_written()
 
 
 def _count(places: Mapping[str, Entry]) -> dict[str, int]:

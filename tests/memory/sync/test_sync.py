@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Answer, Citation, Document, Policy
 from memory.services.knowledge import Knowledge
+from memory.sync import folder as folder_module
 from memory.sync import sync as syncing
 from memory.sync.document import Entry, resolve
 from memory.sync.folder import MARKER, MOST_FILES, SharedFolder, make_words
@@ -30,7 +33,9 @@ def shared_text(computer: Computer, at: Computer) -> bytes:
     """All that the files of a computer say, in a copy of the folder, decrypted."""
     folder = SharedFolder(at.folder, "reader", WORDS)
     own = [name for name in folder.find_changes() if name.startswith(f"{computer.name}/")]
-    return b"".join(folder.read(own))
+    updates: list[bytes] = []
+    folder.read(own, updates.append)
+    return b"".join(updates)
 
 
 # Who is right -------------------------------------------------------------------------------------------------
@@ -79,10 +84,10 @@ def test_a_decision_waits_for_its_notes(pair: tuple[Computer, Computer]) -> None
     anna.read_files()
     anna.decide("both")
     agree([anna, berta])
-    assert berta.sync.state().waiting == 1
+    assert berta.sync.state.waiting == 1
     berta.read_files()
     berta.sync.run()
-    assert berta.sync.state().waiting == 0 and ("contradicts", "settled") in berta.rent()
+    assert berta.sync.state.waiting == 0 and ("contradicts", "settled") in berta.rent()
     anna.decide("open")
     agree([anna, berta])
     assert ("contradicts", "open") in berta.rent()
@@ -209,12 +214,12 @@ def test_what_was_forgotten_on_one_is_forgotten_everywhere_and_in_the_files(pair
     berta.say("secret", "The safe is behind the Qqqzwickl painting.")
     anna.forget("secret")
     anna.sync.run()
-    states = {one.name: one.has_forgotten for one in anna.sync.state().computers}
+    states = {one.name: one.has_forgotten for one in anna.sync.state.computers}
     assert states == {"anna": False, "berta": True}  # said until it has synchronised
     agree([anna, berta])
     for computer in (anna, berta):
         assert computer.notes() == {}
-        assert not any(one.has_forgotten for one in computer.sync.state().computers)
+        assert not any(one.has_forgotten for one in computer.sync.state.computers)
         assert b"Qqqzwickl" not in shared_text(anna, computer) + shared_text(berta, computer)
         assert b"qqqzwickl" not in (computer.home / "memory.db").read_bytes().lower()
     anna.say("secret", "There is no safe.")  # a person who wants it again
@@ -276,12 +281,80 @@ def test_conflict_copies_and_half_written_files_are_named_left_out_and_tried_aga
     (berta.folder / "berta" / "00000007.update").write_bytes(whole)  # a copy under another name
     (berta.folder / "Holiday pictures").mkdir()
     berta.sync.run()
-    assert berta.notes() == {} and len(berta.sync.state().problems) == 4
+    assert berta.notes() == {} and len(berta.sync.state.problems) == 4
     assert not berta.sync.is_due
     file.write_bytes(whole)
     assert berta.sync.is_due
     berta.sync.run()
-    assert berta.notes() == {"note:boat": "The boat is at pier seven."} and len(berta.sync.state().problems) == 2
+    assert berta.notes() == {"note:boat": "The boat is at pier seven."} and len(berta.sync.state.problems) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_links_pipes_and_huge_or_wrong_files_are_left_out(
+    pair: tuple[Computer, Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna, berta = pair
+    anna.say("boat", "The boat is at pier seven.")
+    agree([anna, berta])
+    foreign = SharedFolder(berta.folder, "foreign", WORDS)
+    foreign.write(b"no update")
+    foreign.write(b"\0" * 5000)
+    monkeypatch.setattr(folder_module, "MOST_BYTES", 4096)
+    os.mkfifo(berta.folder / "foreign" / "00000003.update")
+    (berta.folder / "foreign" / "00000004.update").symlink_to("/dev/zero")
+    (berta.folder / "foreign" / "00000005.update").write_bytes(b"\0" * 5000)
+    (berta.folder / "linked").symlink_to(anna.folder / "anna")
+    berta.sync.run()
+    assert sorted(berta.sync.state.problems) == [f"foreign/0000000{number}.update" for number in range(1, 6)]
+    assert not berta.sync.is_due
+    berta.sync.folder.remove_machine("linked")  # removes nothing elsewhere
+    assert list((anna.folder / "anna").glob("*.update"))
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_what_could_not_be_written_is_written_in_the_next_round(
+    pair: tuple[Computer, Computer], monkeypatch: pytest.MonkeyPatch, forgets: bool
+) -> None:
+    anna, berta = pair
+    anna.say("boat", "The boat is at pier seven.")
+    agree([anna, berta])
+    if forgets:
+        anna.forget("boat")
+    else:
+        anna.say("boat", "The boat is at pier nine.")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fail)
+        with pytest.raises(NotAvailableError, match="No space"):
+            anna.sync.run()
+    assert anna.sync.is_due
+    agree([anna, berta])
+    assert berta.notes() == ({} if forgets else {"note:boat": "The boat is at pier nine."})
+    assert not forgets or b"seven" not in shared_text(anna, anna)
+
+
+def test_a_crash_before_old_files_are_removed_leaves_no_forgotten_text(
+    pair: tuple[Computer, Computer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna, _ = pair
+    anna.say("boat", "The boat is at pier seven.")
+    anna.sync.run()
+    anna.forget("boat")
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dying:
+        dying.setattr(Path, "unlink", lambda file, **_: die() if file.suffix == ".update" else None)
+        with pytest.raises(KeyboardInterrupt):
+            anna.sync.run()
+    assert b"seven" in shared_text(anna, anna)
+    anna.start()
+    agree([anna])
+    assert b"seven" not in shared_text(anna, anna)
 
 
 def test_a_clock_that_is_a_year_off_decides_nothing(
@@ -324,7 +397,7 @@ def test_a_sold_computer_is_removed_and_what_it_stated_stays(pair: tuple[Compute
         anna.sync.forget_machine("clara")
     anna.sync.forget_machine("berta")
     assert not (anna.folder / "berta").exists()
-    assert [one.name for one in anna.sync.state().computers] == ["anna"]
+    assert [one.name for one in anna.sync.state.computers] == ["anna"]
     carry(berta, anna)  # the other program brings its files back
     anna.sync.run()
     anna.sync.run()
