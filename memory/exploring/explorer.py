@@ -56,7 +56,7 @@ class Option:
     edges: tuple[int, ...] = ()
 
 
-class Hop(NamedTuple):
+class PassageHop(NamedTuple):
     """A step to a passage; the greater is the better. `activation` of its edges (edge memory); how `near` the passage
     comes to what is known, in [0, 1]; the `place` of the known passage where it starts, NAMED for an object of the
     question, NOWHERE if the retrieval alone found the passage; the `column` of the object on the way, or -1; the `link`
@@ -83,14 +83,14 @@ def visible_rows(reading: Reading, result: RetrievalResult, only_open: bool) -> 
 
 def find_hops(
     result: RetrievalResult, allowed: Bools, known: Sequence[int], weights: Sequence[float]
-) -> dict[int, Hop]:
+) -> dict[int, PassageHop]:
     """Row -> the best hop to it, for the `allowed` episodes (n,) one step from the `known` rows, with their `weights`
     in [0, 1], or from the objects that the question names."""
     graph, fires = result.graph, result.seeds.guidance.activation
     walk = Walkable(graph, allowed, "EO", result.seeds.guidance.when)
-    hops: dict[int, Hop] = {}
+    hops: dict[int, PassageHop] = {}
 
-    def add(row: int, hop: Hop) -> None:
+    def add(row: int, hop: PassageHop) -> None:
         if walk.allowed[row] and row not in known:
             hops[row] = max(hop, hops.get(row, hop))
 
@@ -98,7 +98,7 @@ def find_hops(
         near = walk.neighbours(int(graph.episode_ids[row]))
         for edge, kind, adjacent in zip(*(column.tolist() for column in near), strict=True):
             if kind == _NEXT:
-                add(graph.row_of[adjacent], Hop(fires.get(edge, 0.0), PART_WEIGHT * weight, place, link=edge))
+                add(graph.row_of[adjacent], PassageHop(fires.get(edge, 0.0), PART_WEIGHT * weight, place, link=edge))
     for start in _find_objects(result, allowed, known, weights):
         near = walk.neighbours(int(graph.object_ids[start.column]))
         titled = set(graph.titles.find(np.array([start.column]))[1].tolist())
@@ -116,7 +116,7 @@ def find_hops(
             telling = graph.row_of.find(graph.links.evidence_of(edge))
             near_relation = start.near * _one_of(len(related))
             for row in {*pages.tolist(), *telling[telling >= 0].tolist()}:
-                add(row, Hop(max(start.activation, active), near_relation, start.place, start.column, edge))
+                add(row, PassageHop(max(start.activation, active), near_relation, start.place, start.column, edge))
     return hops
 
 
@@ -124,17 +124,19 @@ def _one_of(count: int) -> float:
     return 1 / (1 + math.log(max(count, 1)))
 
 
-def _find_objects(result: RetrievalResult, allowed: Bools, known: Sequence[int], weights: Sequence[float]) -> list[Hop]:
+def _find_objects(
+    result: RetrievalResult, allowed: Bools, known: Sequence[int], weights: Sequence[float]
+) -> list[PassageHop]:
     """The best objects that known passages mention or the question names, as hops that lead to no passage yet. Rare
     objects are nearer; common ones and dates lead nowhere."""
     graph, fires = result.graph, result.seeds.guidance.activation
-    objects = {column: Hop(0.0, weight, NAMED, column) for column, weight in result.seeds.objects.items()}
+    objects = {column: PassageHop(0.0, weight, NAMED, column) for column, weight in result.seeds.objects.items()}
     for place, (row, weight) in enumerate(zip(known, weights, strict=True)):
         entries = slice(*graph.counts.indptr[row : row + 2])
         for column, edge in zip(
             graph.counts.indices[entries].tolist(), graph.mention_ids[entries].tolist(), strict=True
         ):
-            hop = Hop(fires.get(edge, 0.0), weight, place, column)
+            hop = PassageHop(fires.get(edge, 0.0), weight, place, column)
             objects[column] = max(hop, objects.get(column, hop))
     rarity = transition_steps(graph, allowed, result.settings).rarity(np.array([*objects], np.int64))
     share = (rarity / math.log(max(2, graph.n_alive))).tolist()
@@ -192,7 +194,7 @@ class Explorer:
         best. A passage that was offered and not taken comes after all new ones, unless a later passage leads to it. At
         most MAX_OPTIONS_PER_OBJECT go through one object.
         """
-        chosen: list[tuple[int, Hop]] = []
+        chosen: list[tuple[int, PassageHop]] = []
         over: Counter[int] = Counter()
         for row, hop in self._rank_hops():
             if hop.column < 0 or over[hop.column] < MAX_OPTIONS_PER_OBJECT:
@@ -204,13 +206,15 @@ class Explorer:
         self._offered |= {self.found.graph.row_of[option.episode]: len(self._known) for option in options}
         return options
 
-    def _rank_hops(self) -> list[tuple[int, Hop]]:
+    def _rank_hops(self) -> list[tuple[int, PassageHop]]:
         """The passages to look at next, each with the best hop to it, best first."""
         weights = [
             1.0 if place >= self._n_found else math.sqrt(self._relevance[row]) for place, row in enumerate(self._known)
         ]
         hops = {
-            row: Hop() for row in top_k(self._relevance, self.allowed, MAX_RANKED).tolist() if row not in self._known
+            row: PassageHop()
+            for row in top_k(self._relevance, self.allowed, MAX_RANKED).tolist()
+            if row not in self._known
         }
         hops |= find_hops(self.found, self.allowed, self._known, weights)
         new = {row for row, hop in hops.items() if hop.place >= self._offered.get(row, NOWHERE)}
@@ -229,7 +233,7 @@ class Explorer:
 
         return [(row, hops[row]) for row in sorted(hops, key=order)]
 
-    def _label_hops(self, chosen: Sequence[tuple[int, Hop]]) -> list[Option]:
+    def _label_hops(self, chosen: Sequence[tuple[int, PassageHop]]) -> list[Option]:
         """These as options; without forgotten ones."""
         graph = self.found.graph
         ids = self._ids([row for row, _ in chosen])
