@@ -176,13 +176,10 @@ class RouteNote(Note, stage="route"):
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
-    """How many lines an answer shows, of how many; the chains among them: how many were followed, which lines come
-    from one, and each that is shown whole; `parts`: the same of each part of the question."""
+    """How many lines an answer shows; each chain among them that is shown whole; `parts`: the same of each part of the
+    question."""
 
     lines: int = 0
-    considered: int = 0
-    chains: int | None = None
-    bridging: tuple[int, ...] | None = None
     chain: tuple[str, ...] | None = None
     parts: tuple[Mapping[str, Any], ...] | None = None
 

@@ -123,25 +123,20 @@ def _join_objects(
 
 
 class ChainEvidence(NamedTuple):
-    """The `candidates` to show with the best one, in the order of the chains; these `chains`, the best first; how many
-    were `followed`."""
+    """The `candidates` to show with the best one, in the order of the chains; these `chains`, the best first."""
 
     candidates: Sequence[AnswerCandidate] = ()
     chains: Sequence[ShownChain] = ()
-    followed: int = 0
 
 
 NO_CHAINS = ChainEvidence()
 
 
-def note_selection(shown: Sequence[AnswerCandidate], considered: int, evidence: ChainEvidence) -> AnswerNote:
-    """For the trace: the number of lines shown, of `considered` candidates and of chains; the numbers of the shown
-    lines that come from a chain; each chain that is shown whole."""
+def note_selection(shown: Sequence[AnswerCandidate], chains: Sequence[ShownChain]) -> AnswerNote:
+    """For the trace: the number of lines shown; each chain that is shown whole."""
     number = {line.thesis_id: place for place, line in enumerate(shown, 1)}
-    complete = (one for one in evidence.chains if all(line.thesis_id in number for line in one.lines))
-    whole = tuple(one.write(number) for one in complete)
-    lines = tuple(sorted(number[line.thesis_id] for line in evidence.candidates if line.thesis_id in number))
-    return AnswerNote(len(shown), considered, evidence.followed, lines, whole)
+    complete = (chain for chain in chains if all(line.thesis_id in number for line in chain.lines))
+    return AnswerNote(len(shown), tuple(chain.write(number) for chain in complete))
 
 
 def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
@@ -187,7 +182,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
             joined |= {line.thesis_id: line for line in path if line is not top}
         if len(joined) >= most:
             break
-    return ChainEvidence([*joined.values()][:most], [*shown.values()], len(followed))
+    return ChainEvidence([*joined.values()][:most], [*shown.values()])
 
 
 def _covers_all(line: AnswerCandidate, state: AnswerState) -> bool:

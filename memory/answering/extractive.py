@@ -85,7 +85,7 @@ def extract_answer(
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
     if not any(character.isalnum() for character in found.question.text):
-        nothing = step(note_selection([], 0, NO_CHAINS), 0.0)
+        nothing = step(note_selection([], ()), 0.0)
         return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
     state = AnswerState(conn, found, embedder)
     candidates = [] if found.is_of_empty_time else rank_candidates(state)
@@ -116,7 +116,7 @@ def extract_answer(
         answer = _deny_change(found, answer)
     elif not listed and answer.kind == "answer":
         answer = replace(answer, note=describe_age(state, selected))
-    taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
+    taken = step(note_selection(selected, chains.chains), (perf_counter() - start) * 1000)
     shown = {line.thesis_id for line in selected}
     rest = [] if is_digest else [line for line in candidates if line.thesis_id not in shown]
     return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), is_digest, tuple(chains.chains))

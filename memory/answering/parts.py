@@ -88,6 +88,5 @@ def _merge_steps(answers: Sequence[ExtractiveAnswer]) -> Step:
     """One step for all of them, with the details of each part."""
     steps = [answer.step for answer in answers]
     notes = [AnswerNote.from_detail(step.detail) for step in steps]
-    lines, considered = sum(note.lines for note in notes), sum(note.considered for note in notes)
-    parts = tuple(dict(step.detail) for step in steps)
-    return make_step(AnswerNote(lines, considered, parts=parts), sum(step.ms for step in steps))
+    note = AnswerNote(sum(note.lines for note in notes), parts=tuple(dict(step.detail) for step in steps))
+    return make_step(note, sum(step.ms for step in steps))

@@ -46,8 +46,6 @@ def test_both_steps_are_cited_in_their_order(fresh: Memory) -> None:
     assert detail["chain"] == [
         "The Salt Road - is a film directed by -> Ilse Maron [1]; Ilse Maron - was born in -> Tavira [2]"
     ]
-    assert detail["bridging"] == [2]
-    assert detail["chains"] > 1
     assert all("Piet" not in quote for quote in quotes[:2])
 
 
@@ -96,7 +94,7 @@ def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, st
             answer, detail = asked(memory, QUESTION)
         firsts.append(answer.citations[0].quote)
         assert len(answer.citations) <= settings.answer.lines
-        assert bool(detail["chains"]) == chains
+        assert bool(detail["chain"]) == chains
     assert firsts[0] == firsts[1]
 
 
@@ -123,8 +121,8 @@ def test_what_is_not_recalled_costs_nothing(fresh: Memory, monkeypatch: pytest.M
         return found
 
     monkeypatch.setattr(episodes, "theses_of", counted)
-    _, detail = asked(fresh, QUESTION)
-    assert detail["considered"] == len(read) <= 2 * fresh.settings.answer.episodes
+    asked(fresh, QUESTION)
+    assert 0 < len(read) <= 2 * fresh.settings.answer.episodes
 
 
 @pytest.mark.parametrize("seed", range(4))
