@@ -81,6 +81,13 @@ def test_objects_that_bring_nothing_new_end_it(fresh: Memory) -> None:
     assert looked.steps[0].detail["objects"] <= 5  # of fifty
 
 
+def test_objects_with_a_new_passage_let_it_go_on(fresh: Memory) -> None:
+    names = "Adler Brandt Conrad Dorsch Eckert Fehling".split()
+    ids = remember(fresh, *(f"Mila {name} polished a lamp." for name in names))
+    looked = explore_best_first(found(fresh, "Who polished a lamp?"), stall=2)
+    assert (looked.stopped, set(looked.episodes)) == ("all", set(ids))
+
+
 def test_it_ends_at_its_limits(fresh: Memory) -> None:
     remember(fresh, *(f"Person{n} Ashford met Person{n + 1} Ashford at the Lumen fair." for n in range(60)))
     here = found(fresh, "Whom did Person3 Ashford meet at the Lumen fair?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -89,3 +90,16 @@ def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> Non
 def test_all_that_happened_is_asked_of_what_is_named_alone(fresh: Memory, question: str, of: str) -> None:
     fresh.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
     assert fresh.questions.retrieve(question, 3).question.type.of == of
+
+
+def test_a_time_that_is_set_counts_before_one_in_the_words(fresh: Memory) -> None:
+    for month in (3, 9):
+        at = datetime(2023, month, 5, tzinfo=UTC)
+        fresh.remember(f"Ana Lund lives in town {month}.", title=f"town {month}", source=f"/{month}.md", at=at)
+    set_at = datetime(2023, 12, 31, tzinfo=UTC)
+    question = "Where did Ana Lund live as of May 2023?"
+    now = datetime(2024, 6, 1, tzinfo=UTC)
+    named = fresh.recall(question, k=5, now=now)
+    both = fresh.recall(question, k=5, now=now, as_of=set_at)
+    assert [hit.episode.title for hit in named.hits] == ["town 3"]
+    assert {hit.episode.title for hit in both.hits} == {"town 3", "town 9"}

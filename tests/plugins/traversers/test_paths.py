@@ -16,6 +16,7 @@ from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam
 from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, both_ends, estimate, paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
+from plugins.traversers.walking import search_breadth_first
 from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
@@ -67,6 +68,13 @@ def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longes
 
 
 PAPER = PathsSettings(length=10, pops=150)
+
+
+def test_what_is_farther_than_the_length_is_not_reached() -> None:
+    walk = related({1: (A, X), 2: (X, Y), 3: (Y, Z)})
+    assert [path.edges for path in search_breadth_first(walk, A, 2, 100)] == [(1,), (1, 2)]
+    assert [path.edges for path in search_breadth_first(walk, A, 3, 2)] == [(1,), (1, 2)]
+    assert not [*search_breadth_first(walk, A, 0, 100)]
 
 
 def flat(vertices: Ids) -> Floats:
