@@ -405,14 +405,13 @@ class ShownChain:
     lines: tuple[AnswerCandidate, ...]
     names: tuple[str, ...]
 
-    def write(self, number: Mapping[int, int]) -> str:
-        """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, by the `number` of each line
-        (thesis id), if it has one."""
-        hops = zip(self.names, self.lines, self.names[1:], strict=False)
-        return "; ".join(_write_hop(source, line, target, number.get(line.thesis_id)) for source, line, target in hops)
+    def write(self, numbers: Sequence[int]) -> str:
+        """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, with the `numbers` (h,) of its
+        lines."""
+        return "; ".join(map(_write_hop, self.names, self.lines, self.names[1:], numbers))
 
 
-def _write_hop(source: str, line: AnswerCandidate, target: str, number: int | None) -> str:
+def _write_hop(source: str, line: AnswerCandidate, target: str, number: int) -> str:
     """A hop with the words of its line between the two names as its relation, if these are few."""
     text = line.claim.casefold()
     begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
@@ -423,7 +422,7 @@ def _write_hop(source: str, line: AnswerCandidate, target: str, number: int | No
         if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
             relation = f"- {between} ->" if first == source else f"<- {between} -"
     hop = f"{source} {relation or '->'} {target}" if target else source
-    return f"{hop} [{number}]" if number is not None else hop
+    return f"{hop} [{number}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, ShownChain, stems, titling_objects
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.stages import AnswerNote
+from memory.nouns import Citation
 from memory.store import graph as stored
 
 MAX_HOPS = 3
@@ -132,11 +132,20 @@ class ChainEvidence(NamedTuple):
 NO_CHAINS = ChainEvidence()
 
 
-def note_selection(shown: Sequence[AnswerCandidate], chains: Sequence[ShownChain]) -> AnswerNote:
-    """For the trace: the number of lines shown; each chain that is shown whole."""
-    number = {line.thesis_id: place for place, line in enumerate(shown, 1)}
-    complete = (chain for chain in chains if all(line.thesis_id in number for line in chain.lines))
-    return AnswerNote(len(shown), tuple(chain.write(number) for chain in complete))
+def write_chains(chains: Iterable[ShownChain], citations: Sequence[Citation]) -> tuple[str, ...]:
+    """Each chain of an answer whose hops are all cited, with the number of the first citation that contains each."""
+    written = []
+    for chain in chains:
+        numbers = [_find_citation(line, citations) for line in chain.lines]
+        if all(numbers):
+            written.append(chain.write(numbers))
+    return tuple(dict.fromkeys(written))
+
+
+def _find_citation(line: AnswerCandidate, citations: Sequence[Citation]) -> int:
+    """The number of the first citation with the words of a line, also as part of a longer line; 0 without one."""
+    of_passage = (cited for cited in citations if cited.episode_id == line.episode.id)
+    return next((cited.n for cited in of_passage if line.quote in cited.quote or line.source.text in cited.quote), 0)
 
 
 def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
@@ -178,7 +187,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
         if any(set(path) <= set(other.lines) for other in shown.values()):  # the same, from its other end
             continue
         if len(path) > 1 or root not in of_top:
-            shown[root] = ShownChain(path, _list_names(chain, labels))
+            shown[root] = ShownChain(path, _list_names(chain, labels, path[-1].claim))
             joined |= {line.thesis_id: line for line in path if line is not top}
         if len(joined) >= most:
             break
@@ -196,9 +205,13 @@ def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
     return chain.score + ENTRY_BONUS * sum(by in about[to] and by not in about[came] for by, came, to in steps)
 
 
-def _list_names(chain: Chain, labels: Sequence[str]) -> tuple[str, ...]:
+def _list_names(chain: Chain, labels: Sequence[str], claim: str) -> tuple[str, ...]:
+    """The names of a chain's objects. Of its ends those that the `claim` of its last line contains, if there are any:
+    the others are what its passage is about."""
     ends = [labels[end] for end in chain.ends if end < len(labels)]  # a candidate may mention nothing else
-    return (*(labels[vertex] for vertex in chain.vertices), "; ".join(ends[:MAX_ENDS_NAMED]))
+    said = claim.casefold().replace(labels[chain.vertices[-1]].casefold(), " ")
+    claimed = [end for end in ends if end.casefold() in said]
+    return (*(labels[vertex] for vertex in chain.vertices), "; ".join((claimed or ends)[:MAX_ENDS_NAMED]))
 
 
 def _choose_per_episode(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

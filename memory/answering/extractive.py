@@ -31,7 +31,7 @@ from memory.answering.candidates import (
     stems,
     stream_lines,
 )
-from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, note_selection
+from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import absent_names, confidence, is_clear_answer
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
@@ -47,7 +47,7 @@ from memory.protocols import Embedder
 from memory.retrieval.question_type import ExpectedType, asks_course, expected_types
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
-from memory.stages import step
+from memory.stages import AnswerNote, step
 from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
@@ -85,7 +85,7 @@ def extract_answer(
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
     if not any(character.isalnum() for character in found.question.text):
-        nothing = step(note_selection([], ()), 0.0)
+        nothing = step(AnswerNote(), 0.0)
         return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
     state = AnswerState(conn, found, embedder)
     candidates = [] if found.is_of_empty_time else rank_candidates(state)
@@ -116,7 +116,8 @@ def extract_answer(
         answer = _deny_change(found, answer)
     elif not listed and answer.kind == "answer":
         answer = replace(answer, note=describe_age(state, selected))
-    taken = step(note_selection(selected, chains.chains), (perf_counter() - start) * 1000)
+    note = AnswerNote(len(selected), write_chains(chains.chains, answer.citations))
+    taken = step(note, (perf_counter() - start) * 1000)
     shown = {line.thesis_id for line in selected}
     rest = [] if is_digest else [line for line in candidates if line.thesis_id not in shown]
     return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), is_digest, tuple(chains.chains))

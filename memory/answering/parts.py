@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, Line, make_answer
+from memory.answering.chains import write_chains
 from memory.nouns import Citation, Step
 from memory.stages import AnswerNote
 from memory.stages import step as make_step
@@ -20,13 +21,12 @@ _Key = tuple[int, str]  # of a line: its first passage and its text
 def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> ExtractiveAnswer:
     """One answer of at least one answer per question in `parts`: each under its question, each line once, numbered
     consecutively, and last the questions without an answer. A refusal only if all answers are."""
-    step = _merge_steps(answers)
     candidates = _interleave([answer.candidates for answer in answers])
     missing = tuple(dict.fromkeys(term for answer in answers for term in answer.answer.missing))
     answered = [(part, answer) for part, answer in zip(parts, answers, strict=True) if not answer.answer.no_answer]
     if not answered:
         refusal = replace(answers[0].answer, missing=missing)
-        return replace(answers[0], answer=refusal, step=step, candidates=candidates)
+        return replace(answers[0], answer=refusal, step=_merge_steps(answers, ()), candidates=candidates)
     lines: list[Line] = []
     cited: dict[_Key, tuple[Citation, ...]] = {}  # by each merged line
     shown = [[line for line in answer.lines if line[1]][:MAX_LINES_PER_PART] for _, answer in answered]
@@ -38,8 +38,8 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     if unanswered:
         lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
     least = min(answer.answer.confidence for _, answer in answered)
-    chains = tuple(chain.from_iterable(answer.chains for answer in answers))
-    return ExtractiveAnswer(make_answer(lines, least, missing), tuple(lines), step, candidates, chains=chains)
+    merged = make_answer(lines, least, missing)
+    return ExtractiveAnswer(merged, tuple(lines), _merge_steps(answers, merged.citations), candidates)
 
 
 def _make_key(line: Line) -> _Key:
@@ -84,9 +84,10 @@ def _interleave(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCan
     return tuple(merged.values())
 
 
-def _merge_steps(answers: Sequence[ExtractiveAnswer]) -> Step:
-    """One step for all of them, with the details of each part."""
+def _merge_steps(answers: Sequence[ExtractiveAnswer], citations: Sequence[Citation]) -> Step:
+    """One step for all of them, with the chains that these `citations` contain and the details of each part."""
     steps = [answer.step for answer in answers]
-    notes = [AnswerNote.from_detail(step.detail) for step in steps]
-    note = AnswerNote(sum(note.lines for note in notes), parts=tuple(dict(step.detail) for step in steps))
+    n_lines = sum(AnswerNote.from_detail(step.detail).lines for step in steps)
+    chains = write_chains(chain.from_iterable(answer.chains for answer in answers), citations)
+    note = AnswerNote(n_lines, chains, tuple(dict(step.detail) for step in steps))
     return make_step(note, sum(step.ms for step in steps))

@@ -85,6 +85,43 @@ def test_three_steps_are_three_lines_each_with_its_source(fresh: Memory) -> None
     assert detail["chain"] == ["; ".join(steps[:2])], "where he was born is not asked"
 
 
+YARD = {
+    "Marta": "Marta works at Lindqvist Rope. She cycles there.",
+    "Visit": "Saw the yard today. Lindqvist Rope is led by Johan Ekdal. The kettle was cold.",
+    "Bo": "Bo works at Corner Mill.",
+    "Mill": "Corner Mill is led by Piet Aalders.",
+    "Johan Ekdal": "Johan Ekdal was born in Visby. He sails.",
+}
+MARTA = "Marta - works at -> Lindqvist Rope [1]; Lindqvist Rope - is led by -> Johan Ekdal [2]"
+
+
+@pytest.mark.parametrize(
+    ("question", "chains"),
+    [
+        ("Who leads the company where Marta works?", [MARTA]),
+        (
+            "Where was the person born who leads the company where Marta works?",
+            [f"{MARTA}; Johan Ekdal - was born in -> Visby [3]"],
+        ),
+        (
+            "Who leads the company where Marta works? Who leads the company where Bo works?",
+            [MARTA, "Bo - works at -> Corner Mill [3]; Corner Mill - is led by -> Piet Aalders [4]"],
+        ),
+    ],
+)
+def test_why_draws_the_chain_with_the_numbers_of_the_answer(fresh: Memory, question: str, chains: list[str]) -> None:
+    fresh.remember_many([Document(f"/{title}.md", text, title=title) for title, text in YARD.items()])
+    answer, _ = asked(fresh, question)
+    assert answer.trace_id is not None
+    assert list(fresh.questions.why(answer.trace_id).chain) == chains
+    titles = [citation.title for citation in answer.citations]
+    assert titles == [
+        "Marta",
+        "Visit",
+        *(["Bo", "Mill"] if "Bo" in question else ["Johan Ekdal"] if "born" in question else []),
+    ]
+
+
 def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, static: Embedder) -> None:
     firsts = []
     for chains in (True, False):
