@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import edges
-from memory.edge_memory.edges import calibrate_threshold, delta, key, keys, penalise, reinforce, to_float16
+from memory.edge_memory.edges import EdgeMemory, calibrate_threshold, delta, key, keys, penalise, reinforce, to_float16
 from memory.store.edge_memory import Slots
 
 DIMENSION = 16
@@ -171,3 +171,8 @@ def test_many_keys_are_those_of_each_question_to_the_bit(seed: int, n: int, dime
             assert key(query, center) is None
     narrow, also = keys(queries, center, np.float32)
     assert narrow.tobytes() == found.astype(np.float32).tobytes() and np.array_equal(also, known)
+
+
+def test_of_equally_similar_questions_the_newest_comes_first() -> None:
+    asked = EdgeMemory.empty(DIMENSION).with_answered(1, EAST).with_answered(2, EAST).with_answered(3, NORTH)
+    assert [trace for trace, _ in asked.nearest(EAST, 0.5)] == [2, 1]

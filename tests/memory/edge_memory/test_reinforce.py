@@ -10,7 +10,7 @@ import pytest
 from memory import Memory
 from memory.edge_memory import reinforce
 from memory.edge_memory.edges import EdgeMemory
-from memory.edge_memory.reinforce import Credit
+from memory.edge_memory.reinforce import Credit, rejected_keys
 from memory.edge_memory.replay import ReplayResult, replay_walk, text_starts
 from memory.graph.walk import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
@@ -125,3 +125,10 @@ def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_no
     given = training_signal(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)
     assert told & given.cited.keys() == set(of_quote)
     assert not told & training_signal(found(fresh, "When is the deadline of the harbour survey?"), said).cited.keys()
+
+
+def test_a_good_answer_takes_back_bad_verdicts_of_its_own_intent_alone() -> None:
+    east, north = np.eye(2)
+    assert [*map(tuple, rejected_keys([(east, -1), (north, 1)]))] == [(1, 0)]
+    assert rejected_keys([(east, -1), (north, -1), (east, 1)])[0].tolist() == [0, 1]
+    assert rejected_keys([(east, -1), (east, 1)]) == []

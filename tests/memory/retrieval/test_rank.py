@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walk, top_k
 from memory.protocols import Embedder
+from memory.retrieval import text_search
 from memory.retrieval.rank import (
     LEAST_GRAPH_SHARE,
     MOST_GRAPH_SHARE,
@@ -83,6 +86,24 @@ def chat(*sources: int, words: int = 12) -> Graph:
 def test_a_turn_is_lifted_by_its_better_neighbour_in_the_same_chat() -> None:
     lifted = smooth_chat_scores(chat(1, 1, 2), scores(1.0, 0.0, 0.0), 0.5)
     assert lifted.tolist() == [1.0, 0.5, 0.0]
+    for sources in ((1, 1, 2), (1, 2, 2)):
+        lifted = smooth_chat_scores(chat(*sources), scores(0.0, 1.0, 0.0), 0.5)
+        assert lifted.tolist() == [0.5 * (sources[0] == 1 == sources[1]), 1.0, 0.5 * (sources[1] == 2)]
+
+
+def test_better_passages_outside_of_a_large_scope_leave_room_for_those_inside(
+    static: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_search, "MAX_LISTED_EPISODES", 0)
+    with Memory.open(
+        ":memory:", embedder=static, settings=MemorySettings(recall=RecallSettings(candidates=10))
+    ) as memory:
+        for number in range(12):
+            text = "The lighthouse keeper." if number else "A lighthouse keeper was seen from the pier, far away."
+            at = datetime(2024, 1, 1 + number, tzinfo=UTC)
+            memory.remember(f"{text} Day {number}.", source=f"/{number}.md", at=at)
+        [hit] = memory.recall("lighthouse keeper", as_of=datetime(2024, 1, 1, 12, tzinfo=UTC)).hits
+        assert hit.channels["lexical"] > 0
 
 
 def test_long_turns_hold_their_context_themselves() -> None:

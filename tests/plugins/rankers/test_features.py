@@ -3,11 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
+from memory.graph.snapshot import Snapshot
 from memory.graph.walk import Walkable
+from memory.retrieval.traversers import Lookup
 from memory.store.graph import EDGE_KINDS
 from memory.store.rows import FIRST_EDGE
+from plugins.manager import load
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
@@ -90,6 +94,30 @@ def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
     assert column(found, "age") == [round(float(np.log1p(days)), 4) for days in (3, 3, 1)]
     assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (4, 1, 1)], "how often it is mentioned"
     assert not found[:, [MEMORY, *range(5)]].any(), "without words nothing is compared"
+
+
+def test_the_age_of_a_step_to_the_next_passage_is_that_of_the_passage() -> None:
+    day = [EpisodeVertex(100 + n, 1, n, n * DAY, False, 50, {1: 1}, frozenset(), {1: EDGE + n}) for n in range(2)]
+    graph = Graph.empty().with_episodes(day, [(1, False)], (), [Link(EDGE + 2, "next", 100, 101)])
+    walk = Walkable(graph, graph.alive)
+    near = direct_edges(walk, {EDGE + 2: (100, 101)})
+    found = features(Surroundings(near, walk, [100], fits(), None, {}, at=5 * DAY))
+    assert column(found, "age") == [round(float(np.log1p(5)), 4)]
+
+
+def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:
+    embedder, question = load().embedder("static"), "Who paints boats?"
+    with Memory.open(":memory:", embedder=embedder) as memory:
+        memory.remember("Ana Silva paints boats in the harbour of Porto.", title="boats")
+        graph = memory.questions.retrieve(question, 1).graph
+        walk = Walkable(graph, graph.alive)
+        near = extract_subgraph(walk, graph.object_ids.tolist(), fits())
+        with memory.store.reading() as conn:
+            words = GraphEmbeddings(Lookup(conn, Snapshot(graph, None, 0), embedder, question))
+            found = features(Surroundings(near, walk, [], fits(), words, {}, at=DAY))
+    member = near.kinds == EDGE_KINDS.index("member")
+    assert member.any() and column(found[member], "cos text") == column(found[member], "cos head")
+    assert column(found[member], "cos text") != column(found[member], "cos tail")
 
 
 def test_nothing_near_has_no_features() -> None:
