@@ -12,10 +12,11 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.jobs.writer import Writer
@@ -59,7 +60,9 @@ class Syncing:
 
     def init(self, folder: Path, words: str) -> str:
         """Begins to use a folder, with the words of its key, or as a new one; returns new words. InvalidInputError."""
-        from_before = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        from_before: dict[str, str] = {}
+        with suppress(NotFoundError, NotAvailableError):
+            from_before = self._settings()
         with self._needing_extra():
             from memory.sync.folder import MARKER, SharedFolder, make_words
 
@@ -101,26 +104,33 @@ class Syncing:
 
     def words(self) -> str:
         """The words of the key. NotFoundError without a folder."""
-        return str(self._settings()["words"])
+        return self._settings()["words"]
 
     def state(self) -> wire.Sync | None:
         """None if nothing is synchronised."""
         if not self._file.exists():
             return None
-        settings, allowed = self._settings(), tuple(self._memory.sources.synced_folders())
+        allowed = tuple(self._memory.sources.synced_folders())
+        try:
+            settings = self._settings()
+        except PalimpsestError as error:
+            return wire.Sync("", "", problem=str(error), allowed=allowed)
+        now = wire.Sync(settings["folder"], settings["machine"], problem=self._problem, allowed=allowed)
         if self._sync is None:
-            return wire.Sync(settings["folder"], settings["machine"], problem=self._problem, allowed=allowed)
+            return now
         state = self._sync.state
         computers = tuple(wire.SyncComputer(each.name, each.at, each.has_forgotten) for each in state.computers)
-        problems = tuple(sorted(state.problems.items()))
-        return wire.Sync(
-            state.folder, state.machine, computers, state.waiting, problems, state.at, self._problem, allowed
-        )
+        skipped = tuple(sorted(state.problems.items()))
+        return replace(now, computers=computers, waiting=state.waiting, skipped=skipped, at=state.at)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, str]:
         if not self._file.exists():
             raise NotFoundError(NO_FOLDER)
-        return dict(json.loads(self._file.read_text("utf-8")))
+        try:
+            settings = json.loads(self._file.read_text("utf-8"))
+            return {name: str(settings[name]) for name in ("folder", "machine", "words")}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NotAvailableError(f"{self._file} is damaged. To write it again: pal sync init FOLDER") from error
 
     def _open(self) -> Sync:
         if self._sync is None:

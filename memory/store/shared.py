@@ -73,7 +73,8 @@ class DecisionRow(NamedTuple):
 
 
 class VerdictRow(NamedTuple):
-    id: int
+    """The verdict of a person on the answer to a question of the time `t` (ms UTC)."""
+
     t: int
     question: str
     feedback: int
@@ -180,7 +181,7 @@ def list_decisions(conn: Connection) -> list[DecisionRow]:
 
 def list_verdicts(conn: Connection) -> list[VerdictRow]:
     """The questions with a verdict of a person on their answer."""
-    query = "SELECT id, t, question, feedback FROM trace WHERE feedback IS NOT NULL ORDER BY id"
+    query = "SELECT t, question, feedback FROM trace WHERE feedback IS NOT NULL ORDER BY id"
     return [VerdictRow(*row) for row in conn.execute(query)]
 
 

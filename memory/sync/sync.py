@@ -7,6 +7,7 @@ stated again with its earlier counter."""
 
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,14 +37,13 @@ class Computer(msgspec.Struct, frozen=True):
 
 
 class SyncState(msgspec.Struct, frozen=True):
-    """`waiting`: items about what is not here yet. `problems`: why a file was left out, by its path."""
+    """After the last round, at `at`. `waiting`: items about what is not here yet. `problems`: why a file was left out,
+    by its path."""
 
-    folder: str
-    machine: str
-    computers: tuple[Computer, ...]
-    waiting: int
-    problems: dict[str, str]
-    at: datetime | None
+    computers: tuple[Computer, ...] = ()
+    waiting: int = 0
+    problems: dict[str, str] = {}
+    at: datetime | None = None
 
 
 class Sync:
@@ -58,7 +58,7 @@ class Sync:
         self._checked = 0, 0  # the newest node and edge that were compared with what is forgotten
         self._waiting = 0
         self._forgotten = 0  # items that were ever forgotten
-        self.state = SyncState(str(path), machine, (), 0, {}, None)  # at the end of the last round
+        self.state = SyncState()
         memory.store.write(synced.set_secret, self.folder.secret)
 
     @property
@@ -81,15 +81,12 @@ class Sync:
 
     def _note_state(self) -> None:
         """`state` is read by other threads, which must not touch the document during a round."""
-        self.state = SyncState(
-            str(self.folder.path), self.folder.machine,
-            tuple(
-                Computer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
-                for name, entry in sorted(self._list_computers().items())
-                if not entry.gone
-            ),
-            self._waiting, dict(self.folder.problems), from_ms(now_ms()),
-        )  # fmt: skip
+        computers = tuple(
+            Computer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
+            for name, entry in sorted(self._list_computers().items())
+            if not entry.gone
+        )
+        self.state = SyncState(computers, self._waiting, dict(self.folder.problems), from_ms(now_ms()))
 
     def forget_machine(self, machine: str) -> None:
         """Removes a computer from the folder; what it stated stays. NotFoundError, InvalidInputError."""
@@ -216,10 +213,8 @@ class Sync:
             names = shared.objects_with_key(conn, secret, fresh["object"]) if fresh["object"] else []
             uris = shared.files_with_key(conn, secret, fresh["file"]) if fresh["file"] else []
         for name in names:
-            try:
+            with suppress(NotFoundError):
                 memory.forget(object=name)
-            except NotFoundError:
-                continue
         if uris:
             memory.forgetting.forget_sources(uris)
         return any(forgotten.values())
@@ -230,7 +225,7 @@ class Sync:
             self._checked = 0, 0
         node, edge = self._checked
         with self.memory.store.reading() as conn:
-            self._checked = shared.last_ids(conn)
+            newest = shared.last_ids(conn)
             passages = facts = []
             if any(key.startswith("passage:") for key in keys):
                 hashes = shared.hashes_of(conn, (), after=node)
@@ -239,9 +234,11 @@ class Sync:
                 refs = shared.fact_refs(conn, shared.facts_after(conn, node, edge))
                 facts = [id for id, ref in refs.items() if self._make_key("fact", *ref) in keys]
         for id in facts:
-            self.memory.forget(fact=id)
+            with suppress(NotFoundError):  # it went with one that it duplicates
+                self.memory.forget(fact=id)
         for id in passages:
             self.memory.forget(episode=id)
+        self._checked = newest  # not before: after an error all of them are looked at again
         return bool(facts or passages)
 
     def _make_key(self, kind: str, *parts: object) -> str:

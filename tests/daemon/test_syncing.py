@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +14,14 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import DaemonError
+from daemon.jobs.syncing import Syncing
+from daemon.jobs.writer import Writer
+from daemon.paths import write_private
 from daemon.testing import RunningDaemon, run_daemon
+from memory.errors import NotAvailableError
 from memory.sync.folder import MARKER
 from tests.daemon.conftest import QUICK, wait_until
+from tests.memory.sync.computers import Computer
 
 SOON = 5.0  # seconds
 
@@ -103,3 +111,46 @@ def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_
         return not two.client.sources("note:boat").total
 
     wait_until(is_gone)
+
+
+@pytest.fixture
+def syncing(tmp_path: Path) -> Iterator[Syncing]:
+    with Computer(tmp_path, "anna").memory as memory:
+        writer = Writer()
+        writer.start()
+        yield Syncing(memory, writer, tmp_path / "sync.json")
+        writer.close(1)
+
+
+def test_only_the_owner_reads_the_words_whatever_the_umask(syncing: Syncing, tmp_path: Path) -> None:
+    for umask in (0o000, 0o777):
+        before = os.umask(umask)
+        try:
+            write_private(tmp_path / "sync.json", "{}")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE((tmp_path / "sync.json").stat().st_mode) == 0o600
+    syncing.init(tmp_path / "shared", "")
+    syncing.close()
+    assert stat.S_IMODE((tmp_path / "sync.json").stat().st_mode) == 0o600
+
+
+def test_a_damaged_file_of_words_is_a_problem_that_init_solves(syncing: Syncing, tmp_path: Path) -> None:
+    (tmp_path / "sync.json").write_text('{"folder": "/sha')
+    state = syncing.state()
+    assert state is not None and "damaged" in state.problem
+    with pytest.raises(NotAvailableError, match="damaged"):
+        syncing.run()
+    syncing.init(tmp_path / "shared", "")
+    syncing.close()
+    state = syncing.state()
+    assert state is not None and not state.problem
+
+
+def test_without_the_extra_its_name_is_said_and_nothing_is_written(
+    syncing: Syncing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "memory.sync.folder", None)
+    with pytest.raises(NotAvailableError, match="extra sync"):
+        syncing.init(tmp_path / "shared", "")
+    assert not (tmp_path / "sync.json").exists() and not (tmp_path / "shared").exists()
