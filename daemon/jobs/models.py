@@ -102,7 +102,8 @@ class Models:
         model = self.for_role("answer", local_only=local_only)
         named = next((name for name in self._wanted["answer"] if name != AUTO), None)
         if model is None and named and (not local_only or self.for_role("answer", local_only=False) is None):
-            raise ModelUnavailableError(f"{named} cannot be reached.")
+            _, look = self._looked.get(named.partition(":")[0], (0.0, Look()))
+            raise ModelUnavailableError(look.problem or f"{named} cannot be reached.")
         return model
 
     def drive(self, local_only: bool) -> Guarded | None:

@@ -34,6 +34,7 @@ from memory.errors import (
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
+    ModelUnavailableError,
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Message, Reply
@@ -41,7 +42,7 @@ from memory.nouns import Answer, Citation, Token, Writing
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
 from memory.stages import ComposeNote
-from memory.text.quotes import make_fence
+from memory.text.quotes import make_fence, one_line
 from memory.text.sentences import sentences
 
 PURPOSE = "answer"
@@ -322,10 +323,12 @@ def _begins_refusal(text: str) -> bool:
 
 def _missing(said: str, question: str) -> tuple[str, ...]:
     """What the model says is missing, as far as that only repeats words of the question."""
-    told = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
+    if not _begins_refusal(said):  # a refusal in other words
+        return ()
+    reason = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
     allowed = set(stems(question))
     found = []
-    for part in re.split(r"[;\n]", told):
+    for part in re.split(r"[;\n]", reason):
         words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
         if words and (content := stems(words)) and allowed.issuperset(content):
             found.append(words)
@@ -333,10 +336,16 @@ def _missing(said: str, question: str) -> tuple[str, ...]:
 
 
 def _explain_error(name: str, error: Exception) -> str:
-    """A sentence for the person."""
-    if isinstance(error, OverBudgetError):
-        return str(error)
+    """A sentence for the person, with what to do about it where the error says that."""
+    if isinstance(error, OverBudgetError | ModelUnavailableError):
+        return as_sentence(error)
     return f"{name} {next((what for kind, what in _FAILURES.items() if isinstance(error, kind)), 'failed.')}"
+
+
+def as_sentence(error: ModelError) -> str:
+    """The error's message, which may end with a command, as a sentence before another one."""
+    text = one_line(str(error))
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 _FAILURES: dict[type[Exception], str] = {

@@ -115,7 +115,7 @@ class Escalation(Answering):
             try:
                 picked = self._pick_model(pieces)
             except ModelError as error:
-                failed = str(error)
+                failed = compose.as_sentence(error)
             except Exception:  # of a plug-in
                 failed = "The model failed. Use another: pal models"
             if picked is None and refused is not None:  # it may see no other evidence

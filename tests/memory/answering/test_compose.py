@@ -164,11 +164,19 @@ def test_it_may_say_that_it_is_not_there(boat: Desk, name: str) -> None:
     assert heard.answer.text == NOT_FOUND and not heard.answer.citations
 
 
-@pytest.mark.parametrize("words", ["The evidence does not mention the colour of the boat.", "It's not specified [1]. "])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The evidence does not mention the colour of the boat.",
+        "It's not specified [1]. ",
+        "The notes do not say the colour.",
+    ],
+)
 def test_a_refusal_in_other_words_is_no_answer(boat: Desk, name: str, words: str) -> None:
     said(boat, name, Says(words))
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert heard.answer.no_answer and not heard.answer.citations
+    assert not any("not" in words for words in heard.answer.missing)
     assert heard.streamed == heard.answer.text == NOT_FOUND
 
 
@@ -197,6 +205,21 @@ def test_however_it_fails_the_lines_come_with_one_sentence_why(boat: Desk, name:
     assert heard.answer.note.endswith("This is what your notes say, word for word.")
     assert heard.answer.note.count(name) <= 1 and "\x1b" not in heard.answer.note
     assert heard.answer.trace_id is not None
+
+
+@pytest.mark.parametrize(
+    ("fails", "remedy"),
+    [
+        (Fails(401, "no", "authentication_error"), "pal models connect anthropic --key"),
+        (Fails(402, "no", "billing_error"), "Your credit at Anthropic is used up."),
+        (Fails(429, "no", "rate_limit_error"), "limited by the minute and the day. Ask again in a minute"),
+        (Fails(529, "no", "overloaded_error"), "Anthropic is overloaded. Ask again in a minute"),
+    ],
+)
+def test_a_vendors_error_comes_with_what_to_do(boat: Desk, fails: Fails, remedy: str) -> None:
+    boat.server(AWAY).answer = lambda body: fails
+    heard = boat.ask(QUESTION, lambda _: boat.away)
+    assert remedy in heard.answer.note and heard.answer.note.endswith(". This is what your notes say, word for word.")
 
 
 def test_a_model_that_refuses(boat: Desk) -> None:
