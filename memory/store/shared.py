@@ -308,37 +308,30 @@ def find_message(conn: Connection, chat: int, role: str, t: int, words: str) -> 
     return rows[0] if rows else None
 
 
-def read_message(conn: Connection, id: int) -> tuple[str, str, bool, list[dict[str, Any]]]:
-    """(text, state, whether there was no answer, citations) of a message; a citation names its passage by hash."""
+def read_message(conn: Connection, id: int) -> dict[str, Any]:
+    """The content of a message: `text`, `state`, `no_answer`, and what is `cited`, with the hash of its passage."""
     query = "SELECT text, state, no_answer, citations FROM message WHERE id = ?"
     text, state, no_answer, citations = conn.execute(query, (id,)).fetchone()
     cited = json.loads(citations)
     hashes = hashes_of(conn, {citation["episode_id"] for citation in cited})
     for citation in cited:
         citation["episode_id"] = hashes.get(citation["episode_id"], "")
-    return text, state, bool(no_answer), cited
+    return {"text": text, "state": state, "no_answer": bool(no_answer), "cited": cited}
 
 
-def write_message(
-    conn: Connection,
-    id: int,
-    text: str,
-    state: str,
-    no_answer: bool,
-    cited: Sequence[dict[str, Any]],
-    trace: int | None,
-) -> None:
-    """Writes the content of a message from another computer; its citations of passages that are here lead to them."""
-    here = passages_by_hash(conn, {citation["episode_id"] for citation in cited})
+def write_message(conn: Connection, id: int, message: dict[str, Any], trace: int | None) -> None:
+    """Writes the content of a message from another computer, as `read_message` has it; its citations of passages that
+    are here lead to them."""
+    here = passages_by_hash(conn, {citation["episode_id"] for citation in message["cited"]})
     citations = []
-    for citation in cited:
+    for citation in message["cited"]:
         episode = next(iter(here.get(citation["episode_id"], ())), 0)
         query = "SELECT uri FROM source s JOIN episode e ON e.source_id = s.id WHERE e.node_id = ?"
         uri = next((uri for (uri,) in conn.execute(query, (episode,))), citation["uri"])
         citations.append(citation | {"episode_id": episode, "uri": uri})
     conn.execute(
         "UPDATE message SET text = ?, state = ?, no_answer = ?, citations = ?, trace_id = ? WHERE id = ?",
-        (text, state, no_answer, to_json(citations), trace, id),
+        (message["text"], message["state"], message["no_answer"], to_json(citations), trace, id),
     )
 
 

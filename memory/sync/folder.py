@@ -10,8 +10,8 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -63,16 +63,14 @@ class SharedFolder:
 
     def open(self) -> None:
         """Makes the folder, or checks that it is one of these words. InvalidInputError, NotAvailableError."""
-        marker = self.path / MARKER
-        try:
+        with self._explaining():
             self.path.mkdir(parents=True, exist_ok=True)
-            if not marker.exists():
+            if not (self.path / MARKER).exists():
                 self._put(MARKER, b"")
-            self._load(MARKER)
-        except (InvalidTag, ValueError) as error:
-            raise InvalidInputError(f"These words are not those of {self.path}.") from error
-        except OSError as error:
-            raise NotAvailableError(f"{self.path} cannot be used: {error.strerror or error}.") from error
+            try:
+                self._load(MARKER)
+            except (InvalidTag, ValueError) as error:
+                raise InvalidInputError(f"These words are not those of {self.path}.") from error
 
     def find_changes(self, again: bool = False) -> list[str]:
         """The files that were not read yet, as relative paths, and those that could not be read: once, unless `again`.
@@ -116,23 +114,19 @@ class SharedFolder:
     def write(self, update: bytes) -> None:
         """Writes a file of this computer. NotAvailableError."""
         name = self.next_name()
-        try:
+        with self._explaining():
             (self.path / self.machine).mkdir(mode=0o700, exist_ok=True)
             self._put(name, update)
             self._read[name] = _stamp(self.path / name)
-        except OSError as error:
-            raise NotAvailableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
     def rewrite(self, snapshot: bytes) -> None:
         """Writes all of the document as one file, and removes this computer's earlier ones. NotAvailableError."""
         earlier, own = self.list_own(), f"{self.machine}/"
         self._read = {name: stamp for name, stamp in self._read.items() if not name.startswith(own)}
         self.write(snapshot)
-        try:
+        with self._explaining():
             for name in earlier:
                 (self.path / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise NotAvailableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
     def list_own(self) -> list[str]:
         """The files of this computer, in order."""
@@ -158,11 +152,15 @@ class SharedFolder:
                 folder.rmdir()
 
     def _scan(self, path: Path) -> list[os.DirEntry[str]]:
+        with self._explaining(), os.scandir(path) as entries:
+            return list(entries)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
         try:
-            with os.scandir(path) as entries:
-                return list(entries)
+            yield
         except OSError as error:
-            raise NotAvailableError(f"{path} cannot be read: {error.strerror or error}.") from error
+            raise NotAvailableError(f"{self.path} cannot be used: {error.strerror or error}.") from error
 
     def _put(self, name: str, update: bytes) -> None:
         """Writes a file: whole, or not at all. OSError."""

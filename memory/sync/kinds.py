@@ -48,6 +48,7 @@ class Kind(ABC):
     """One kind of items. `machine` is the name of this computer."""
 
     name: ClassVar[str]
+    missing: ClassVar[object] = NOTHING  # what became of an item that was here and is not
 
     def __init__(self, memory: Memory, secret: bytes, machine: str) -> None:
         self.memory = memory
@@ -67,8 +68,8 @@ class Kind(ABC):
         """Makes the memory match these; returns the keys of those that do now."""
 
     def miss(self, conn: Connection, value: Any) -> Any:
-        """What became of an item that was here and is not; `value` is the statement about it."""
-        return NOTHING
+        """What became of an item that was here and is not, or what to state instead of `value`."""
+        return self.missing
 
     def forget(self, rows: Collection[Any]) -> None:  # noqa: B027 - of most kinds nothing is left to remove
         """Removes items that were forgotten elsewhere for good."""
@@ -98,7 +99,7 @@ class Kind(ABC):
 class Notes(Kind):
     """Notes that are in no file: remembered ones, statements in the chat, the profile, notes and sessions of agents."""
 
-    name = "note"
+    name, missing = "note", GONE
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
         return {self.key(row.uri): Item(row.mark, row) for row in reversed(shared.list_notes(conn))}
@@ -126,9 +127,6 @@ class Notes(Kind):
         values = [other.get("document", {}).get("properties", {}).values() for other in item.others]
         return [str(value) for each in values for value in each] if "document" in item.value else []
 
-    def miss(self, conn: Connection, value: Any) -> Any:
-        return GONE
-
     def forget(self, rows: Collection[shared.NoteRow]) -> None:
         for row in rows:
             with suppress(NotFoundError):
@@ -138,7 +136,7 @@ class Notes(Kind):
 class Reads(Kind):
     """What a model read in a passage: the other computers need not have it read again."""
 
-    name = "read"
+    name, missing = "read", DROPPED
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
         return {self.key(row.sha): Item(row.mark, row) for row in shared.list_read(conn)}
@@ -150,9 +148,6 @@ class Reads(Kind):
             "relations": shared.read_relations(conn, row.episode, row.model),
             "theses": shared.read_theses(conn, row.episode),
         }
-
-    def miss(self, conn: Connection, value: Any) -> Any:
-        return DROPPED
 
     def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
         with self.memory.store.reading() as conn:
@@ -324,16 +319,13 @@ class Verdicts(Kind):
 class Chats(Kind):
     """Chats with the memory: their titles."""
 
-    name = "chat"
+    name, missing = "chat", GONE
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
         return {self.key(row[1]): Item(shared.hash_text(row[2]), row) for row in shared.list_chats(conn)}
 
     def describe(self, conn: Connection, row: tuple[int, int, str]) -> Any:
         return {"created": row[1], "title": row[2]}
-
-    def miss(self, conn: Connection, value: Any) -> Any:
-        return GONE
 
     def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
         with self.memory.store.writing() as conn:
@@ -353,7 +345,7 @@ class Chats(Kind):
 class Messages(Kind):
     """The messages of chats with the memory, each for itself: two computers may go on with one chat."""
 
-    name = "message"
+    name, missing = "message", GONE
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
         return {
@@ -361,16 +353,10 @@ class Messages(Kind):
         }
 
     def describe(self, conn: Connection, row: shared.MessageRow) -> Any:
-        text, state, no_answer, cited = shared.read_message(conn, row.id)
+        content = shared.read_message(conn, row.id)
         if row.is_withheld:
-            text, cited = WITHHELD.format(self.machine), []
-        return {
-            "chat": row.chat, "role": row.role, "t": row.t, "asked": row.asked, "text": text, "state": state,
-            "no_answer": no_answer, "cited": cited,
-        }  # fmt: skip
-
-    def miss(self, conn: Connection, value: Any) -> Any:
-        return GONE
+            content |= {"text": WITHHELD.format(self.machine), "cited": []}
+        return {"chat": row.chat, "role": row.role, "t": row.t, "asked": row.asked} | content
 
     def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
         done = set()
@@ -387,9 +373,7 @@ class Messages(Kind):
                 if id is None:
                     id = conversations.append(conn, chat, role, message["text"], t)
                 trace = message["asked"] and shared.find_trace(conn, message["asked"])
-                shared.write_message(
-                    conn, id, message["text"], message["state"], message["no_answer"], message["cited"], trace
-                )
+                shared.write_message(conn, id, message, trace)
         return done
 
     def forget(self, rows: Collection[shared.MessageRow]) -> None:
