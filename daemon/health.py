@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.exposure import describe_exposure
-from daemon.config.settings import describe_ignored
+from daemon.config.settings import SettingsError, describe_ignored
 from daemon.paths import Paths
 from daemon.terminal import count, list_sync_problems
 
@@ -54,7 +54,7 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     """Check a daemon that answers. DaemonDownError, DaemonError."""
     now = client.status()
     yield HealthCheck("daemon")
-    for problem in filter(None, (describe_exposure(paths.config), describe_ignored(paths.config))):
+    for problem in _settings(paths):
         yield HealthCheck("config.toml", problem)
     yield from check_place("file", [*client.check().problems, *_damage(now)])
     yield from check_place("disk", [*_disk(now), *_places(paths)])
@@ -76,6 +76,13 @@ def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
         yield HealthCheck(place, problem, next((fix for fix in FIXES if fix in problem), ""))
     if not is_reported:
         yield HealthCheck(place)
+
+
+def _settings(paths: Paths) -> Iterator[str]:
+    try:
+        yield from filter(None, (describe_exposure(paths.config), describe_ignored(paths.config)))
+    except SettingsError as error:  # an edit since the daemon began, which it does not know of
+        yield str(error)
 
 
 def _damage(now: wire.Status) -> Iterator[str]:

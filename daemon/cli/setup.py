@@ -91,7 +91,7 @@ def _open_chat(ctx: click.Context) -> None:
 
 
 def _ask(session: Session, choices: Choices) -> None:
-    output.say("Enter skips a question, or keeps what is in brackets. Ctrl+C ends without a change.")
+    output.say("Enter skips a question, or keeps what is in brackets. Ctrl+C changes nothing.")
     try:
         _ask_who(session.client.profile().profile, choices)
         lacking = _ask_for_folders(session, choices)

@@ -28,6 +28,6 @@ def describe_exposure(config: Path) -> str:
     line = text.count("\n", 0, secrets[0].start) + 1
     kind = secrets[0].kind.replace("-", " ")
     return (
-        f"Others can read {config}, and line {line} looks like it holds your {kind}. Mend that:"
+        f"Others can read {config}, and line {line} looks like it holds your {kind}. To fix that:"
         f" chmod 600 {shlex.quote(str(config))}"
     )

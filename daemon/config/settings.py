@@ -313,7 +313,7 @@ def read_settings(path: Path) -> tuple[Settings, list[str]]:
     """The same, with the names in the file that are no settings, as of an earlier version; they are ignored."""
     try:
         return parse(path.read_text("utf-8"), path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Settings(), []
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(

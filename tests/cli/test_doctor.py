@@ -156,6 +156,14 @@ def test_a_key_in_settings_that_others_can_read_is_told(shell: Shell) -> None:
     assert shell.pal("doctor").code == 0
 
 
+def test_settings_that_cannot_be_read_any_more_are_a_problem_among_the_others(shell: Shell) -> None:
+    shell.pal("remember", "The gate is green.")
+    (shell.home / "config.toml").write_text("[disk\n", "utf-8")
+    said = shell.pal("doctor")
+    assert said.code == 1 and "Traceback" not in said.out + said.err
+    assert "config.toml is not TOML" in said.out and "move it away to use the defaults" in said.out
+
+
 def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> None:
     shell.pal("remember", "The gate is green.")
     shell.pal("daemon", "stop")

@@ -18,6 +18,7 @@ NAMES = {
     "daemon": "Daemon", "file": "The memory's file", "disk": "The disk", "backups": "Backups",
     "folders": "Folders", "embedder": "Embedder", "night": "Nightly jobs",
     "config.toml": "The settings", "readers": "Readers", "plug-ins": "Plug-ins",
+    "models": "Models", "sync": "Other computers",
 }  # fmt: skip
 
 
