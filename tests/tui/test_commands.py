@@ -10,7 +10,7 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
-from tui.actions import find_command, parse_command
+from tui.actions import find_command, find_commands, parse_command
 from tui.chat.screen import ChatScreen
 from tui.dialogs.help import HelpScreen
 from tui.dialogs.sessions import SessionsScreen
@@ -123,7 +123,10 @@ async def test_commands_do_what_their_keys_do() -> None:
 
 async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
-        await chat.pilot.press("/", "s")
+        await chat.pilot.press("/")
+        slashes = [action.slash for action in find_commands("")]
+        assert slashes[0] == "help" and slashes[-1] == "quit", "leaving is offered last, as in the palette"
+        await chat.pilot.press("s")
         first, *rest = chat.said("#suggestions").splitlines()
         told = "Choose an earlier session; search or delete."
         assert first.split(maxsplit=2) == ["▸", "/sessions", told]

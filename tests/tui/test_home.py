@@ -186,7 +186,7 @@ async def test_a_memory_that_is_read_in_says_so_and_fills_home_then() -> None:
         client.state, client.suggested = world.STATUS, world.SUGGESTED
         chat.app.shared.link.refresh_status()
         await chat.until(lambda: "Who is the mayor?" in chat.text())
-        assert "It holds 86 notes" in chat.words() and "is being built" not in chat.text()
+        assert "It watches notes." in chat.words() and "is being built" not in chat.text()
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])

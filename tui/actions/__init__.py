@@ -43,7 +43,6 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
     Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands",
            priority=True),
-    Action("Quit", "Leave the chat; sessions are saved.", "quit", "app", "ctrl+q", "quit", palette=True, priority=True),
     Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
     *(
@@ -53,7 +52,11 @@ EVERYWHERE: tuple[Action, ...] = (
     ),
 )  # fmt: skip
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *TABLE)
+QUIT = Action(
+    "Quit", "Leave the chat; sessions are saved.", "quit", "app", "ctrl+q", "quit", palette=True, priority=True
+)
+
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *TABLE, QUIT)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

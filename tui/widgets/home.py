@@ -309,8 +309,7 @@ class Home(Container):
 def _headline(status: wire.Status) -> Content:
     if status.stats.sources:
         watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.folders)
-        holds = f"It holds {count(status.stats.sources, 'note')} and {count(status.stats.episodes, 'passage')}"
-        more = f"↑ goes to the lists. {holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}."
+        more = f"↑ goes to the lists.{' It watches ' + display_safe(watched, line=True) + '.' if watched else ''}"
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
     if status.folders or status.queue:
         return Content.assemble(
