@@ -12,7 +12,7 @@ older ones, marked "earlier". The answers to the parts of a question are merged 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count, takewhile
@@ -152,7 +152,9 @@ def _select(
     lines, asked = select_by_type(state, candidates, usual), state.question.type
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not chains.candidates
     is_clear = not asks_one or is_clear_answer(lines, certainty)
-    return fold(state, lines, is_clear), chains, is_clear
+    hops = chains.chains[0].lines if chains.chains else ()
+    is_first_hop = any(line.episode.id == lines[0].episode.id for line in hops)
+    return fold(state, lines, is_clear, {line.thesis_id for line in hops if is_first_hop}), chains, is_clear
 
 
 def _list(
@@ -250,10 +252,12 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
     return list(candidates)
 
 
-def fold(state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool) -> list[AnswerCandidate]:
+def fold(
+    state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool, hops: Collection[int]
+) -> list[AnswerCandidate]:
     """The lines of an answer, the first of them with its value if it `is_clear`. If the question asks for one thing,
-    the next lines are folded, except former values: all of them after a clear answer, else those after MAX_UNFOLDED.
-    After a fact of the owner other people's lines are left out."""
+    the next lines are folded, except former values and `hops` (thesis ids), those of the best chain: all of them after
+    a clear answer, else those after MAX_UNFOLDED. After a fact of the owner other people's lines are left out."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0])) if is_clear else selected[0]
@@ -264,7 +268,8 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool
     if state.question.type.kind in ONE_THING:
         shown = 0 if is_clear else MAX_UNFOLDED - 1
         for place, line in enumerate(rest[shown:], shown):
-            rest[place] = replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
+            if line.thesis_id not in hops:
+                rest[place] = replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
     return [first, *past, *rest]
 
 

@@ -114,6 +114,7 @@ def test_why_draws_the_chain_with_the_numbers_of_the_answer(fresh: Memory, quest
     answer, _ = asked(fresh, question)
     assert answer.trace_id is not None
     assert list(fresh.questions.why(answer.trace_id).chain) == chains
+    assert not any(citation.folded for citation in answer.citations), "each hop is shown"
     titles = [citation.title for citation in answer.citations]
     assert titles == [
         "Marta",
