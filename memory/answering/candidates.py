@@ -408,21 +408,28 @@ class ShownChain:
     def write(self, numbers: Sequence[int]) -> str:
         """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, with the `numbers` (h,) of its
         lines."""
-        return "; ".join(map(_write_hop, self.names, self.lines, self.names[1:], numbers))
+        hops = zip(self.names, self.lines, self.names[1:], numbers, strict=False)
+        return "; ".join(
+            f"{source} {_write_relation(source, line, target) or '->'} {target} [{number}]" if target
+            else f"{source} [{number}]"
+            for source, line, target, number in hops
+        )  # fmt: skip
+
+    def states_relations(self) -> bool:
+        """Whether each of its lines says how its two objects are related."""
+        return all(map(_write_relation, self.names, self.lines, self.names[1:]))
 
 
-def _write_hop(source: str, line: AnswerCandidate, target: str, number: int) -> str:
-    """A hop with the words of its line between the two names as its relation, if these are few."""
+def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
+    """The words of a line between two names as an arrow, if these are few, else ""."""
     text = line.claim.casefold()
     begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
-    relation = ""
     if min(begins) >= 0:
         first, second = (source, target) if begins[0] < begins[1] else (target, source)
         between = " ".join(line.claim[min(begins) + len(first) : max(begins)].split()).strip(" ,;:—–-|")
         if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
-            relation = f"- {between} ->" if first == source else f"<- {between} -"
-    hop = f"{source} {relation or '->'} {target}" if target else source
-    return f"{hop} [{number}]"
+            return f"- {between} ->" if first == source else f"<- {between} -"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,10 @@ def _select(
     lines, asked = select_by_type(state, candidates, usual), state.question.type
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not chains.candidates
     is_clear = not asks_one or is_clear_answer(lines, certainty)
-    hops = chains.chains[0].lines if chains.chains else ()
-    is_first_hop = any(line.episode.id == lines[0].episode.id for line in hops)
-    return fold(state, lines, is_clear, {line.thesis_id for line in hops if is_first_hop}), chains, is_clear
+    best = chains.chains[0] if chains.chains else None
+    hops = best.lines if best is not None and best.states_relations() else ()
+    leads_on = any(line.episode.id == lines[0].episode.id for line in hops)
+    return fold(state, lines, is_clear, {line.thesis_id for line in hops if leads_on}), chains, is_clear
 
 
 def _list(
@@ -256,7 +257,7 @@ def fold(
     state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool, hops: Collection[int]
 ) -> list[AnswerCandidate]:
     """The lines of an answer, the first of them with its value if it `is_clear`. If the question asks for one thing,
-    the next lines are folded, except former values and `hops` (thesis ids), those of the best chain: all of them after
+    the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: all of them after
     a clear answer, else those after MAX_UNFOLDED. After a fact of the owner other people's lines are left out."""
     if not selected:
         return []
