@@ -41,7 +41,7 @@ from memory.answering.facts import (
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
-from memory.answering.selection import select_best, select_by_type
+from memory.answering.selection import contradicts, select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
 from memory.retrieval.question_type import ExpectedType, asks_course, expected_types
@@ -257,8 +257,9 @@ def fold(
     state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool, hops: Collection[int]
 ) -> list[AnswerCandidate]:
     """The lines of an answer, the first of them with its value if it `is_clear`. If the question asks for one thing,
-    the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: all of them after
-    a clear answer, else those after MAX_UNFOLDED. After a fact of the owner other people's lines are left out."""
+    the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: after a clear
+    answer all but those that contradict it, else those after MAX_UNFOLDED. After a fact of the owner other people's
+    lines are left out."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0])) if is_clear else selected[0]
@@ -267,7 +268,10 @@ def fold(
     if first.own:
         return [first, *past, *(line for line in rest if line.own)]
     if state.question.type.kind in ONE_THING:
-        shown = 0 if is_clear else MAX_UNFOLDED - 1
+        shown = MAX_UNFOLDED - 1
+        if is_clear:
+            rest.sort(key=lambda line: not contradicts(line, first))
+            shown = min(shown, sum(contradicts(line, first) for line in rest))
         for place, line in enumerate(rest[shown:], shown):
             if line.thesis_id not in hops:
                 rest[place] = replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))

@@ -141,6 +141,16 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
 
 
+def contradicts(line: AnswerCandidate, first: AnswerCandidate) -> bool:
+    """Whether a line has another value for the field of the first one, and covers as much of the question itself: of
+    two phone numbers of a person neither is known to be the former one."""
+    if not all(": " in candidate.source.text for candidate in (line, first)):
+        return False  # one of them is no field
+    (key, value), (other_key, other) = _split_field(line), _split_field(first)
+    covers = line.features.line_coverage >= first.features.line_coverage
+    return bool(key) and key == other_key and covers and not refines(value, other) and not refines(other, value)
+
+
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
     """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
     before, _, value = line.source.text.rpartition(": ")

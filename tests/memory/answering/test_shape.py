@@ -65,6 +65,21 @@ def cite(n: int, **how: object) -> Citation:
     return Citation(n, 1, "/a.md", "a", "words", **how)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (("Hedda's phone: 0161 496 0500", "Hedda's phone: 0161 496 0403"), 2),
+        (("Hedda's phone: 0161 496 0500", "Otto's phone: 0161 496 0403"), 1),
+    ],
+)
+def test_another_value_of_the_same_field_is_not_folded(texts: tuple[str, str], shown: int) -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for number, text in enumerate(texts):
+            memory.remember(text, title=f"Card {number}", source=f"/{number}.md")
+        lines = ask(memory, "What is Hedda's phone?").lines
+    assert sum(line.kind == "answer" for line in lines) == shown
+
+
 def test_the_lines_are_read_off_the_text_and_its_citations() -> None:
     text = "Where?\n- Rent: 520 [1]\n- earlier: Rent: 480 [2]\n\n- It was cold [3] [4]"
     cited = [cite(1, value="520"), cite(2, earlier=True), cite(3, folded=True), cite(4, folded=True)]
