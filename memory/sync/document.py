@@ -15,7 +15,7 @@ FORGETTINGS = ("file", "passage", "object", "fact")
 ITEMS = ("note", "read", "correction", "decision", "verdict", "chat", "message")  # in the order they are taken in
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+class SharedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """The statement of one computer about an item. `n`: its Lamport counter; `t`: its clock, ms UTC, for people only;
     `seen`: the entries of the item that it knew ({computer: counter}); `after`: the counter of the forgetting that it
     knew. `gone`: the item was forgotten."""
@@ -42,7 +42,7 @@ class Resolved(msgspec.Struct, frozen=True):
     dead: tuple[str, ...] = ()
 
 
-def resolve(entries: Mapping[str, Entry]) -> Resolved:
+def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
     """A forgetting wins over all that did not know of it. Else the higher counter wins, which is the later one if one
     knew of the other, then the name of the computer."""
     forgotten = max(entry.n if entry.gone else entry.after for entry in entries.values())
@@ -77,16 +77,16 @@ class SyncDocument:
         self._doc.apply_update(update)
         self._written = self._doc.get_state()
 
-    def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, Entry]]:
+    def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, SharedEntry]]:
         """{key of an item: {computer: its entry}}."""
-        entries: dict[str, dict[str, Entry]] = {}
+        entries: dict[str, dict[str, SharedEntry]] = {}
         for kind in kinds:
             for place, text in self._map(kind).items():
                 hash, _, machine = place.partition("/")
-                entries.setdefault(f"{kind}:{hash}", {})[machine] = msgspec.json.decode(text, type=Entry)
+                entries.setdefault(f"{kind}:{hash}", {})[machine] = msgspec.json.decode(text, type=SharedEntry)
         return entries
 
-    def put(self, key: str, machine: str, entry: Entry) -> None:
+    def put(self, key: str, machine: str, entry: SharedEntry) -> None:
         kind, hash = key.split(":")
         self.is_changed, self._is_kept = True, False
         self._map(kind)[f"{hash}/{machine}"] = msgspec.json.encode(entry).decode()

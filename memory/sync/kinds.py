@@ -38,13 +38,13 @@ def name_disputed(key: str, value: str) -> str:
 
 
 class Item(NamedTuple):
-    """An item of this memory: a mark that changes with it, and what `Kind.describe` needs."""
+    """An item of this memory: a mark that changes with it, and what `SharedKind.describe` needs."""
 
     mark: str
     row: Any
 
 
-class Kind(ABC):
+class SharedKind(ABC):
     """One kind of items. `machine` is the name of this computer."""
 
     name: ClassVar[str]
@@ -96,7 +96,7 @@ class Kind(ABC):
                 self.memory.knowledge.dispute(fact, value, receipt.episode_ids[0])
 
 
-class Notes(Kind):
+class Notes(SharedKind):
     """Notes that are in no file: remembered ones, statements in the chat, the profile, notes and sessions of agents."""
 
     name, missing = "note", GONE
@@ -133,7 +133,7 @@ class Notes(Kind):
                 self.memory.forgetting.forget_sources([row.uri])
 
 
-class Reads(Kind):
+class Reads(SharedKind):
     """What a model read in a passage: the other computers need not have it read again."""
 
     name, missing = "read", DROPPED
@@ -186,7 +186,7 @@ def _read_extraction(value: Any) -> Extraction:
     return Extraction(relations, theses)
 
 
-class Corrections(Kind):
+class Corrections(SharedKind):
     """Values of facts that the person corrected by hand."""
 
     name = "correction"
@@ -234,7 +234,7 @@ class Corrections(Kind):
             self.memory.knowledge.correct(fact, value, receipt.episode_ids[0])
 
 
-class Decisions(Kind):
+class Decisions(SharedKind):
     """What a person decided in the review, and what a model decided about two facts; without words of notes."""
 
     name = "decision"
@@ -291,7 +291,7 @@ class Decisions(Kind):
         return revisions.find_between(conn, *facts.values()) if len(facts) == 2 else None
 
 
-class Verdicts(Kind):
+class Verdicts(SharedKind):
     """A person's verdicts on answers, by the question and its time. What was learnt from it stays on its computer."""
 
     name = "verdict"
@@ -316,7 +316,7 @@ class Verdicts(Kind):
         return set(items)
 
 
-class Chats(Kind):
+class Chats(SharedKind):
     """Chats with the memory: their titles."""
 
     name, missing = "chat", GONE
@@ -342,7 +342,7 @@ class Chats(Kind):
             self.memory.conversations.delete(id)
 
 
-class Messages(Kind):
+class Messages(SharedKind):
     """The messages of chats with the memory, each for itself: two computers may go on with one chat."""
 
     name, missing = "message", GONE

@@ -20,7 +20,7 @@ from memory.nouns import DISPUTED
 from memory.protocols import Write, write_directly
 from memory.store import shared, synced
 from memory.store.synced import FORGOTTEN_HERE, Agreed
-from memory.sync.document import FORGETTINGS, MACHINE, Entry, Resolved, SyncDocument, resolve
+from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, SyncDocument, resolve
 from memory.sync.folder import MOST_FILES, SharedFolder
 from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, name_disputed
 from memory.time.timestamps import from_ms, now_ms
@@ -146,7 +146,11 @@ class Sync:
         return changed
 
     def _state_changes(
-        self, conn: Any, entries: dict[str, dict[str, Entry]], agreed: Mapping[str, Agreed], here: Mapping[str, Item]
+        self,
+        conn: Any,
+        entries: dict[str, dict[str, SharedEntry]],
+        agreed: Mapping[str, Agreed],
+        here: Mapping[str, Item],
     ) -> dict[str, Agreed | None]:
         """Writes what changed in this memory since the last agreement into the document; returns the new agreements."""
         own = self.folder.machine
@@ -158,7 +162,7 @@ class Sync:
             known = [entry for name, entry in places.items() if row.seen.get(name, 0) >= entry.n]
             after = max((entry.n if entry.gone else entry.after for entry in known), default=0)
             n = n or max(clock, places[own].n if own in places else 0) + 1
-            places[own] = Entry(n, now_ms(), row.seen, 0 if gone else after, gone, value)
+            places[own] = SharedEntry(n, now_ms(), row.seen, 0 if gone else after, gone, value)
             self._document.put(key, own, places[own])
             if len(places) == 1 or row.seen | {own: n} == _count(places):
                 rows[key] = Agreed(_count(places), mark)
@@ -246,10 +250,10 @@ class Sync:
 
     # Computers and files --------------------------------------------------------------------------
 
-    def _list_computers(self) -> dict[str, Entry]:
+    def _list_computers(self) -> dict[str, SharedEntry]:
         """{computer: the last statement about it}."""
         stated = [entry for places in self._document.list_entries([MACHINE]).values() for entry in places.values()]
-        computers: dict[str, Entry] = {}
+        computers: dict[str, SharedEntry] = {}
         for entry in sorted(stated, key=lambda entry: (entry.gone, entry.n)):
             computers[entry.value["name"]] = entry
         return computers
@@ -259,7 +263,7 @@ class Sync:
         before = self._list_computers().get(machine)
         first = first or (before.value.get("first", "") if before else "")
         value = {"name": machine, "erased": 0 if gone else self._forgotten, "first": first}
-        entry = Entry(before.n + 1 if before else 1, now_ms(), gone=gone, value=value)
+        entry = SharedEntry(before.n + 1 if before else 1, now_ms(), gone=gone, value=value)
         self._document.put(self._make_key(MACHINE, machine), self.folder.machine, entry)
 
     def _leave_if_removed(self) -> None:
@@ -291,7 +295,7 @@ class Sync:
         self._document.note_written()
 
 
-def _count(places: Mapping[str, Entry]) -> dict[str, int]:
+def _count(places: Mapping[str, SharedEntry]) -> dict[str, int]:
     return {name: entry.n for name, entry in sorted(places.items())}
 
 

@@ -19,7 +19,7 @@ def test_each_part_is_taken_away_and_put_back(tmp_path: Path, capsys: pytest.Cap
     assert worth.main(["--data", str(tmp_path), "--parts", *parts, "--json"]) == 0
     rows = {row["part"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
     assert [*rows] == ["all", "features: cosine", "refusal: absent names", *(p for p in worth.PARTS if "lists" in p)]
-    assert rows["all"]["first"] == 100 and rows["lists"]["changed"] == 0
+    assert rows["all"]["first"] == 100 and rows["lists and digests"]["changed"] == 0
     assert rows["refusal: absent names"]["all first"] == -33.3
     assert extractive.absent_names is absent_names
 

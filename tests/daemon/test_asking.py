@@ -94,7 +94,7 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
             assert messages(memory, chat)[1] == ("memory", "The tide turns.", "complete")
             assert event.conversation == chat
     asking.join(60)
-    assert memory.ended
+    assert writer.close(60) and memory.ended  # the writer stores the rest
 
 
 async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slow, writer: Writer) -> None:

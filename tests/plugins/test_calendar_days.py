@@ -14,6 +14,7 @@ from icalendar import Calendar
 from recurring_ical_events import of
 
 from memory.answering.entries import read_entries
+from memory.nouns import Episode, Source
 from memory.time.recurrence import list_event_days
 from plugins.readers.common.calendars import convert
 from tests.examples import examples
@@ -30,8 +31,9 @@ def calendar(*events: str, head: str = "") -> str:
 
 def reported(text: str, since: date, until: date) -> list[date]:
     document = convert(text)
-    entries = [one for one in read_entries(document.text) if one.state == ""]
-    return sorted(d for one in entries for d in list_event_days(document.text[one.start : one.end], since, until))
+    episode = Episode(1, Source(1, "a.ics", "file", "a", "ics"), 0, "a", document.text)
+    entries = [entry for entry in read_entries(episode) if entry.state == ""]
+    return sorted(d for entry in entries for d in list_event_days(document.text[entry.start : entry.end], since, until))
 
 
 def reference(text: str, since: date, until: date) -> list[date]:

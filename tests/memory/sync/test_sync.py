@@ -16,7 +16,7 @@ from memory.nouns import Answer, Citation, Document, Policy
 from memory.services.knowledge import Knowledge
 from memory.sync import folder as folder_module
 from memory.sync import sync as syncing
-from memory.sync.document import Entry, resolve
+from memory.sync.document import SharedEntry, resolve
 from memory.sync.folder import MARKER, MOST_FILES, SharedFolder, make_words
 from tests.memory.sync.computers import DAY, WORDS, Computer, agree, carry, carry_all, make_computers
 
@@ -42,20 +42,24 @@ def shared_text(computer: Computer, at: Computer) -> bytes:
 
 
 def test_of_two_that_know_of_each_other_the_later_wins_whatever_the_clocks_say() -> None:
-    first = Entry(1, t=2 * YEAR_MS, value="old")
-    later = Entry(2, t=0, seen={"anna": 1}, value="new")
+    first = SharedEntry(1, t=2 * YEAR_MS, value="old")
+    later = SharedEntry(2, t=0, seen={"anna": 1}, value="new")
     assert resolve({"anna": first, "berta": later}).value == "new"
 
 
 def test_a_forgetting_wins_over_what_did_not_know_of_it_and_not_over_what_did() -> None:
-    gone = Entry(2, t=0, gone=True)
-    assert resolve({"anna": gone, "berta": Entry(9, t=0, value="edited meanwhile")}).gone
-    assert resolve({"anna": gone, "berta": Entry(9, t=0, after=2, value="wanted again")}).value == "wanted again"
+    gone = SharedEntry(2, t=0, gone=True)
+    assert resolve({"anna": gone, "berta": SharedEntry(9, t=0, value="edited meanwhile")}).gone
+    assert resolve({"anna": gone, "berta": SharedEntry(9, t=0, after=2, value="wanted again")}).value == "wanted again"
 
 
 def test_values_of_the_same_time_are_both_known() -> None:
     item = resolve(
-        {"anna": Entry(3, t=0, value="a"), "berta": Entry(1, t=0, value="b"), "clara": Entry(2, t=0, value="a")}
+        {
+            "anna": SharedEntry(3, t=0, value="a"),
+            "berta": SharedEntry(1, t=0, value="b"),
+            "clara": SharedEntry(2, t=0, value="a"),
+        }
     )
     assert (item.value, item.others) == ("a", ("b",))
 
