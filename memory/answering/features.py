@@ -31,6 +31,7 @@ from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
 SCALE = 4.5  # the difference of two scores is about the log odds that one line answers and not the other
+UNDATED = 0.5  # the newness of a line without a date: it is neither new nor old
 RECENCY = 1.25  # the newest line counts by this much more than the oldest of equal relevance
 EPSILON = 1e-6
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
@@ -182,8 +183,10 @@ class QueryFeatures:
         return cosines
 
     def newness(self, episode: Episode) -> float:
-        """In [0, 1]: the share of the retrieved episodes that are not newer."""
-        return bisect_right(self._times, episode.at) / len(self._times) if episode.at and self._times else 0.0
+        """In [0, 1]: the share of the dated episodes retrieved that are not newer; UNDATED for one without a date."""
+        if not self._times:
+            return 0.0
+        return bisect_right(self._times, episode.at) / len(self._times) if episode.at else UNDATED
 
     def coverage(self, *texts: str) -> float:
         """The share of the question's weight that these texts cover together."""
@@ -255,6 +258,10 @@ class QueryFeatures:
             ),
         }
         return frozenset(kind for kind in self._expected if contains[kind])
+
+    def fits(self, text: str) -> bool:
+        """Whether a text contains a kind of thing that the question asks for, or the question asks for no kind."""
+        return not self._expected or bool(self.holds_expected(text))
 
     def _content_words(self, text: str) -> set[str]:
         if text not in self._words:

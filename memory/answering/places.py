@@ -41,6 +41,7 @@ _DUE = re.compile(r"Due: \d{4}-\d\d-\d\d")  # of a calendar's task
 _ANY_LINE = re.compile("")
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
+_TAG = re.compile(r"(?<!\S)#[^\W\d][\w/-]*")
 _NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its first field may be called "Title"
 
 
@@ -49,8 +50,8 @@ class Place:
     """A line of a passage from `start` to `end`; an entry of a calendar with all its lines, a task's heading with the
     lines that plan it. `above`: the headings, line with a colon and items that lead to it, outermost first; `level`
     of these are items. `head`: the cells of its table's head, which is a heading itself. `speaker`: whose turn of
-    a chat it is. `filing`: a line of a mail's head, a date, links. `text`: its words without marks; `box`: its box,
-    "x" of "[x]"; `block`: the number of its list, table or paragraph."""
+    a chat it is. `filing`: a mail's head, a date, links, tags. `text`: its words without marks; `box`: its box, "x" of
+    "[x]"; `block`: the number of its list, table or paragraph."""
 
     kind: PlaceKind
     start: int
@@ -158,13 +159,13 @@ def read_cells(row: str) -> tuple[str, ...]:
 
 
 def _is_filing(line: str, following: str) -> bool:
-    """Whether a line only files what is near it (a mail's head, links, a date), or greets: "Dear Ana,", "Best
+    """Whether a line only files what is near it (a mail's head, links, tags, a date), or greets: "Dear Ana,", "Best
     wishes,"."""
     if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
         return True
     if _HEADER.match(line):
         return not _NEXT_FIELD.search(line)
-    rest = LINK.sub(" ", line)
+    rest = _TAG.sub(" ", LINK.sub(" ", line))
     return (rest != line and len(words(rest)) < 3) or _is_date(line)
 
 

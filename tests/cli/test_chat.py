@@ -16,7 +16,7 @@ MONGOLIA = "What is the capital of Mongolia?"
 
 def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
     said = vault.pal("chat", "--plain", input=f"{FOG}\n\nwhere is the harbour office?\n")
-    assert (said.code, said.err) == (0, "7 more lines: /more\n2 more lines: /more\n")
+    assert (said.code, said.err) == (0, "7 more lines: /more\n1 more line: /more\n")
     fog, harbour = said.out.split("You: where is the harbour office?\n")
     assert fog.startswith(f"You: {FOG}\n- The fog signal was last sounded on 4 October 1987. [1]\n")
     assert "\n[1] notes/museum/fog-signal.html:17, 2024-11-17\n" in fog

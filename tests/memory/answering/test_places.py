@@ -89,13 +89,16 @@ def test_a_unit_is_an_exact_slice_that_holds_its_sentence(text: str) -> None:
 
 
 def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_told() -> None:
-    table = "| part | wood |\n|---|---|\n| keel | oak |\n\ntitle: Piranesi; rating: 5\n\ntitle: Journal\n"
+    table = "| part | wood |\n|---|---|\n| keel | oak |\n\ntitle: Piranesi; rating: 5\n\ntitle: Journal\n\n"
+    table += "#boat #home/yard\n\n#3 is red\n"
     kinds = [(table[one.start : one.end], one.kind) for one in find_places(table)]
     assert kinds == [
         ("| part | wood |", "heading"),
         ("| keel | oak |", "row"),
         ("title: Piranesi; rating: 5", "text"),
         ("title: Journal", "filing"),
+        ("#boat #home/yard", "filing"),
+        ("#3 is red", "text"),
     ]
 
 

@@ -154,3 +154,17 @@ def test_an_answer_about_the_past_is_not_called_old(question: str) -> None:
 def test_several_lines_without_a_date_say_so() -> None:
     text = "The berth costs 480 euros.\n\nThe berth costs 520 euros."
     assert ask_about(text, "", "What does the berth cost?").note.startswith("None of these lines has a date")
+
+
+def test_a_line_without_the_kind_of_thing_asked_for_is_no_clear_answer(kiosk: Memory) -> None:
+    head, *_ = ask(kiosk, "When does the kiosk sell ice cream?").lines
+    assert head.text == "Your memory does not say this plainly. Closest:"
+
+
+def test_a_line_without_a_date_is_not_taken_for_the_oldest() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.remember_many([Document("/berth.md", "The berth costs 480 euros a year.", title="Berth", kind="file")])
+        for title, text, year in (("Paint", "Bought paint.", 2024), ("Paid", "Paid for the berth again.", 2025)):
+            day = datetime(year, 3, 1, tzinfo=UTC)
+            memory.remember_many([Document(f"/{title}.md", text, title=title, kind="file", at=day)])
+        assert ask(memory, "What does the berth cost?").lines[0].value == "480"
