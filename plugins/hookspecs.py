@@ -10,7 +10,6 @@ import pluggy
 
 if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
-    from plugins.exporters.contract import Exporter
     from plugins.llms import Family
     from plugins.rankers.settings import RankerSettings
     from plugins.readers import Reader
@@ -58,8 +57,3 @@ def register_rerankers(register: Callable[..., None]) -> None:
 def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
     """Call `register(name, make)` for each ranker that learns which edges questions need; the setting learning.ranker
     names the one in use."""
-
-
-@hookspec
-def register_exporters(register: Callable[[Exporter], None]) -> None:
-    """Call `register(exporter)` for each form in which the plugin writes what is in a memory, for `pal export`."""

@@ -24,7 +24,6 @@ from memory.errors import NotFoundError, PalimpsestError
 from memory.views import Plugin
 from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
-from plugins.exporters.contract import Exporter
 from plugins.installing import read_version
 from plugins.llms import Family
 from plugins.others import guard
@@ -53,7 +52,6 @@ BUILT_IN = (
     "plugins.traversers",
     "plugins.rankers",
     "plugins.rerankers",
-    "plugins.exporters",
 )
 BUILT_IN_READERS = (
     "plugins.readers.registry"  # imported with the first file: readers know dates and marks in many forms
@@ -62,7 +60,7 @@ BUILT_IN_READERS = (
 
 class Plugins:
     """The registered plugins. `readers` and `embedders` are names, `versions` those of the readers, `families` are
-    kinds of language models, `exporters` write a memory in another form; `others` are the third-party plugins."""
+    kinds of language models; `others` are the third-party plugins."""
 
     def __init__(
         self,
@@ -81,7 +79,6 @@ class Plugins:
         self._traversers: dict[str, Registered] = {entry.name: entry for entry in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
-        self.exporters: dict[str, Exporter] = {entry.name: entry for entry in registered["register_exporters"]}
         self.embedders = tuple(sorted(self._make))
         self.others = tuple(others)
         self.families: dict[str, Family] = {family.prefix: family for family in registered["register_llms"]}

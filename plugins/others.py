@@ -1,7 +1,6 @@
 """Third-party plug-ins in this process: whatever they raise becomes an error that callers handle.
 
-Readers run in the reading process and exporters in that of `pal export`; rerankers and rankers are called within a
-`try` of the library.
+Readers run in the reading process; rerankers and rankers are called within a `try` of the library.
 """
 
 from __future__ import annotations

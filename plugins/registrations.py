@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plugins.exporters.contract import Exporter
 from plugins.llms import Family
 from plugins.readers import Reader
 from plugins.traversers.contract import Registered
@@ -55,9 +54,6 @@ HOOKS = {
     "register_rankers": Hook("a name and a function that makes it", _is_named, "rankers", _first),
     "register_rerankers": Hook(
         "a name, a function that makes it and perhaps a section of config.toml", _is_named, "rerankers", _first
-    ),
-    "register_exporters": Hook(
-        "a plugins.exporters.contract.Exporter", lambda item: isinstance(item, Exporter), "formats", _name
     ),
 }
 

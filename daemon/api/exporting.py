@@ -14,12 +14,14 @@ from memory.errors import NotFoundError
 from plugins.installing import read_version
 
 
-def export(memory: Memory, kinds: Sequence[str]) -> Iterator[bytes]:
-    return read_lines(memory, kinds)
+def export(memory: Memory, pages: bool) -> Iterator[bytes]:
+    if pages:
+        return memory.exporting.read_pages(read_version(), partial(make_page, memory))
+    return memory.exporting.read(read_version())
 
 
-def export_with_secrets(memory: Memory, kinds: Sequence[str]) -> Iterator[bytes]:
-    return read_lines(memory, kinds, secrets=True)
+def export_with_secrets(memory: Memory) -> Iterator[bytes]:
+    return memory.exporting.read(read_version(), unmask=True)
 
 
 def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
@@ -29,11 +31,6 @@ def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
 def secret_places(memory: Memory) -> wire.SecretPlacesReply:
     """Looks through all that was read."""
     return wire.SecretPlacesReply(tuple(memory.secrets.list_places()), tuple(memory.secrets.list_unmasked()))
-
-
-def read_lines(memory: Memory, kinds: Sequence[str] = (), secrets: bool = False) -> Iterator[bytes]:
-    """Pieces of lines of these kinds, or of all that is true. InvalidInputError."""
-    return memory.exporting.read(read_version(), tuple(kinds), secrets, partial(make_page, memory))
 
 
 def make_page(memory: Memory, name: str) -> dict[str, Any]:

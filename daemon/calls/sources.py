@@ -123,12 +123,12 @@ class SourceCalls(Calls):
         """List where secrets are, masked or in what was read before. Never over TCP."""
 
     @call("GET", "/export", offline=True)
-    def export(self, kinds: Sequence[str] = ()) -> Lines:
-        """Export all that is true in the memory, or all of these kinds, as lines of JSON."""
+    def export(self, pages: bool = False) -> Lines:
+        """Export all that is true in the memory as lines of JSON; or a line for each thing, with all about it."""
 
     @call("GET", "/secrets/export", offline=True)
-    def export_with_secrets(self, kinds: Sequence[str] = ()) -> Lines:
-        """Export the same with the secrets that are masked. Never over TCP."""
+    def export_with_secrets(self) -> Lines:
+        """Export all with the secrets that are masked. Never over TCP."""
 
     @call("POST", "/backup", slow=True, offline=True)
     def backup(self, to: Path | None = None) -> wire.BackedUp:

@@ -13,13 +13,12 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import Secrets, print_answer, print_stored
+from daemon.cli.answers import Secrets, print_answer, print_message, print_stored
 from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import local_time
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.exporting.sessions import describe_change
 from daemon.paths import write_opener
 from daemon.terminal import TELLING, count, describe_told, title_of
 
@@ -270,15 +269,7 @@ class PlainChat:
         self._conversation, self._answered = kept.conversation.id, None
         output.print_text(f"Session {number}: {kept.conversation.title or 'Untitled'}")
         for message in kept.messages[-2:]:
-            if message.role == "user":
-                output.print_text(f"You: {message.text}")
-                continue
-            self._answered = wire.Answered(
-                message.text, message.citations, message.no_answer, trace_id=message.trace_id
-            )
-            print_stored(self._answered)
-            for change in message.changes:
-                output.print_text(f"Changed since: {describe_change(change)}")
+            self._answered = print_message(message)
 
     def _choose_effort(self, name: str) -> None:
         if name in EFFORTS:

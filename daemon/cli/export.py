@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,10 +23,8 @@ from daemon.lock import AlreadyRunningError, hold
 from daemon.paths import REPLACED, Paths, private_folder
 from daemon.terminal import count, display_safe, escape_unsafe, size
 
-if TYPE_CHECKING:
-    from plugins.exporters.contract import Exporter, Line, Part
-
 STDOUT = "-"
+SUFFIXES = (".jsonl", ".ndjson")
 KEPT_SHOWN = 10
 HOLDS_NOTES = "It holds words of your notes."
 STDIN = "-"
@@ -32,84 +32,54 @@ RUNNING = click.ClickException("The daemon has the memory open. Stop it first: p
 
 
 @click.command()
-@click.argument("to", required=False, metavar="FILE|FOLDER|-", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--format", "name", metavar="NAME", help="The format; by default from the name of FILE.")
-@click.option("--formats", "only_list", is_flag=True, help="Only list the formats.")
+@click.argument("to", metavar="FILE|FOLDER|-", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--markdown", is_flag=True, help="Write a folder with a page for each person, place and thing.")
 @click.option("--secrets", is_flag=True, help="Include passwords, keys and card numbers, which are masked by default.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 @pass_session
-def export(session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool) -> None:
+def export(session: Session, to: Path, markdown: bool, secrets: bool, force: bool) -> None:
     """Write the whole memory to a file or folder.
 
     \b
-    pal export memory.jsonl       the whole memory; pal import creates the same one
-    pal export memory.jsonl.gz    the same, compressed
-    pal export - | jq .           the same, to standard output
+    pal export memory.jsonl          the whole memory; pal import creates the same one
+    pal export memory.jsonl.gz       the same, compressed
+    pal export - | jq .              the same, to standard output
+    pal export FOLDER --markdown     pages to read, as Markdown
 
     Only you can read the file, and it is written whole or not at all. A folder from an earlier export is updated; your
     changes in it stay.
     """
-    from daemon.config.settings import load
-    from plugins import manager
-
-    exporters = manager.load(load(session.paths.config)).exporters
-    if only_list:
-        columns = ("name", "suffixes", "description")
-        formats = exporters.values()
-        session.show_rows(
-            [{name: getattr(exporter, name) for name in columns} for exporter in formats],
-            ((exporter.name, " ".join(exporter.suffixes) or "a folder", exporter.description) for exporter in formats),
-        )
+    if markdown and secrets:
+        raise click.UsageError("Pages have no secrets: leave out --secrets or --markdown.")
+    if str(to) == STDOUT and not markdown:
+        _write_out(_lines(session, secrets=secrets, hidden=sys.stdout.isatty()))
         return
-    if to is None:
-        raise click.UsageError("Say where it is to be written: a file, a folder, or - for standard output.")
-    exporter = _choose(exporters, to, name)
-    if str(to) == STDOUT:
-        if exporter.is_folder:
-            raise click.BadParameter(f"{exporter.name} is a folder of files. Name one.", param_hint="FOLDER")
-        _write_out(_parts(session, exporter, secrets, hidden=sys.stdout.isatty()))
-        return
-    to = _check_place(session, to.expanduser(), exporter, force)
+    to = _check_place(session, to.expanduser(), markdown, force)
     try:
-        done = _write(session, exporter, to, secrets)
+        done = _write_pages(session, to) if markdown else _write_file(session, to, secrets)
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
-    if not session.shows_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done):
-        _tell(exporter, to, done)
+    form = "markdown" if markdown else "jsonl"
+    if not session.shows_json({"format": form, "path": str(to), "secrets": secrets} | done):
+        _print_done(to, done)
         if session.reader.status().stats.episodes == 0:
             output.say(NOTHING_READ)
 
 
-def _choose(exporters: dict[str, Exporter], to: Path, name: str | None) -> Exporter:
-    """The exporter that is named, or that writes files of such a name. BadParameter."""
-    if name is not None:
-        if name not in exporters:
-            known = ", ".join(exporters)
-            raise click.BadParameter(f"There is no format {name!r}. Known: {known}.", param_hint="--format")
-        return exporters[name]
-    if str(to) == STDOUT:
-        return exporters["jsonl"]
-    suffixes = [suffix.lower() for suffix in to.suffixes]
-    suffix = next(iter(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:]), "")
-    for exporter in exporters.values():
-        if suffix in exporter.suffixes:
-            return exporter
-    known = ", ".join(exporter.name for exporter in exporters.values())
-    raise click.BadParameter(
-        f"Its name does not say in which format. Add --format with one of: {known}.", param_hint="FILE"
-    )
-
-
-def _check_place(session: Session, to: Path, exporter: Exporter, force: bool) -> Path:
+def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Path:
     """Where it is to be written, absolute. BadParameter where it must not be."""
     to = to.absolute()
-    if exporter.is_folder:
+    if markdown:
         if to.exists() and not to.is_dir():
-            raise click.BadParameter("It is a file; this format is written as a folder.", param_hint="FOLDER")
+            raise click.BadParameter("It is a file; pages are written into a folder.", param_hint="FOLDER")
         return to
     if to.is_dir():
-        raise click.BadParameter("It is a folder. Give the file a name in it.", param_hint="FILE")
+        raise click.BadParameter("It is a folder. Give the file a name in it, or add --markdown.", param_hint="FILE")
+    if not to.name.lower().removesuffix(".gz").endswith(SUFFIXES):
+        raise click.BadParameter(
+            "Its name must end in .jsonl or .jsonl.gz; for pages, add --markdown.", param_hint="FILE"
+        )
     if not to.parent.is_dir():
         raise click.BadParameter(f"There is no folder {str(to.parent)!r}.", param_hint="FILE")
     if to.exists() and not force:
@@ -118,68 +88,51 @@ def _check_place(session: Session, to: Path, exporter: Exporter, force: bool) ->
     return to
 
 
-def _write(session: Session, exporter: Exporter, to: Path, secrets: bool) -> dict[str, Any]:
+def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
     from daemon.exporting.files import NewFile
+
+    with NewFile(to) as file:
+        for line in _lines(session, secrets=secrets):
+            file.write(line)
+    return {"bytes": to.stat().st_size}
+
+
+def _write_pages(session: Session, to: Path) -> dict[str, Any]:
     from daemon.exporting.folders import ForeignFolderError, write_folder
+    from daemon.exporting.pages import write_pages
 
-    parts = _parts(session, exporter, secrets)
-    if not exporter.is_folder:
-        with NewFile(to) as file:
-            for part in parts:
-                file.write(part.data)
-        return {"bytes": to.stat().st_size}
     try:
-        report = write_folder(to, exporter.name, parts)
+        report = write_folder(to, write_pages(_lines(session, pages=True)))
     except ForeignFolderError as error:
-        message = f"{error} Choose a new folder, or one that this format was written to before."
+        message = f"{error} Choose a new folder, or one with an earlier export."
         raise click.BadParameter(display_safe(message, line=True), param_hint="FOLDER") from error
-    return {"changed": report.changed, "unchanged": report.unchanged, "removed": report.removed, "kept": report.kept}
+    return asdict(report)
 
 
-def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = False) -> Iterator[Part]:
-    """What an exporter writes of the memory, with a bar on a terminal that shows how far it is."""
-    with ExitStack() as stack:
-        export = session.reader.export_with_secrets if secrets else session.reader.export
-        lines = stack.enter_context(export(exporter.kinds))
-        show_bar = sys.stderr.isatty() and not session.as_json and not hidden
-        bar = stack.enter_context(click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar))
-        try:
-            yield from exporter.write(_counted(lines, bar))
-        except (click.ClickException, OSError, GeneratorExit):
-            raise
-        except (Exception, SystemExit) as error:  # of a plug-in, perhaps
-            from daemon.cli.errors import to_click_exception
-
-            if isinstance(error, Exception) and to_click_exception(error, session.as_json) is not None:
-                raise
-            raise click.ClickException(
-                f"The format {exporter.name} could not be written: {type(error).__name__}: {error}"
-            ) from error
+def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False) -> Iterator[bytes]:
+    """The lines of an export, with a bar on a terminal that shows how far it is."""
+    show_bar = sys.stderr.isatty() and not session.as_json and not hidden
+    export = session.reader.export_with_secrets() if secrets else session.reader.export(pages)
+    with export as lines, click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar) as bar:
+        step = 1000
+        for number, line in enumerate(lines):
+            if number == 0:
+                bar.length = sum(json.loads(line)["counts"].values()) + 1
+            elif number % step == 0:
+                bar.update(step)
+            yield line
+        bar.update(max(0, (bar.length or 0) - bar.pos))
 
 
-def _counted(lines: Iterable[bytes], bar: Any) -> Iterator[Line]:
-    from plugins.exporters.contract import FIRST, Line
-
-    step = 1000
-    for number, text in enumerate(lines):
-        line = Line(text)
-        if number == 0 and line.kind == FIRST:
-            bar.length = sum(line.fields["counts"].values()) + 1
-        elif number % step == 0:
-            bar.update(step)
-        yield line
-    bar.update(max(0, (bar.length or 0) - bar.pos))
-
-
-def _write_out(parts: Iterable[Part]) -> None:
+def _write_out(lines: Iterable[bytes]) -> None:
     """To standard output; on a terminal what is in notes is not obeyed by it."""
     to_terminal = sys.stdout.isatty()
     try:
-        for part in parts:
+        for line in lines:
             if to_terminal:
-                click.echo(escape_unsafe(part.data.decode()), nl=False)
+                click.echo(escape_unsafe(line.decode()), nl=False)
             else:
-                sys.stdout.buffer.write(part.data)
+                sys.stdout.buffer.write(line)
         sys.stdout.flush()
     except OSError as error:
         if error.errno != errno.EPIPE:
@@ -188,8 +141,8 @@ def _write_out(parts: Iterable[Part]) -> None:
         sys.exit(1)
 
 
-def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
-    if not exporter.is_folder:
+def _print_done(to: Path, done: dict[str, Any]) -> None:
+    if "bytes" in done:
         output.print_text(f"Written: {to}, {size(done['bytes'])}. {HOLDS_NOTES}")
         return
     parts = [f"{count(len(done['changed']), 'file')} written"]

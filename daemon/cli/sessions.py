@@ -6,6 +6,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.answers import print_message
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
@@ -76,12 +77,14 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
 @json_option
 @pass_session
 def show(session: Session, id: int) -> None:
-    """Print a session with its sources, as Markdown or JSON. ID is its number in `pal sessions`."""
-    from daemon.exporting.sessions import render_markdown
-
+    """Print a session with its sources. ID is its number in `pal sessions`."""
     kept = session.client.conversation(id)
-    if not session.shows_json(kept):
-        output.print_text(render_markdown(kept), nl=False)
+    if session.shows_json(kept):
+        return
+    output.print_bold(kept.conversation.title or "Untitled")
+    for message in kept.messages:
+        click.echo()
+        print_message(message, in_full=True)
 
 
 @sessions.command()

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from daemon.exporting.files import NewFile
-from plugins.exporters.contract import Part
 
 WRITTEN = ".palimpsest-export.json"
 IGNORED = ".palimpsestignore"
@@ -36,32 +33,30 @@ class Report:
     kept: list[str] = field(default_factory=list)
 
 
-def write_folder(folder: Path, exporter: str, parts: Iterable[Part]) -> Report:
-    """Writes the files of an exporter into a new folder, an empty one, or one of an earlier export. ForeignFolderError,
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> Report:
+    """Writes files (name, content) into a new folder, an empty one, or one of an earlier export. ForeignFolderError,
     OSError. If interrupted, each file has its old or its new content, and the list is right."""
-    before = _read_list(folder, exporter)
+    before = _read_list(folder)
     folder.mkdir(parents=True, exist_ok=True)
     report, written = Report(), dict(before)
     try:
         _put(folder / IGNORED, b"# written by pal export, so that the memory does not read itself\n*\n")
         obsolete = dict.fromkeys(before)
-        for path, pieces in _list_files(parts):
-            obsolete.pop(path, None)
-            _write(folder, path, pieces, written, report)
-        for path in obsolete:
-            _remove(folder, path, written, report)
+        for name, content in files:
+            obsolete.pop(name, None)
+            _write(folder, name, content, written, report)
+        for name in obsolete:
+            _remove(folder, name, written, report)
     finally:
-        _put(folder / WRITTEN, json.dumps({"exporter": exporter, "files": dict(sorted(written.items()))}).encode())
+        _put(folder / WRITTEN, json.dumps({"files": dict(sorted(written.items()))}).encode())
     return report
 
 
-def _read_list(folder: Path, exporter: str) -> dict[str, str]:
+def _read_list(folder: Path) -> dict[str, str]:
     """The files of the last export, each with the hash of its content."""
     try:
         listing = json.loads((folder / WRITTEN).read_bytes())
-        if listing["exporter"] == exporter:
-            return {str(path): str(digest) for path, digest in listing["files"].items()}
-        raise ForeignFolderError(f"It was written as {listing['exporter']}.")
+        return {str(name): str(digest) for name, digest in listing["files"].items()}
     except FileNotFoundError:
         if folder.is_dir() and any(folder.iterdir()):
             raise ForeignFolderError("Other files are in it.") from None
@@ -70,45 +65,28 @@ def _read_list(folder: Path, exporter: str) -> dict[str, str]:
         raise ForeignFolderError(f"{WRITTEN} in it cannot be read.") from error
 
 
-def _list_files(parts: Iterable[Part]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    for path, pieces in groupby(parts, lambda part: part.path):
-        pure = PurePosixPath(path)
-        if pure.is_absolute() or not pure.parts or ".." in pure.parts or "\\" in path or "\0" in path:
-            raise ValueError(f"{path!r} is no path within a folder.")
-        yield path, (part.data for part in pieces)
+def _write(folder: Path, name: str, content: bytes, written: dict[str, str], report: Report) -> None:
+    if not name or {"/", "\\", "\0"} & {*name}:
+        raise ValueError(f"{name!r} is no name of a file.")
+    on_disk, digest = _compute_digest(folder / name), hashlib.sha256(content).hexdigest()
+    if digest == on_disk:
+        written[name] = digest
+        report.unchanged += 1
+    elif on_disk is not None and on_disk != written.get(name):
+        report.kept.append(name)
+    else:
+        _put(folder / name, content, durable=False)
+        written[name] = digest
+        report.changed.append(name)
 
 
-def _write(folder: Path, path: str, pieces: Iterator[bytes], written: dict[str, str], report: Report) -> None:
-    place, digest = folder / path, hashlib.sha256()
-    on_disk = _compute_digest(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(_LeftError), NewFile(place, durable=False) as file:
-        for piece in pieces:
-            digest.update(piece)
-            file.write(piece)
-        if digest.hexdigest() == on_disk:
-            written[path] = on_disk
-            report.unchanged += 1
-            raise _LeftError
-        if on_disk is not None and on_disk != written.get(path):
-            report.kept.append(path)
-            raise _LeftError
-        written[path] = digest.hexdigest()
-        report.changed.append(path)
-
-
-class _LeftError(Exception):
-    """The existing file is kept."""
-
-
-def _remove(folder: Path, path: str, written: dict[str, str], report: Report) -> None:
-    place = folder / path
-    on_disk = _compute_digest(place)
-    if on_disk == written.pop(path) and on_disk is not None:
-        place.unlink()
-        report.removed.append(path)
+def _remove(folder: Path, name: str, written: dict[str, str], report: Report) -> None:
+    on_disk = _compute_digest(folder / name)
+    if on_disk == written.pop(name) and on_disk is not None:
+        (folder / name).unlink()
+        report.removed.append(name)
     elif on_disk is not None:
-        report.kept.append(path)
+        report.kept.append(name)
 
 
 def _compute_digest(path: Path) -> str | None:
@@ -119,6 +97,6 @@ def _compute_digest(path: Path) -> str | None:
         return None
 
 
-def _put(path: Path, data: bytes) -> None:
-    with NewFile(path) as file:
+def _put(path: Path, data: bytes, durable: bool = True) -> None:
+    with NewFile(path, durable) as file:
         file.write(data)

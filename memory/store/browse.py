@@ -18,6 +18,7 @@ from memory.views import FoundObject, MentionedIn
 HIDDEN = ("date", "property", "tag")  # types of objects that are no things
 REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?1 AND (?2 IS NULL OR t <= ?2)"
 LEAST_NAME_CHARS = 3
+LEAST_NOTES = 2  # that mention a thing without facts, to be notable
 
 
 class ReadSource(NamedTuple):
@@ -156,6 +157,23 @@ def list_mentioning(conn: Connection, objects: Sequence[int], limit: int) -> tup
 def name_kind(type: str | None) -> str:
     """The kind of an object; "" if its type is a form of text."""
     return "" if type in (None, "name", "title", "link") else type or ""
+
+
+def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
+    """(id, name) of the live things that notes mention, and that have a fact or are mentioned by several notes."""
+    notes = (
+        "SELECT count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
+        f" WHERE m.dst = n.id AND m.kind = 'mention' AND {is_live('m')}"
+    )
+    has_fact = " OR ".join(
+        f"EXISTS (SELECT 1 FROM edge r WHERE r.{end} = n.id AND r.kind = 'rel' AND {is_live('r')})"
+        for end in ("src", "dst")
+    )
+    return conn.execute(
+        f"SELECT n.id, n.label FROM node n JOIN object o ON o.node_id = n.id AND ifnull(o.type, '') NOT IN {HIDDEN}"
+        f" WHERE n.kind = 'O' AND n.label <> '' AND {is_live('n')} AND ({notes}) + ({has_fact}) >= {LEAST_NOTES}"
+        " ORDER BY n.id"
+    ).fetchall()
 
 
 # News ----------------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def list_columns(conn: Connection, kind: Kind) -> tuple[list[Column], tuple[str,
     return columns, (kind.order,) if kind.order else tuple(key[place] for place in sorted(key)) or ("rowid",)
 
 
-def write_header(version: str, counts: dict[str, int], secrets: bool) -> bytes:
+def write_header(version: str, counts: dict[str, int], secrets: bool = False) -> bytes:
     """The first line."""
     return _encode(Header(FORMAT, version, counts, secrets)) + b"\n"
 

@@ -11,10 +11,8 @@ import pytest
 
 from daemon.exporting.files import NewFile
 from daemon.exporting.folders import IGNORED, WRITTEN, ForeignFolderError, write_folder
-from plugins.exporters.contract import Part
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
-from tests.plugins.test_manager import install
 
 
 @pytest.fixture
@@ -88,10 +86,10 @@ def test_secrets_are_masked_unless_they_are_asked_for(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ((), "Say where it is to be written"),
-        (("all.xyz",), "Its name does not say in which format. Add --format with one of: jsonl"),
-        (("-", "--format", "csv"), "csv is a folder of files."),
-        (("all.jsonl", "--format", "xyz"), "There is no format 'xyz'. Known: jsonl"),
+        ((), "Missing argument"),
+        (("all.xyz",), "Its name must end in .jsonl or .jsonl.gz; for pages, add --markdown."),
+        (("all", "--markdown", "--secrets"), "Pages have no secrets"),
+        (("there.jsonl", "--markdown"), "It is a file; pages are written into a folder."),
         (("gone/all.jsonl",), "There is no folder"),
         (("folder.jsonl",), "It is a folder."),
         (("there.jsonl",), "It exists already. Choose another name, or add --force."),
@@ -108,11 +106,6 @@ def test_where_it_cannot_be_written(
     assert (tmp_path / "there.jsonl").read_text() == "mine"
 
 
-def test_formats_are_listed(pal: Pal) -> None:
-    assert pal("export", "--formats").stdout.startswith("jsonl ")
-    assert json.loads(pal("export", "--formats", "--json").stdout)[0]["suffixes"] == [".jsonl", ".ndjson"]
-
-
 def test_a_file_in_a_watched_folder_is_refused(shell: Shell) -> None:
     (shell.folder / "notes").mkdir()
     shell.pal("watch", "add", "notes")
@@ -121,63 +114,32 @@ def test_a_file_in_a_watched_folder_is_refused(shell: Shell) -> None:
     assert not [*(shell.folder / "notes").iterdir()]
 
 
-def test_a_vault_in_a_watched_folder_is_not_read(shell: Shell) -> None:
+def test_pages_in_a_watched_folder_are_not_read(shell: Shell) -> None:
     notes = shell.folder / "notes"
     notes.mkdir()
     for name in ("a", "b"):
         (notes / f"{name}.md").write_text(f"[[Ana Ruiz]] met [[Bo Lind]] at the {name}.")
     shell.pal("watch", "add", "notes")
     shell.pal("add", "notes")
-    assert shell.pal("export", "notes/vault", "--format", "vault").code == 0
-    assert (notes / "vault" / "Ana Ruiz.md").exists()
+    assert shell.pal("export", "notes/pages", "--markdown").code == 0
+    assert (notes / "pages" / "Ana Ruiz.md").exists()
     shell.pal("add", "notes")
     assert shell.pal("status", "--json").json["stats"]["sources"] == 2
 
 
-PLUGIN = """
-from plugins.exporters.contract import Exporter, Part
-from plugins.hookspecs import hookimpl
-
-@hookimpl
-def register_exporters(register):
-    register(Exporter("titles", "Titles.", titles, kinds=("note",), suffixes=(".titles",)))
-    register(Exporter("broken", "Nothing.", broken, kinds=("note",), suffixes=(".broken",)))
-
-def titles(lines):
-    yield from (Part("", f"{line.fields['title']}\\n".encode()) for line in lines if line.kind == "note")
-
-def broken(lines):
-    yield Part("", b"half")
-    raise ZeroDivisionError("of course")
-"""
-
-
-def test_a_plugin_writes_its_own_format_and_harms_nothing_when_it_fails(
-    here: Shell, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = tmp_path_factory.mktemp("site")
-    install(site, "titler", PLUGIN)
-    monkeypatch.syspath_prepend(str(site))
-    assert here.pal("export", "all.titles").code == 0
-    assert "Ozzie Penhale" in (here.folder / "all.titles").read_text().splitlines()
-    said = here.pal("export", "all.broken")
-    assert said.code == 1 and "The format broken could not be written: ZeroDivisionError: of course" in said.err
-    assert [file.name for file in here.folder.iterdir()] == ["all.titles"]
-    assert here.pal("export", "--format", "titles", "-").out == (here.folder / "all.titles").read_text()
-
-
 def test_ctrl_c_leaves_no_file(here: Shell) -> None:
     code = (
-        "import signal, time, plugins.exporters as exporters\n"
+        "import signal, time, daemon.cli.export as export\n"
         "class Tidied:\n"
         "    def __del__(self):\n"
         "        signal.raise_signal(signal.SIGINT)\n"  # where Python drops it
-        "def slow(lines):\n"
-        "    for line in lines:\n"
-        "        yield exporters.Part('', line.text)\n"
+        "lines = export._lines\n"
+        "def slow(*args, **options):\n"
+        "    for line in lines(*args, **options):\n"
+        "        yield line\n"
         "        Tidied()\n"
         "        time.sleep(30)\n"
-        "exporters.write_lines = slow\n"
+        "export._lines = slow\n"
         "from daemon.cli import main; main(prog_name='pal')"
     )
     process = here.process("export", "slow.jsonl", code=code)
@@ -205,62 +167,59 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_bytes() == b"before"
 
 
-def parts(**files: str) -> Iterator[Part]:
-    for name, text in files.items():
-        for letter in text:
-            yield Part(f"{name}/page.md", letter.encode())
+def files(**texts: str) -> Iterator[tuple[str, bytes]]:
+    for name, text in texts.items():
+        yield f"{name}.md", text.encode()
 
 
 def test_a_folder_is_written_anew_only_where_something_changed(tmp_path: Path) -> None:
-    folder = tmp_path / "vault"
-    assert sorted(write_folder(folder, "vault", parts(a="one", b="two")).changed) == ["a/page.md", "b/page.md"]
-    before = (folder / "a/page.md").stat().st_mtime_ns
-    report = write_folder(folder, "vault", parts(a="one", c="three"))
-    assert (report.changed, report.unchanged, report.removed, report.kept) == (["c/page.md"], 1, ["b/page.md"], [])
-    assert (folder / "a/page.md").stat().st_mtime_ns == before
+    folder = tmp_path / "pages"
+    assert sorted(write_folder(folder, files(a="one", b="two")).changed) == ["a.md", "b.md"]
+    before = (folder / "a.md").stat().st_mtime_ns
+    report = write_folder(folder, files(a="one", c="three"))
+    assert (report.changed, report.unchanged, report.removed, report.kept) == (["c.md"], 1, ["b.md"], [])
+    assert (folder / "a.md").stat().st_mtime_ns == before
     assert (folder / IGNORED).read_text().endswith("\n*\n")
     assert not list(folder.rglob("*.part"))
 
 
 def test_what_a_person_wrote_in_a_folder_stays(tmp_path: Path) -> None:
-    folder = tmp_path / "vault"
-    write_folder(folder, "vault", parts(a="one", b="two"))
-    (folder / "a/page.md").write_text("mine")
-    (folder / "b/page.md").write_text("mine, too")
-    (folder / "c").mkdir()
-    (folder / "c/page.md").write_text("a note of mine")
-    report = write_folder(folder, "vault", parts(a="ONE", c="three"))
-    assert (report.changed, sorted(report.kept)) == ([], ["a/page.md", "b/page.md", "c/page.md"])
-    assert (folder / "a/page.md").read_text() == "mine" and (folder / "c/page.md").read_text() == "a note of mine"
+    folder = tmp_path / "pages"
+    write_folder(folder, files(a="one", b="two"))
+    (folder / "a.md").write_text("mine")
+    (folder / "b.md").write_text("mine, too")
+    (folder / "c.md").write_text("a note of mine")
+    report = write_folder(folder, files(a="ONE", c="three"))
+    assert (report.changed, sorted(report.kept)) == ([], ["a.md", "b.md", "c.md"])
+    assert (folder / "a.md").read_text() == "mine" and (folder / "c.md").read_text() == "a note of mine"
 
 
 def test_a_folder_that_breaks_off_knows_what_was_written(tmp_path: Path) -> None:
-    folder = tmp_path / "vault"
+    folder = tmp_path / "pages"
 
-    def broken() -> Iterator[Part]:
-        yield Part("a.md", b"one")
-        yield Part("b.md", b"ha")
+    def broken() -> Iterator[tuple[str, bytes]]:
+        yield "a.md", b"one"
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_folder(folder, "vault", broken())
+        write_folder(folder, broken())
     assert [*json.loads((folder / WRITTEN).read_text())["files"]] == ["a.md"]
-    assert write_folder(folder, "vault", [Part("a.md", b"two")]).changed == ["a.md"]
+    assert write_folder(folder, [("a.md", b"two")]).changed == ["a.md"]
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text("mine")
     with pytest.raises(ForeignFolderError, match="Other files are in it"):
-        write_folder(tmp_path, "vault", parts(a="one"))
-    folder = tmp_path / "vault"
-    write_folder(folder, "vault", parts(a="one"))
-    with pytest.raises(ForeignFolderError, match="written as vault"):
-        write_folder(folder, "csv", parts(a="one"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.md", "vault"]
+        write_folder(tmp_path, files(a="one"))
+    folder = tmp_path / "pages"
+    write_folder(folder, files(a="one"))
+    (folder / WRITTEN).write_text("[]")
+    with pytest.raises(ForeignFolderError, match="cannot be read"):
+        write_folder(folder, files(a="one"))
 
 
-@pytest.mark.parametrize("path", ["../a.md", "/etc/a.md", "a/../../b.md", "", "a\\b.md", "a\0b"])
-def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize("name", ["../a.md", "/etc/a.md", "a/../../b.md", "", "a\\b.md", "a\0b"])
+def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError):
-        write_folder(tmp_path / "vault", "vault", [Part(path, b"one")])
-    assert list(tmp_path.iterdir()) == [tmp_path / "vault"]
+        write_folder(tmp_path / "pages", [(name, b"one")])
+    assert not list((tmp_path / "pages").glob("*.md")) and list(tmp_path.iterdir()) == [tmp_path / "pages"]

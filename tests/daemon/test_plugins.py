@@ -15,7 +15,6 @@ from daemon.config.settings import EmbedderSettings, LearningSettings, RerankerS
 from daemon.testing import RunningDaemon, run_daemon
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings
-from tests.cli.vault import Shell
 from tests.daemon.conftest import added, wait_until
 from tests.plugins.strange_plugin import REASONS, WAYS, install_strange
 
@@ -77,17 +76,6 @@ def test_a_strategy(daemon: RunningDaemon, at: str, what: str) -> None:
 
 def test_a_reranker(daemon: RunningDaemon) -> None:
     assert REASONS["exit"] in daemon.client.plugins().reranker
-    check_it_answers(daemon)
-
-
-@pytest.mark.parametrize("what", WAYS)
-def test_an_exporter(daemon: RunningDaemon, tmp_path: Path, what: str) -> None:
-    shell = Shell(tmp_path, daemon.paths.data)
-    said = shell.pal("export", f"notes.{what}")
-    assert said.code == 1 and f"The format strange-{what} could not be written: {REASONS[what]}" in said.err
-    assert not [*tmp_path.iterdir()]
-    assert shell.pal("export", "notes.good").code == 0
-    assert (tmp_path / "notes.good").read_bytes().startswith(b"palimpsest source")
     check_it_answers(daemon)
 
 

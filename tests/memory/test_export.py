@@ -41,8 +41,8 @@ LINES = (
 QUESTIONS = ("Where does Ana live?", "What is the rent?", "Where does Bo work?", "What was the rent in 2022?")
 
 
-def exported(memory: Memory, secrets: bool = True, kinds: tuple[str, ...] = ()) -> bytes:
-    return b"".join(memory.exporting.read("1", kinds, secrets))
+def exported(memory: Memory, secrets: bool = True) -> bytes:
+    return b"".join(memory.exporting.read("1", secrets))
 
 
 def loaded(export: bytes, folder: Path, embedder: Embedder) -> Memory:
@@ -304,23 +304,8 @@ def test_secrets_leave_only_when_they_are_asked_for(fresh: Memory, tmp_path: Pat
 
 def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:
     fresh.remember_many([Document("a", "Ana sang."), Document("b", "Bo sang.", policy="any")])
-    sources = [json.loads(line) for line in exported(fresh, kinds=("source",)).splitlines()[1:-1]]
-    assert [one["policy"] for one in sources] == ["local", "any"]
-
-
-def test_a_view_is_read_beside_rows_with_what_is_masked_filled_in(fresh: Memory) -> None:
-    fresh.remember('The wifi password: tu"lip-Harbour-77', title="Wifi", source="wifi")
-    for secrets in (False, True):
-        read = b"".join(fresh.exporting.read("1", ("passage", "source", "note"), secrets))
-        header, passage, source, note, end = [json.loads(line) for line in read.splitlines()]
-        assert header["counts"] == {"passage": 1, "source": 1, "note": 1}
-        assert (source["type"], note["type"], end["lines"]) == ("source", "note", 4)
-        assert ("tulip" in passage["text"].replace('"', "")) is secrets
-
-
-def test_there_are_no_other_kinds(fresh: Memory) -> None:
-    with pytest.raises(InvalidInputError, match="no kind 'spell'"):
-        fresh.exporting.read("1", ("spell",))
+    lines = [json.loads(line) for line in exported(fresh).splitlines()]
+    assert [line["policy"] for line in lines if line["type"] == "source"] == ["local", "any"]
 
 
 def test_a_large_memory_takes_no_more_room_than_a_small_one(fresh: Memory) -> None:

@@ -11,7 +11,6 @@ CODE = """
 import sys
 from memory.errors import NotAvailableError
 from memory.llm import Reply
-from plugins.exporters.contract import Exporter, Part
 from plugins.hookspecs import hookimpl
 from plugins.llms import Family, Look, ModelInfo
 from plugins.traversers.contract import Traversal
@@ -74,12 +73,6 @@ class Model:
     def close(self):
         pass
 
-def write(what):
-    def write(lines):
-        do(what)
-        yield Part("", b"".join(line.kind.encode() + b" " for line in lines))
-    return write
-
 def make(what, settings):
     do(what)
     def walk(graph, seeds, allowed, recall):
@@ -107,11 +100,6 @@ def register_llms(register):
     names = ("good", *(f"{at}-{what}" for at in ("local", "stream") for what in ("raise", "exit")))
     models = tuple(Model(name, None).info() for name in names)
     register(Family("strange", open=Model, look=lambda settings: Look(models)))
-
-@hookimpl
-def register_exporters(register):
-    for what in WAYS:
-        register(Exporter(f"strange-{what}", "It.", write(what), kinds=("source",), suffixes=(f".{what}",)))
 
 @hookimpl
 def register_traversers(register):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 from daemon import wire
 from tests.tui import world
@@ -16,7 +14,7 @@ from tui.inquiry import parse_day
 from tui.session import WINDOW, Session
 from tui.widgets.answer import Answer
 from tui.widgets.below import Chips
-from tui.widgets.note import Note, Question
+from tui.widgets.note import Question
 from tui.widgets.plain import Plain
 
 BELOW = "why this? ^T · not right? ^B"  # an answer
@@ -168,12 +166,11 @@ async def test_search_begins_from_the_prompt() -> None:
         await back(chat)
 
 
-async def test_the_session_on_screen_is_renamed_and_exported(tmp_path: Path) -> None:
+async def test_the_session_on_screen_is_renamed() -> None:
     client = world.client(kept=talk())
     async with chatting(client) as chat:
         await chat.send("/rename Anything")
-        await chat.send("/export")
-        await chat.until(lambda: chat.text().count("There is no session yet.") == 2)
+        await chat.until(lambda: "There is no session yet." in chat.text())
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         await chat.send("/rename The belt")
@@ -182,12 +179,6 @@ async def test_the_session_on_screen_is_renamed_and_exported(tmp_path: Path) -> 
         await chat.until(lambda: "Enter saves the name" in chat.text())
         await chat.pilot.press("end", *"s", "enter")
         await chat.until(lambda: client.kept[7].conversation.title == "The belts")
-        await chat.send(f"/export {tmp_path}/belts.json")
-        await chat.until(lambda: "Exported to" in chat.words())
-        kept = json.loads((tmp_path / "belts.json").read_text())
-        assert kept["conversation"]["title"] == "The belts" and len(kept["messages"]) == 6
-        await chat.send(f"/export {tmp_path}/no/belts.json")
-        await chat.until(lambda: chat.screen.query(Note).last(Note).text.endswith("No such file or directory."))
 
 
 async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:

@@ -26,8 +26,6 @@ TABLE: tuple[Action, ...] = (
     Action("Search", "Find what was asked or answered, in all sessions.", "search_sessions", key="ctrl+r",
            slash="search", argument="[WORDS]", palette=True),
     Action("Rename", "Rename this session.", "rename_session", slash="rename", argument="[NAME]", palette=True),
-    Action("Export", "Export this session with its sources, as Markdown or JSON.", "export_session", slash="export",
-           argument="[PATH]", palette=True),
     Action("Me", "Show or set who you are: /me phone 0161 496 07.", "show_me", slash="me", argument="[KEY VALUE]"),
     Action("Add", "Read a file or a folder once.", "add_path", slash="add", argument="PATH", completes="path"),
     Action("Watch", "Read a folder and watch it for changes.", "watch_path", slash="watch", argument="PATH",

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 from daemon import wire
 from tui.chat.topic import Topic, background
-from tui.dialogs.dialog import MAX_NAME, MAX_PATH, AskScreen
+from tui.dialogs.dialog import MAX_NAME, AskScreen
 from tui.page import Page
-from tui.session import EXPORT_HINT, ExportError, export, suggest_path
-from tui.wording import short_path
 
 
 class SessionTopic(Topic):
-    """/sessions, /search, /new, /last, /rename, /export"""
+    """/sessions, /search, /new, /last, /rename"""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -63,22 +61,6 @@ class SessionTopic(Topic):
                 self.conversation.rename(
                     await self.link.call(lambda client: client.rename_conversation(session.id, name))
                 )
-
-    @background()
-    async def action_export_session(self, typed: str = "") -> None:
-        session = self.conversation.session.conversation
-        if session is None:
-            await self.say("There is no session yet. Ask something first.", "warning")
-            return
-        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
-        place: str | None = typed or await self.page.app.push_screen_wait(ask)
-        if place:
-            try:
-                with self.tell_failures():
-                    path = await self.link.call(lambda client: export(client, session.id, place))
-                    await self.say(f"Exported to {short_path(str(path))}, with its sources.")
-            except ExportError as error:
-                await self.say(str(error), "error")
 
     @background()
     async def resume_session(self, id: int) -> None:

@@ -1,0 +1,118 @@
+"""A page of Markdown for each person, place and thing: its facts, their history, and the notes that mention it.
+
+Text of notes is escaped: nothing in it links, tags or embeds anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+MAX_NAME_BYTES = 120
+UNSEEN = ("Cf", "Co", "Cs")  # categories of invisible and invalid characters
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')  # by some file system, or in a link
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(?=[.)] ))")
+
+
+def write_pages(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """(file name, content) of the page of each line of an export. Things with a common name share
+    the first page."""
+    titles: set[str] = set()
+    names: set[str] = set()
+    for thing in map(json.loads, lines):
+        own = {fold_name(name) for name in (thing.get("name", ""), *thing.get("names", ()))}
+        if thing["type"] != "page" or "name" not in thing or own & titles:
+            continue
+        titles |= own
+        name = make_name(thing["name"]) or f"Object {thing['id']}"
+        if fold_name(name) in names:
+            name = f"{name} ({thing['id']})"
+        names.add(fold_name(name))
+        yield f"{name}.md", "".join(_write_page(thing)).encode("utf-8", "replace")
+
+
+def make_name(title: str) -> str:
+    """A file name for a title, valid on every file system; "" if no character is usable."""
+    visible = (char for char in unicodedata.normalize("NFC", title) if unicodedata.category(char) not in UNSEEN)
+    name = " ".join(_FORBIDDEN.sub(" ", "".join(visible)).split())
+    name = name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore").strip(". ")
+    return f"{name}_" if _DEVICES.fullmatch(name) else name
+
+
+def fold_name(name: str) -> str:
+    """What two names have in common that some file system cannot tell apart."""
+    return unicodedata.normalize("NFKD", " ".join(name.split())).casefold()
+
+
+def _write_page(thing: dict[str, Any]) -> Iterator[str]:
+    yield f"# {_escape(thing['name'])}\n"
+    if aliases := [_escape(name) for name in thing["names"] if name != thing["name"]]:
+        yield f"\nAlso: {', '.join(aliases)}\n"
+    if thing["facts"]:
+        yield "\n## Now\n\n"
+        yield from (f"- {_describe_fact(fact, thing)}\n" for fact in thing["facts"])
+    if timeline := list(_write_timeline(thing)):
+        yield "\n## Timeline\n\n"
+        yield from timeline
+    if thing["notes"]:
+        yield "\n## Sources\n"
+        yield from map(_describe_mention, thing["notes"])
+        if (more := thing["notes_total"] - len(thing["notes"])) > 0:
+            yield f"\nand in {more:,} more.\n"
+
+
+def _describe_fact(fact: dict[str, Any], thing: dict[str, Any]) -> str:
+    """`phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
+    when = f", since {fact['since']}" if fact["since"] else f", until {fact['until']}" if fact["until"] else ""
+    return f"{_describe_value(fact, thing)}{when} ({_place(fact)})"
+
+
+def _describe_value(fact: dict[str, Any], thing: dict[str, Any]) -> str:
+    if not fact["predicate"]:
+        return _escape(fact["text"])
+    called = {fold_name(name) for name in (thing["name"], *thing["names"])}
+    subject, value = fact["objects"][0], fact["objects"][-1]
+    about = "" if fold_name(subject) in called else f"{_escape(subject)} "
+    modality = "" if fact["modality"] == "asserted" else f" ({fact['modality']})"
+    return f"{about}**{_escape(fact['predicate'])}**: {_escape(value)}{modality}"
+
+
+def _write_timeline(thing: dict[str, Any]) -> Iterator[str]:
+    """Changed values, by time."""
+    strands = (strand["values"] for strand in thing["strands"])
+    values = [value for strand in strands if len(strand) > 1 or strand[0]["ended"] for value in strand]
+    for value in sorted(values, key=lambda value: (_find_begin(value["fact"]), value["fact"]["id"])):
+        fact, ended = value["fact"], value["ended"]
+        until = f" to {fact['until']}" if fact["until"] else ""
+        why = f"; {_escape(ended['reason'])}" if ended and ended["reason"] else ""
+        yield f"- {_find_begin(fact)}{until}: {_describe_value(fact, thing)} ({_place(fact)}{why})\n"
+
+
+def _find_begin(fact: dict[str, Any]) -> str:
+    return str(fact["since"] or (fact["valid_from"] or fact["recorded"])[:10])
+
+
+def _describe_mention(note: dict[str, Any]) -> str:
+    day = f", {note['at'][:10]}" if note["at"] else ""
+    text = _escape(note["quote"]) if note["quote"].strip() else "…"
+    return f"\n> {text}\n> — {_place(note)}{day}\n"
+
+
+def _place(item: dict[str, Any]) -> str:
+    """A link to the note of a fact or mention, where it is a file."""
+    uri, line = item["uri"], item["line"]
+    file, _, _ = uri.partition("#")
+    label = _escape(item["title"] or PurePosixPath(uri).name or uri)
+    place = f"[{label}](<file://{quote(file)}>)" if PurePosixPath(file).is_absolute() else label
+    return f"{place}, line {line}" if line is not None and "#" not in uri else place
+
+
+def _escape(text: str) -> str:
+    """Text escaped for Markdown, on one line."""
+    return _MARKS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", " ".join(text.split()))
