@@ -34,7 +34,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
     },
     "Look into an answer": {
-        "sessions": ("sessions", "List the sessions of the chat, last used first."),
+        "sessions": ("ask", "List the sessions of the chat, last used first."),
         "traces": ("traces", "List the questions that were asked, newest first."),
         "why": ("traces", "Show the evidence of an answer, the steps of its search, or why something is missing."),
     },
@@ -47,7 +47,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "add": ("add", "Read files and folders once."),
         "remember": ("add", "Save TEXT as a note."),
         "capture": ("agents", "Save a session with an agent, from standard input."),
-        "watch": ("folders", "Manage watched folders, which are read again when files change."),
+        "watch": ("add", "Manage watched folders, which are read again when files change."),
         "forget": ("add", "Remove something from the memory for good."),
     },
     "Look after": {
@@ -65,7 +65,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "tidy": ("upkeep", "Run the nightly maintenance now."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("upkeep", "Replace the memory with a backup."),
-        "sync": ("sync", "Make this memory and those on your other computers agree."),
+        "sync": ("doctor", "Make this memory and those on your other computers agree."),
         "export": ("export", "Write the whole memory to a file or folder."),
         "import": ("export", "Create a memory from an export."),
         "check": ("upkeep", "Check the memory file from end to end."),
@@ -73,11 +73,11 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("doctor", "Show what is wrong, and the command that fixes it."),
     },
     "Set up": {
-        "init": ("setup", "Say who you are, choose the folders to watch, and open the chat."),
+        "init": ("config", "Say who you are, choose the folders to watch, and open the chat."),
         "config": ("config", "Show and change the settings."),
-        "embedder": ("config", "Show or change the embedder."),
+        "embedder": ("models", "Show or change the embedder."),
         "models": ("models", "Show the available language models and their uses."),
-        "plugins": ("config", "List the plug-ins, what each adds, and which were left out."),
+        "plugins": ("models", "List the plug-ins, what each adds, and which were left out."),
         "mcp": ("agents", "Let an agent use the memory, over the Model Context Protocol."),
         "daemon": ("process", "Manage the background process."),
         "completion": ("config", "Print the completion script of SHELL."),
@@ -170,7 +170,7 @@ class Pal(click.Group):
             click.echo("\nStopped.", err=True)
             raise click.exceptions.Exit(130) from None
         except Exception as error:
-            from daemon.cli.errors import to_click_exception
+            from daemon.cli.output import to_click_exception
 
             if (known := to_click_exception(error, session.as_json)) is None:
                 raise

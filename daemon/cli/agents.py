@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -17,11 +20,11 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.install import CAPTURES, SERVERS, find_pal, make_entry, write_entry
-from daemon.cli.options import as_date, check_name, grants, json_option
+from daemon.cli.options import as_date, check_name, grants, json_command, json_option, write_setting
+from daemon.cli.output import NothingFound
 from daemon.cli.session import Session, pass_session
 from daemon.client.client import DaemonDownError, DaemonError
+from daemon.paths import AT, HOME, write_private
 from daemon.terminal import count, display_safe
 from memory.errors import PalimpsestError
 
@@ -33,6 +36,17 @@ MAX_INPUT = 256 << 20
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 LOG = "mcp.log"
 LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
+NAME = "palimpsest"  # of the server in the settings of programs
+SECTION = "mcpServers"  # of JSON settings
+_DESKTOP = "Library/Application Support" if sys.platform == "darwin" else ".config"
+SETTINGS = {  # the files of settings in which programs list their servers
+    "claude-code": "~/.claude.json",
+    "claude-desktop": f"~/{_DESKTOP}/Claude/claude_desktop_config.json",
+    "codex": "~/.codex/config.toml",
+    "cursor": "~/.cursor/mcp.json",
+    "gemini": "~/.gemini/settings.json",
+}
+HOOK_SECONDS = 10
 
 
 @click.group("capture", invoke_without_command=True)
@@ -204,8 +218,7 @@ class _Daemon:
 
 
 @mcp.command()
-@json_option
-@pass_session
+@json_command
 def clients(session: Session) -> None:
     """List the agents with their permissions and notes."""
     from daemon.config.settings import McpClientSettings, load
@@ -242,8 +255,7 @@ def _row(of: dict[str, Any]) -> list[str]:
 @click.argument("name", callback=check_name)
 @click.option("--since", metavar="DATE", type=as_date("start"), help="Only what it did from this date on.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
-@pass_session
+@json_command
 def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None:
     """Remove everything that the agent NAME wrote and judged.
 
@@ -274,8 +286,8 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None
     print_copies(gone)
 
 
-@click.command("install")
-@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(SERVERS)))
+@mcp.command("install")
+@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(SETTINGS)))
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
 @grants
@@ -291,34 +303,86 @@ def install_server(
 ) -> None:
     """Connect an agent: shows the entry for its settings and asks before it is written.
 
-    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. The permissions --folder, --all and --write are
-    written into config.toml, under [mcp.clients.NAME]; changes there take effect at once. `pal mcp clients` shows them.
+    CLIENT is claude-code, claude-desktop, codex, cursor or gemini; the entry of codex you add yourself. The permissions
+    --folder, --all and --write are written into config.toml, under [mcp.clients.NAME]; changes there take effect at
+    once. `pal mcp clients` shows them.
     """
-    granted = dict(_granted(client, folders, everything, writes))
-    write_entry(
-        session, client, SERVERS[client], make_entry(session, client, SERVERS[client]), yes, only_print, granted
+    file, arguments, environment = (
+        Path(SETTINGS[client]).expanduser(),
+        ["mcp", "--client", client],
+        _environment(session),
     )
+    is_toml = file.suffix == ".toml"
+    if is_toml:
+        output.print_text(f"[mcp_servers.{NAME}]\ncommand = {json.dumps(find_pal())}\nargs = {json.dumps(arguments)}")
+        for name, value in environment.items():
+            output.print_text(f"env.{name} = {json.dumps(value)}")
+    else:
+        server = {"command": find_pal(), "args": arguments} | ({"env": environment} if environment else {})
+        output.print_text(json.dumps({SECTION: {NAME: server}}, indent=2))
+    granted = dict(_granted(client, folders, everything, writes))
+    if granted:
+        output.print_text(f"\n{session.paths.config}:")
+    for key, value in granted.items():
+        output.print_text(f"{key} = {value}")
+    if only_print:
+        return
+    text = None if is_toml else _add_server(file, server)
+    if not yes and (granted or not is_toml):
+        where = " and ".join(([] if is_toml else [str(file)]) + ["config.toml"] * bool(granted))
+        output.confirm(f"Write this into {where}?", "write it", "Nothing was written.")
+    for key, value in granted.items():
+        write_setting(session.paths.config, key, value)
+    if text is None:
+        output.say(f"Add the entry to {file}, and start {client} again.")
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        shutil.copy2(file, file.with_name(f"{file.name}.before-palimpsest"))
+    write_private(file.resolve(), text)  # a file of settings may be a link to where its owner keeps them
+    output.say(f"Written. Start {client} again, and it has the memory's tools.")
 
 
-@click.command("install")
-@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(CAPTURES)))
-@click.option(
-    "--every-turn", is_flag=True, help="Claude Code: also after each answer, not only at the end of a session."
-)
-@click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
+def _add_server(file: Path, server: dict[str, Any]) -> str:
+    """The text of a program's settings with the server; ClickException if the file is something else."""
+    try:
+        kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        kept.setdefault(SECTION, {}).update({NAME: server})
+    except (OSError, ValueError, AttributeError) as error:
+        raise click.ClickException(f"{file} has no settings in JSON. Correct it; nothing was changed.") from error
+    return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
+
+
+@capture.command("install")
+@click.argument("client", metavar="CLIENT", type=click.Choice(["claude-code", "codex"]))
 @pass_session
-def install_capture(session: Session, client: str, every_turn: bool, yes: bool, only_print: bool) -> None:
-    """Save all sessions with an agent: shows the entry for its settings and asks before it is written.
+def install_capture(session: Session, client: str) -> None:
+    """Print the entry with which all sessions with an agent are saved.
 
-    CLIENT is claude-code or codex. Claude Code runs a hook at the end of a session, Codex sends a notification after
-    each turn; both name the log, which is read like any file. If you already watch the folder of these logs, you need
-    neither.
+    CLIENT is claude-code or codex. Claude Code runs a hook at the end of a session (with "Stop" in place of
+    "SessionEnd" after each answer), Codex sends a notification after each turn; both name the log, which is read like
+    any file. If you already watch the folder of these logs, you need neither.
     """
-    snippet = make_entry(session, client, CAPTURES[client])
-    if not every_turn and "hooks" in snippet:
-        del snippet["hooks"]["Stop"]
-    write_entry(session, client, CAPTURES[client], snippet, yes, only_print)
+    variables = [f"{name}={value}" for name, value in _environment(session).items()]
+    command = [*(["env", *variables] if variables else []), find_pal(), "capture"]
+    if client == "codex":
+        output.print_text(f"notify = {json.dumps([*command, '--codex'])}")
+        output.say("Add this line to ~/.codex/config.toml, before its first section.")
+        return
+    hook = {"type": "command", "command": shlex.join([*command, "--hook"]), "timeout": HOOK_SECONDS}
+    output.print_text(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2))
+    output.say("Add this to ~/.claude/settings.json.")
+
+
+def _environment(session: Session) -> dict[str, str]:
+    """What another program must set for this memory."""
+    environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}
+    return environment | ({AT: session.paths.at} if os.environ.get(AT) else {})
+
+
+def find_pal() -> str:
+    """The command by which another program starts this one."""
+    return shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
 
 
 def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
@@ -329,7 +393,3 @@ def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: b
     yield f"{section}.everything", str(everything).lower()
     yield f"{section}.folders", json.dumps([str(folder.expanduser().absolute()) for folder in folders])
     yield f"{section}.write", str(writes).lower()
-
-
-capture.add_command(install_capture)
-mcp.add_command(install_server)

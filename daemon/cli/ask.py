@@ -1,4 +1,4 @@
-"""pal ask, recall, context: questions."""
+"""pal ask, recall, context, sessions: questions, and the conversations of the chat."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import Secrets, print_answer, say_if, secrets_option
-from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound
-from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
+from daemon.cli.answers import Secrets, print_answer, print_message, say_if, secrets_option
+from daemon.cli.options import as_of_option, json_command, json_option, scope_options, strategy_option
+from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_time, explain_nothing
+from daemon.cli.show import describe_time, explain_nothing, local_time
+from daemon.terminal import count
 
 MAX_TAGS = 5  # that are named in place of one that nothing has
 MAX_NEAREST = 3  # passages that are shown where none has a word of the question
@@ -44,8 +45,7 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 @secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show all lines, also those that are folded.")
 @click.option("--events", "shows_events", is_flag=True, help="Print all events of the question as JSON lines.")
-@json_option
-@pass_session
+@json_command
 def ask(
     session: Session,
     question: tuple[str, ...],
@@ -91,8 +91,7 @@ def ask(
 @as_of_option
 @strategy_option
 @secrets_option
-@json_option
-@pass_session
+@json_command
 def recall(
     session: Session,
     question: tuple[str, ...],
@@ -174,8 +173,7 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 )
 @scope_options
 @as_of_option
-@json_option
-@pass_session
+@json_command
 def context(
     session: Session,
     task: tuple[str, ...],
@@ -202,3 +200,101 @@ def context(
         output.print_text(reply.text)
     if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
+
+
+NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
+)
+@json_option
+@click.pass_context
+def sessions(ctx: click.Context, limit: int) -> None:
+    """List the sessions of the chat, last used first.
+
+    \b
+    pal sessions                       the last ones, with their numbers
+    pal sessions search compressor     those with this word
+    pal sessions show 7                one of them
+    """
+    if ctx.invoked_subcommand is None:
+        _list(ctx.ensure_object(Session), limit)
+
+
+def _list(session: Session, limit: int) -> None:
+    kept = [conversation for conversation in session.client.conversations() if conversation.messages]
+    shown = tuple(kept[:limit])
+    if session.show_rows({"conversations": shown}, map(_row, shown), NONE_KEPT, right=(0,)):
+        output.say_rest(len(shown), len(kept), "-n shows more")
+
+
+def _row(of: wire.Conversation) -> tuple[str, ...]:
+    return str(of.id), local_time(of.updated), count(of.messages, "message"), of.title or "Untitled"
+
+
+@sessions.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
+)
+@json_command
+def search(session: Session, words: tuple[str, ...], limit: int) -> None:
+    """Find sessions with all WORDS in one question, one answer or the title.
+
+    Ignores case and accents. Exits with 4 if there is none.
+    """
+    matches = session.client.search_conversations(" ".join(words), limit)
+    if session.as_json:
+        output.print_json({"words": " ".join(words), "matches": matches})
+    for match in matches if not session.as_json else ():
+        number, *rest = _row(match.conversation)
+        output.print_bold("  ".join([number, *rest]))
+        if match.quote:
+            who = "You" if match.role == "user" else "Memory"
+            output.print_text(f"   {who}: {match.quote}")
+            if match.messages > 1:
+                output.print_dim(f"   and in {count(match.messages - 1, 'other message')}")
+    if not matches:
+        raise NothingFound("No session has these words.")
+
+
+@sessions.command()
+@click.argument("id", type=int)
+@json_command
+def show(session: Session, id: int) -> None:
+    """Print a session with its sources. ID is its number in `pal sessions`."""
+    kept = session.client.conversation(id)
+    if session.shows_json(kept):
+        return
+    output.print_bold(kept.conversation.title or "Untitled")
+    for message in kept.messages:
+        click.echo()
+        print_message(message, in_full=True)
+
+
+@sessions.command()
+@click.argument("id", type=int)
+@click.argument("title", nargs=-1, required=True)
+@json_command
+def rename(session: Session, id: int, title: tuple[str, ...]) -> None:
+    """Give a session another name: TITLE."""
+    renamed = session.client.rename_conversation(id, " ".join(" ".join(title).split()))
+    session.show(renamed, f"Session {id} is called {renamed.title or 'Untitled'} now.")
+
+
+@sessions.command()
+@click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@pass_session
+def delete(session: Session, ids: tuple[int, ...], yes: bool) -> None:
+    """Delete sessions; the memory keeps what it knows."""
+    kept = [session.client.conversation(id).conversation for id in dict.fromkeys(ids)]
+    if not yes:
+        what = f"“{kept[0].title or 'Untitled'}”" if len(kept) == 1 else count(len(kept), "session")
+        messages = count(sum(conversation.messages for conversation in kept), "message")
+        output.confirm(f"Delete {what} with {messages}?", "delete", "Nothing was deleted.")
+    for conversation in kept:
+        session.client.delete_conversation(conversation.id)
+    click.echo(f"Deleted: {count(len(kept), 'session')}.")

@@ -10,9 +10,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.options import as_date, json_option
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import as_date, json_command
+from daemon.cli.output import NothingFound
+from daemon.cli.session import Session
 from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
 from daemon.terminal import count, describe_outcome, modality, statement
 
@@ -36,8 +36,7 @@ HOW = (
 @click.option(
     "--since", metavar="DATE", type=as_date("start"), help="What changed since then.  [default: the day before]"
 )
-@json_option
-@pass_session
+@json_command
 def today(session: Session, day: datetime | None, since: datetime | None) -> None:
     """Show what changed, what is due and what needs a decision.
 
@@ -130,8 +129,7 @@ def _describe_change(of: wire.Revision) -> str:
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="The number of replacements."
 )
-@json_option
-@pass_session
+@json_command
 def review(session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int) -> None:
     """Show which facts were replaced, and confirm or reject it.
 
@@ -175,8 +173,7 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
 
 @click.command()
 @click.argument("id", type=int, required=False)
-@json_option
-@pass_session
+@json_command
 def undo(session: Session, id: int | None) -> None:
     """Undo the replacement of a fact.
 
@@ -250,8 +247,7 @@ def _none(state: str, about: str | None) -> str:
 @click.command()
 @click.argument("name")
 @click.argument("other")
-@json_option
-@pass_session
+@json_command
 def same(session: Session, name: str, other: str) -> None:
     """Merge two names of one person, place or thing.
 
@@ -263,8 +259,7 @@ def same(session: Session, name: str, other: str) -> None:
 @click.command()
 @click.argument("name")
 @click.argument("other")
-@json_option
-@pass_session
+@json_command
 def apart(session: Session, name: str, other: str) -> None:
     """Separate two names; undoes `pal same`.
 

@@ -14,8 +14,8 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.answers import Secrets, print_answer, print_message, print_stored
-from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
-from daemon.cli.options import json_option
+from daemon.cli.options import json_command
+from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import local_time
 from daemon.client.client import Client, DaemonDownError, DaemonError
@@ -65,8 +65,7 @@ def chat(session: Session, plain: bool) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any free one. Default: web.port.")
 @click.option("--print", "only_print", is_flag=True, help="Open no browser.")
 @click.option("--stop", is_flag=True, help="Close the page and end its sessions.")
-@json_option
-@pass_session
+@json_command
 def web(session: Session, port: int | None, only_print: bool, stop: bool) -> None:
     """Open the memory in the browser.
 

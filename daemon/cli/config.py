@@ -1,9 +1,11 @@
-"""pal config, completion, embedder, plugins: settings and plugins."""
+"""pal config, completion, init: the settings, and the questions of the first start, all of which are asked before
+anything is written."""
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,21 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.options import json_option, known_key, write_setting
+from daemon.cli.options import (
+    confirm_much,
+    json_command,
+    json_option,
+    known_key,
+    list_unwatched,
+    require_folder,
+    watch_folder,
+    write_setting,
+)
 from daemon.cli.session import Session, pass_session
-
-NONE = "No plug-in is installed. How to write one: docs/plugins.md"
-DISABLED = "plugins.disabled"
+from daemon.client.client import Client
+from daemon.extras import decline, install, list_offers
+from daemon.introduction import FAMILY, QUESTIONS, read_answer
+from daemon.terminal import count, display_safe, size
 
 
 @click.group(invoke_without_command=True)
@@ -31,8 +42,7 @@ def config(ctx: click.Context) -> None:
 
 
 @config.command()
-@json_option
-@pass_session
+@json_command
 def show(session: Session) -> None:
     """List all settings with their values; a star marks changed ones."""
     from daemon.config.settings import describe_ignored, entries, load
@@ -47,8 +57,7 @@ def show(session: Session) -> None:
 
 
 @config.command()
-@json_option
-@pass_session
+@json_command
 def path(session: Session) -> None:
     """Print where config.toml and everything else lives."""
     paths = session.paths
@@ -64,8 +73,7 @@ def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 @config.command("get")
 @click.argument("key", shell_complete=_complete_key)
-@json_option
-@pass_session
+@json_command
 def get_(session: Session, key: str) -> None:
     """Print the value of KEY, for example memory.answer.lines."""
     from daemon.config.settings import entries, load
@@ -78,8 +86,7 @@ def get_(session: Session, key: str) -> None:
 @config.command("set")
 @click.argument("key", shell_complete=_complete_key)
 @click.argument("value")
-@json_option
-@pass_session
+@json_command
 def set_(session: Session, key: str, value: str) -> None:
     """Write VALUE for KEY into config.toml, and keep its comments."""
     written = write_setting(session.paths.config, key, value)
@@ -144,118 +151,151 @@ def completion(ctx: click.Context, shell: str) -> None:
     click.echo(kind(root.command, {}, name, f"_{name}_COMPLETE".replace("-", "_").upper()).source())
 
 
+LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
+FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
+NOT_ASKED = (
+    "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
+    " the readers of PDF and Office files. To be asked: pal init, on a terminal."
+)
+
+
+@dataclass
+class Choices:
+    """The answers: statements about the owner, folders to watch, extras to install or never to offer again."""
+
+    statements: dict[str, str] = field(default_factory=dict)
+    folders: list[Path] = field(default_factory=list)
+    extras: list[str] = field(default_factory=list)
+    declined: list[str] = field(default_factory=list)
+
+
 @click.command()
-@click.argument("name", required=False)
-@json_option
-@pass_session
-def embedder(session: Session, name: str | None) -> None:
-    """Show or change the embedder.
-
-    With NAME, all passages get new vectors in the background; questions and reading continue. NAME is "auto", the best
-    one that is installed: "minilm-int8", else "static"; "ollama:MODEL" or "openai:MODEL" for a server on this machine;
-    with the extra onnx "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a model's name
-    on the hub or the path of its folder. "st:MODEL@256" keeps the first 256 dimensions.
-    """
-    if name is None:
-        state = session.client.embedder()
-    else:
-        from daemon.cli.options import write_setting
-
-        name = _with_whole_path(name)
-        state = session.client.set_embedder(name)
-        write_setting(session.paths.config, "embedder.name", name)
-    if session.as_json:
-        output.print_json(state)
-    elif name is None:
-        _print(state)
-    else:
-        output.print_text(f"Embedder: {name}")
-        output.say("Passages get their vectors in the background; `pal embedder` shows how far.")
-
-
-def _with_whole_path(name: str) -> str:
-    """A name with the absolute path of its folder or file: the daemon has another working directory."""
-    family, colon, rest = name.partition(":")
-    path = Path(rest).expanduser()
-    return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name
-
-
-def _print(state: wire.EmbedderReply) -> None:
-    rows = [("Embedder", f"{state.name} ({state.chosen})" if state.chosen else state.name), ("In use", state.used)]
-    if state.building:
-        rows.append(("Embedding", f"{state.done:,} of {state.total:,} passages" if state.total else "about to begin"))
-    if state.problem:
-        rows.append(("Problem", f"{state.problem} Then try again: pal embedder {state.name}"))
-    known = (f"{name}MODEL" if name.endswith(":") else name for name in state.known)
-    rows.append(("Known", ", ".join(known)))
-    output.print_table(rows)
-
-
-@click.group(invoke_without_command=True)
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
 @json_option
 @click.pass_context
-def plugins(ctx: click.Context) -> None:
-    """List the plug-ins, what each adds, and which were left out.
+def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
+    """Say who you are, choose the folders to watch, and open the chat.
 
-    A plug-in is a package in the same Python environment. It adds readers, embedders, models, strategies or rankers. It
-    is code and can do whatever you can. One that fails to load is left out, with the reason. A new plug-in is loaded
-    after: pal daemon restart.
+    Asks for your name, home, family and work (as `pal me set`), for folders (as `pal watch add`), and whether to
+    install missing extras. An empty line skips a question. Nothing is written before the last answer. With FOLDER, or
+    without a terminal, it asks nothing. Writes config.toml if there is none.
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    from daemon.config.settings import Settings, render
+    from daemon.paths import private_folder, write_private
+
     session = ctx.ensure_object(Session)
-    reply = session.client.plugins()
-    session.show_rows(reply, (row for plugin in (reply.built_in, *reply.plugins) for row in _rows(plugin)))
-    if not reply.plugins and not session.as_json:
-        output.say(NONE)
+    choices = Choices(folders=[require_folder(folder) for folder in folders])
+    asks = not choices.folders and not session.as_json and sys.stdin.isatty()
+    if asks:
+        _ask(session, choices)
+    elif choices.folders:
+        confirm_much(session, list_unwatched(session, choices.folders))
+    config = session.paths.config
+    written = not config.exists()
+    if written:
+        private_folder(config.parent)
+        write_private(config, render(Settings()))
+    if not session.as_json:
+        output.print_text(f"{'Written' if written else 'Kept'}: {config}")
+    for key, value in choices.statements.items():
+        session.client.set_profile(key, value)
+    for extra in choices.declined:
+        decline(session.paths, extra)
+    if [extra for extra in choices.extras if _install(extra)]:
+        Client(session.paths).stop()  # the next one finds what is installed
+        del session.client
+    for folder in choices.folders:
+        watch_folder(session, folder)
+    if session.as_json:
+        reply = {"config": str(config), "written": written, "folders": [str(folder) for folder in choices.folders]}
+        output.print_json(reply)
+    elif not asks:
+        output.say(NOT_ASKED)
+    elif output.can_draw() and click.confirm("Open the chat now?", default=True, err=True):
+        _open_chat(ctx)
+    else:
+        output.say('To open the chat: pal. To ask one question: pal ask "..."')
 
 
-def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
-    """A plug-in with its package, and a line for each kind of what it adds."""
-    yield plugin.name, plugin.package
-    if plugin.is_off:
-        yield "", f"off: pal plugins on {plugin.name}"
-    if plugin.problem:
-        yield "", f"left out: {plugin.problem}"
-    for kind, names in plugin.adds.items():
-        yield "", f"{kind}: {', '.join(names)}"
+def _open_chat(ctx: click.Context) -> None:
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    ctx.invoke(group.get_command(ctx, "chat"))  # type: ignore[arg-type]
 
 
-@plugins.command()
-@click.argument("name")
-@json_option
-@pass_session
-def off(session: Session, name: str) -> None:
-    """Stop loading the plug-in NAME.
-
-    Works without the daemon, in case the plug-in keeps it from starting.
-    """
-    from plugins import manager
-
-    installed = manager.find_names()
-    if not installed:
-        raise NothingFound(NONE)
-    if name not in installed:
-        raise NothingFound(f"No plug-in {name!r} is installed. Installed: {', '.join(installed)}.")
-    _write(session, name, is_off=True)
+def _ask(session: Session, choices: Choices) -> None:
+    output.say("Enter skips a question, or keeps what is in brackets. Ctrl+C changes nothing.")
+    try:
+        _ask_who(session.client.profile().profile, choices)
+        lacking = _ask_for_folders(session, choices)
+        _offer_extras(session, choices, lacking)
+    except (KeyboardInterrupt, click.Abort):
+        output.say("\nStopped. Nothing was changed. To begin again: pal init")
+        raise click.exceptions.Exit(130) from None
 
 
-@plugins.command()
-@click.argument("name")
-@json_option
-@pass_session
-def on(session: Session, name: str) -> None:
-    """Load the plug-in NAME again."""
-    _write(session, name, is_off=False)
+def _ask_who(profile: wire.Profile, choices: Choices) -> None:
+    from memory.facts.attributes import FAMILY as RELATIVES
+
+    values = {entry.key: " and ".join(fact.objects[-1] for fact in entry.facts) for entry in profile.entries}
+    known = {**values, "name": ", ".join(profile.names)}
+    family = [values[FAMILY]] if FAMILY in values else []
+    known[FAMILY] = ", ".join(family + [f"{key} {value}" for key, value in values.items() if key in RELATIVES])
+    for question in QUESTIONS:
+        hint = f"[{value}]" if (value := known.get(question.key)) else f"(such as {question.hint})"
+        text = display_safe(f"{question.text} {hint}", line=True)
+        answer = click.prompt(text, default="", show_default=False, err=True)
+        choices.statements |= read_answer(question.key, answer)
 
 
-def _write(session: Session, name: str, is_off: bool) -> None:
-    from daemon.cli.options import write_setting
-    from daemon.config.settings import load
+def _ask_for_folders(session: Session, choices: Choices) -> int:
+    """Asks for folders, each with the number of its files; returns how many files lack a reader."""
+    watched = [row.path for row in session.client.folders()]
+    for path in watched:
+        output.say(f"Watched already: {path}")
+    likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
+    question = "Which folder shall be read?" + (f" (such as {likely[0]})" if likely and not watched else "")
+    lacking = 0
+    while answer := click.prompt(question, default="", show_default=False, err=True).strip():
+        try:
+            folder = require_folder(Path(answer))
+        except click.BadParameter as error:
+            output.say(error.message)
+            continue
+        if str(folder.resolve()) in (*watched, *map(str, choices.folders)):
+            output.say("That is watched already.")
+            continue
+        counted = session.client.count([folder])
+        is_whole = Path.home().is_relative_to(folder.resolve())
+        if click.confirm(f"It has {_describe_files(counted)} Watch it?", default=not is_whole, err=True):
+            choices.folders.append(folder.resolve())
+            lacking += counted.lacking
+        question = "Which other folder?"
+    return lacking
 
-    others = [other for other in load(session.paths.config).plugins.disabled if other != name]
-    disabled = write_setting(session.paths.config, DISABLED, json.dumps([*others, *[name] * is_off]))
-    if session.shows_json({DISABLED: disabled}):
-        return
-    output.print_text(f"{name} is {'off' if is_off else 'on'}.")
-    output.say("It counts from the daemon's next start: pal daemon restart")
+
+def _describe_files(counted: wire.Counted) -> str:
+    """`76 files that can be read, 1.2 MB, in less than a minute.`"""
+    if not counted.files:
+        return "no files that can be read yet."
+    more = "" if counted.complete else "more than "
+    minutes = round(counted.files / FILES_PER_SECOND / 60)
+    how_long = f"in about {count(minutes, 'minute')}" if minutes else "in less than a minute"
+    return f"{more}{count(counted.files, 'file')} that can be read, {more}{size(counted.bytes)}, {how_long}."
+
+
+def _offer_extras(session: Session, choices: Choices, lacking: int) -> None:
+    """Offers what is missing, with its install command."""
+    for extra, offer in list_offers(session.paths, lacking).items():
+        output.say(offer)
+        if click.confirm("Run this command?", default=False, err=True):
+            choices.extras.append(extra)
+        else:
+            choices.declined.append(extra)
+
+
+def _install(extra: str) -> bool:
+    """Installs an extra; whether it worked. Prints why not."""
+    if problem := install(extra):
+        output.say(problem)
+    return not problem

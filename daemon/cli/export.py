@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from daemon.cli import output
-from daemon.cli.errors import NOTHING_READ
-from daemon.cli.options import json_option, refuse_watched
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import json_command, refuse_watched
+from daemon.cli.output import NOTHING_READ
+from daemon.cli.session import Session
 from daemon.lock import AlreadyRunningError, hold
 from daemon.paths import REPLACED, Paths, private_folder
 from daemon.terminal import count, display_safe, escape_unsafe, size
@@ -36,8 +36,7 @@ RUNNING = click.ClickException("The daemon has the memory open. Stop it first: p
 @click.option("--markdown", is_flag=True, help="Write a folder with a page for each person, place and thing.")
 @click.option("--secrets", is_flag=True, help="Include passwords, keys and card numbers, which are masked by default.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
-@json_option
-@pass_session
+@json_command
 def export(session: Session, to: Path, markdown: bool, secrets: bool, force: bool) -> None:
     """Write the whole memory to a file or folder.
 
@@ -158,8 +157,7 @@ def _print_done(to: Path, done: dict[str, Any]) -> None:
 @click.command("import")
 @click.argument("file", metavar="FILE|-", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
-@pass_session
+@json_command
 def import_(session: Session, file: Path, yes: bool) -> None:
     """Create a memory from an export.
 

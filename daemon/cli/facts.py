@@ -11,9 +11,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.options import ListGroup, as_date, as_of_option, json_option
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import ListGroup, as_date, as_of_option, json_command, json_option
+from daemon.cli.output import NothingFound
+from daemon.cli.session import Session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
 from daemon.terminal import count, display_safe, modality, statement
 from memory.text.predicates import subject_and_predicate
@@ -36,8 +36,7 @@ STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation
     "--as-known-on", "known_on", metavar="DATE", type=as_date("end"), help="As the memory knew it on this date."
 )
 @click.option("--history", is_flag=True, help="Also list earlier values, with their times.")
-@json_option
-@pass_session
+@json_command
 def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List the facts about NAME: a person, a place, a thing.
 
@@ -67,8 +66,7 @@ def _print_fact(fact: wire.Fact) -> None:
 
 @click.command()
 @click.argument("name")
-@json_option
-@pass_session
+@json_command
 def history(session: Session, name: str) -> None:
     """Show how the facts about NAME changed.
 
@@ -118,8 +116,7 @@ def me(ctx: click.Context) -> None:
 @me.command("set")
 @click.argument("key")
 @click.argument("value")
-@json_option
-@pass_session
+@json_command
 def set_value(session: Session, key: str, value: str) -> None:
     """Say what your KEY is: name, phone, address, doctor, car, or any other word."""
     reply = session.client.set_profile(key, value)
@@ -132,8 +129,7 @@ def set_value(session: Session, key: str, value: str) -> None:
 
 @me.command("rm")
 @click.argument("key")
-@json_option
-@pass_session
+@json_command
 def remove(session: Session, key: str) -> None:
     """Withdraw what you said about your KEY; facts from notes stay."""
     reply = session.client.remove_from_profile(key)
@@ -172,8 +168,7 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
 @click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="Steps to show.")
 @as_of_option
 @click.option("-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="The number of objects.")
-@json_option
-@pass_session
+@json_command
 def graph(session: Session, name: str, depth: int, as_of: datetime | None, limit: int) -> None:
     """Draw the neighbourhood of NAME: a person, a place, a thing.
 

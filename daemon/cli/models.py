@@ -1,22 +1,25 @@
-"""pal models: which language models there are, how good they are, and what each is used for."""
+"""pal models, embedder, plugins: which models and plug-ins there are, and what is used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.options import json_option
-from daemon.cli.policy import ask
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import ask, json_command, json_option, write_setting
+from daemon.cli.output import NothingFound
+from daemon.cli.session import Session
 from daemon.connecting import SERVICES
 from daemon.terminal import size
 
 ROLES = ("extract", "answer", "agent")
 NONE = "none"
+NO_PLUGIN = "No plug-in is installed. How to write one: docs/plugins.md"
+DISABLED = "plugins.disabled"
 WITHOUT = (
     "No language model can be reached. Everything works without one.\n"
     "A model writes whole answers, and finds facts that the rules do not."
@@ -40,8 +43,7 @@ def models(ctx: click.Context, elsewhere: bool) -> None:
 
 @models.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@json_option
-@pass_session
+@json_command
 def probe(session: Session, names: tuple[str, ...]) -> None:
     """Grade a model: how well and how fast it reads, decides, answers, refuses and uses tools.
 
@@ -70,8 +72,7 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
 @click.argument("service", metavar="SERVICE", type=click.Choice(list(SERVICES)))
 @click.argument("address", default="")
 @click.option("--key", is_flag=True, help="Ask for an API key and save it.")
-@json_option
-@pass_session
+@json_command
 def connect(session: Session, service: str, address: str, key: bool) -> None:
     """Save the address of a model service, and try one of its models.
 
@@ -98,8 +99,7 @@ def connect(session: Session, service: str, address: str, key: bool) -> None:
 @models.command()
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@json_option
-@pass_session
+@json_command
 def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     """Choose the models for a ROLE: extract, answer or agent.
 
@@ -194,3 +194,114 @@ def _share(share: float | None) -> str:
 def _say(sentences: Iterable[str]) -> None:
     for sentence in sentences:
         output.say(sentence)
+
+
+@click.command()
+@click.argument("name", required=False)
+@json_command
+def embedder(session: Session, name: str | None) -> None:
+    """Show or change the embedder.
+
+    With NAME, all passages get new vectors in the background; questions and reading continue. NAME is "auto", the best
+    one that is installed: "minilm-int8", else "static"; "ollama:MODEL" or "openai:MODEL" for a server on this machine;
+    with the extra onnx "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a model's name
+    on the hub or the path of its folder. "st:MODEL@256" keeps the first 256 dimensions.
+    """
+    if name is None:
+        state = session.client.embedder()
+    else:
+        name = _with_whole_path(name)
+        state = session.client.set_embedder(name)
+        write_setting(session.paths.config, "embedder.name", name)
+    if session.as_json:
+        output.print_json(state)
+    elif name is None:
+        _print_embedder(state)
+    else:
+        output.print_text(f"Embedder: {name}")
+        output.say("Passages get their vectors in the background; `pal embedder` shows how far.")
+
+
+def _with_whole_path(name: str) -> str:
+    """A name with the absolute path of its folder or file: the daemon has another working directory."""
+    family, colon, rest = name.partition(":")
+    path = Path(rest).expanduser()
+    return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name
+
+
+def _print_embedder(state: wire.EmbedderReply) -> None:
+    rows = [("Embedder", f"{state.name} ({state.chosen})" if state.chosen else state.name), ("In use", state.used)]
+    if state.building:
+        rows.append(("Embedding", f"{state.done:,} of {state.total:,} passages" if state.total else "about to begin"))
+    if state.problem:
+        rows.append(("Problem", f"{state.problem} Then try again: pal embedder {state.name}"))
+    known = (f"{name}MODEL" if name.endswith(":") else name for name in state.known)
+    rows.append(("Known", ", ".join(known)))
+    output.print_table(rows)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def plugins(ctx: click.Context) -> None:
+    """List the plug-ins, what each adds, and which were left out.
+
+    A plug-in is a package in the same Python environment. It adds readers, embedders, models, strategies or rankers. It
+    is code and can do whatever you can. One that fails to load is left out, with the reason. A new plug-in is loaded
+    after: pal daemon restart.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = ctx.ensure_object(Session)
+    reply = session.client.plugins()
+    session.show_rows(reply, (row for plugin in (reply.built_in, *reply.plugins) for row in _list_rows(plugin)))
+    if not reply.plugins and not session.as_json:
+        output.say(NO_PLUGIN)
+
+
+def _list_rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
+    """A plug-in with its package, and a line for each kind of what it adds."""
+    yield plugin.name, plugin.package
+    if plugin.is_off:
+        yield "", f"off: pal plugins on {plugin.name}"
+    if plugin.problem:
+        yield "", f"left out: {plugin.problem}"
+    for kind, names in plugin.adds.items():
+        yield "", f"{kind}: {', '.join(names)}"
+
+
+@plugins.command()
+@click.argument("name")
+@json_command
+def off(session: Session, name: str) -> None:
+    """Stop loading the plug-in NAME.
+
+    Works without the daemon, in case the plug-in keeps it from starting.
+    """
+    from plugins import manager
+
+    installed = manager.find_names()
+    if not installed:
+        raise NothingFound(NO_PLUGIN)
+    if name not in installed:
+        raise NothingFound(f"No plug-in {name!r} is installed. Installed: {', '.join(installed)}.")
+    _turn(session, name, is_off=True)
+
+
+@plugins.command()
+@click.argument("name")
+@json_command
+def on(session: Session, name: str) -> None:
+    """Load the plug-in NAME again."""
+    _turn(session, name, is_off=False)
+
+
+def _turn(session: Session, name: str, is_off: bool) -> None:
+    from daemon.config.settings import load
+
+    others = [other for other in load(session.paths.config).plugins.disabled if other != name]
+    disabled = write_setting(session.paths.config, DISABLED, json.dumps([*others, *[name] * is_off]))
+    if session.shows_json({DISABLED: disabled}):
+        return
+    output.print_text(f"{name} is {'off' if is_off else 'on'}.")
+    output.say("It counts from the daemon's next start: pal daemon restart")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -13,8 +14,11 @@ from typing import Any, Literal, TypeVar, cast
 import click
 
 from daemon import wire
-from daemon.cli.session import Session
-from daemon.terminal import display_safe
+from daemon.cli import output
+from daemon.cli.session import Session, pass_session
+from daemon.cli.show import describe_rules
+from daemon.paths import name_received
+from daemon.terminal import count, display_safe, size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -68,6 +72,11 @@ def json_option(command: Command) -> Command:
     return click.option("--json", is_flag=True, callback=note, expose_value=False, help="Print JSON instead of text.")(
         command
     )
+
+
+def json_command(command: Command) -> Command:
+    """A command that gets its Session, and has --json."""
+    return cast(Command, json_option(pass_session(command)))
 
 
 def scope_options(command: Command) -> Command:
@@ -278,3 +287,71 @@ def known_key(key: str, rows: dict[str, Any]) -> str:
     close = difflib.get_close_matches(key, rows, 1) or [name for name in rows if name.endswith(f".{key}")]
     hint = f" Did you mean {close[0]}?" if close else " `pal config show` lists them."
     raise click.BadParameter(display_safe(f"{key} is not a setting.{hint}", line=True), param_hint="KEY")
+
+
+SETTING = "models.policy"
+MANY = 5_000  # files
+
+
+def policy_option(command: Command) -> Command:
+    """--policy: local or any."""
+    return click.option(
+        "--policy",
+        type=click.Choice(["local", "any"]),
+        help="local: this text stays on this machine. any: models elsewhere may get it.",
+    )(command)
+
+
+def ask(session: Session, model: str) -> None:
+    """Asks, the first time that a model elsewhere is named, whether it may be given text; writes the policy of new
+    folders into config.toml and gives it to those that are watched.
+
+    Only on a terminal; elsewhere it stays open, which means local.
+    """
+    from daemon.connecting import asks_policy, keep_policy
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or not asks_policy(session.paths.config):
+        return
+    named = display_safe(model, line=True)
+    output.say(f"{named} is not on this machine. Asked once, for your folders and those to come:")
+    chosen, other = "local", "any"
+    if click.confirm("May their text be given to it?", err=True):
+        chosen, other = other, chosen
+    keep_policy(session.client, session.paths.config, chosen)
+    output.say(f"Kept: {SETTING} = {chosen}. To change it: pal config set {SETTING} {other}; for one folder: --policy")
+
+
+def confirm_much(session: Session, folders: Sequence[Path]) -> None:
+    """Tells how much there is, before anything is read, and asks whether that is meant: of a whole disk or home always,
+    of another folder on a terminal and if it is much. Exits with 1 if not."""
+    whole = any(Path.home().is_relative_to(folder.resolve()) for folder in folders)
+    if not folders or not (whole or (sys.stdin.isatty() and sys.stderr.isatty())):
+        return
+    counted = session.client.count(folders)
+    if whole or counted.files > MANY or not counted.complete:
+        more = "" if counted.complete else "more than "
+        question = f"That is {more}{count(counted.files, 'file')}, {more}{size(counted.bytes)}. Read all of it?"
+        output.confirm(question, "read all of it", "Nothing was read.")
+
+
+def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
+    """Those of the folders that are not watched yet."""
+    known = {row.path for row in session.client.folders()}
+    return [folder for folder in folders if str(folder.resolve()) not in known]
+
+
+def watch_folder(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
+    """Watches a folder, and prints it."""
+    known = {row.path: row.policy for row in session.client.folders()}
+    row = session.client.watch(folder, policy, **rules)
+    place = name_received(row.path)
+    if session.as_json:
+        output.print_json(row)
+    elif row.path in known:
+        changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
+        rules_text = (
+            f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
+        )
+        output.print_text(f"Already watched: {place}{changed}{rules_text}")
+    else:
+        output.print_text(f"Watching {place}. It is being read; `pal status` shows how far.")

@@ -12,8 +12,8 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import DaemonState
-from daemon.cli.options import json_option
+from daemon.cli.options import json_command
+from daemon.cli.output import DaemonState
 from daemon.cli.session import Session, pass_session
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.client.starting import connect
@@ -40,16 +40,14 @@ def run() -> None:
 
 
 @daemon.command()
-@json_option
-@pass_session
+@json_command
 def start(session: Session) -> None:
     """Start the daemon if it is not running."""
     _report(session, was_running=_hello(session) is not None)
 
 
 @daemon.command()
-@json_option
-@pass_session
+@json_command
 def stop(session: Session) -> None:
     """Stop the daemon after its current write."""
     stopped = _stop(session)
@@ -60,8 +58,7 @@ def stop(session: Session) -> None:
 
 
 @daemon.command()
-@json_option
-@pass_session
+@json_command
 def restart(session: Session) -> None:
     """Stop the daemon and start it with the current settings.
 
@@ -72,8 +69,7 @@ def restart(session: Session) -> None:
 
 
 @daemon.command()
-@json_option
-@pass_session
+@json_command
 def status(session: Session) -> None:
     """Show whether the daemon is running. Exits with 3 if not."""
     hello = _hello(session)

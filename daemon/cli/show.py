@@ -9,7 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NOTHING_READ, NothingFound
+from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
 from daemon.terminal import cited_link, count, size, statement

@@ -14,9 +14,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NOTHING_READ
-from daemon.cli.options import json_option
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import json_command
+from daemon.cli.output import NOTHING_READ
+from daemon.cli.session import Session
 from daemon.cli.show import describe_folder, describe_upkeep, night
 from daemon.client.client import DaemonDownError
 from daemon.terminal import count, describe_sync, list_problems, size
@@ -44,8 +44,7 @@ WATCH_SECONDS = 1.0  # between two looks
     show_default=True,
     help="With --sources, --skipped or --retired: the number of rows.",
 )
-@json_option
-@pass_session
+@json_command
 def status(
     session: Session,
     sources: bool,
@@ -195,8 +194,7 @@ def _duration(seconds: float) -> str:
 
 
 @click.command()
-@json_option
-@pass_session
+@json_command
 def pause(session: Session) -> None:
     """Pause background reading by language models.
 
@@ -206,8 +204,7 @@ def pause(session: Session) -> None:
 
 
 @click.command()
-@json_option
-@pass_session
+@json_command
 def unpause(session: Session) -> None:
     """Resume background reading by language models."""
     _enable(session, True)
@@ -228,8 +225,7 @@ def _enable(session: Session, enabled: bool) -> None:
 
 @click.command()
 @click.argument("id", required=False, type=int, metavar="[ID]")
-@json_option
-@pass_session
+@json_command
 def retry(session: Session, id: int | None) -> None:
     """Retry files that were set aside and texts that a language model could not read.
 

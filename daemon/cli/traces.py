@@ -9,9 +9,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NothingFound
-from daemon.cli.options import json_option
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import json_command
+from daemon.cli.output import NothingFound
+from daemon.cli.session import Session
 from daemon.cli.show import (
     NONE_ASKED,
     NOT_KEPT,
@@ -43,8 +43,7 @@ WORDS = {  # of an answer, and of a refusal
     "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of questions."
 )
 @click.option("--skip", type=click.IntRange(0), default=0, help="Skip this many, from the newest.")
-@json_option
-@pass_session
+@json_command
 def traces(session: Session, limit: int, skip: int) -> None:
     """List the questions that were asked, newest first.
 
@@ -69,8 +68,7 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 @click.argument("id", required=False, type=int)
 @click.option("--steps", is_flag=True, help="Show the stages of the search, with their times, and what it visited.")
 @click.option("--not", "words", metavar="WORDS", help="Show why WORDS are not in the answer.")
-@json_option
-@pass_session
+@json_command
 def why(session: Session, id: int | None, steps: bool, words: str | None) -> None:
     """Show the evidence of an answer, the steps of its search, or why something is missing.
 
@@ -259,8 +257,7 @@ undo_option = click.option("--undo", is_flag=True, help="Withdraw your mark.")
 @click.command()
 @click.argument("id", required=False, type=int)
 @undo_option
-@json_option
-@pass_session
+@json_command
 def good(session: Session, id: int | None, undo: bool) -> None:
     """Mark an answer as right: its evidence is preferred next time.
 
@@ -272,8 +269,7 @@ def good(session: Session, id: int | None, undo: bool) -> None:
 @click.command()
 @click.argument("id", required=False, type=int)
 @undo_option
-@json_option
-@pass_session
+@json_command
 def bad(session: Session, id: int | None, undo: bool) -> None:
     """Mark an answer as wrong: its evidence is not reused.
 

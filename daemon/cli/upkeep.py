@@ -10,9 +10,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import json_option
+from daemon.cli.options import json_command
 from daemon.cli.output import follow_progress
-from daemon.cli.session import Session, pass_session
+from daemon.cli.session import Session
 from daemon.cli.show import describe_work, print_suspects
 from daemon.lock import AlreadyRunningError, hold
 from daemon.paths import REPLACED, private_folder
@@ -21,8 +21,7 @@ from daemon.terminal import count, display_safe, size
 
 @click.command()
 @click.argument("to", required=False, type=click.Path(path_type=Path))
-@json_option
-@pass_session
+@json_command
 def backup(session: Session, to: Path | None) -> None:
     """Copy the memory while it runs.
 
@@ -37,8 +36,7 @@ def backup(session: Session, to: Path | None) -> None:
 
 
 @click.command()
-@json_option
-@pass_session
+@json_command
 def check(session: Session) -> None:
     """Check the memory file from end to end.
 
@@ -58,8 +56,7 @@ def check(session: Session) -> None:
 @click.argument("backup", required=False, type=click.Path(path_type=Path))
 @click.option("--list", "only_list", is_flag=True, help="Only list the backups, the newest first.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
-@pass_session
+@json_command
 def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
     """Replace the memory with a backup.
 
@@ -119,8 +116,7 @@ def _written(file: Path) -> datetime:
 
 
 @click.command()
-@json_option
-@pass_session
+@json_command
 def tidy(session: Session) -> None:
     """Run the nightly maintenance now.
 
@@ -143,8 +139,7 @@ def tidy(session: Session) -> None:
 @click.option("--text", is_flag=True, help="Rebuild the full-text index, from the passages.")
 @click.option("--vectors", is_flag=True, help="Rebuild the vectors, from the passages and facts.")
 @click.option("--rows", is_flag=True, help="Rows that the disk has changed or lost, from the backups.")
-@json_option
-@pass_session
+@json_command
 def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: bool) -> None:
     """Rebuild indexes and derived data.
 
@@ -175,8 +170,7 @@ def _remember(edges: int) -> str:
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only report the result.")
 @click.option("--undo", is_flag=True, help="Return to the previous ranker.")
-@json_option
-@pass_session
+@json_command
 def train(session: Session, dry_run: bool, undo: bool) -> None:
     """Train the ranker on earlier questions: which edges lead to answers.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.cli import errors
+from daemon.cli import output
 from daemon.paths import Paths
 from tests.cli.vault import ROOT
 from tests.docs.generated import commands
@@ -29,7 +29,7 @@ def test_json_is_everywhere() -> None:
 def test_the_exit_codes_of_the_guide_are_those_of_the_errors() -> None:
     guide = (ROOT / "docs" / "guide.md").read_text("utf-8")
     told = re.findall(r"^\| (\d+) \| ", guide.partition("**Exit codes.**")[2].partition("\n\n**")[0], re.MULTILINE)
-    assert told == re.findall(r"^(\d+) ", errors.__doc__ or "", re.MULTILINE)
+    assert told == re.findall(r"^(\d+) ", output.__doc__ or "", re.MULTILINE)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
