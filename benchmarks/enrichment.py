@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from daemon.jobs.batches import make_batches
+from daemon.jobs.extraction import make_batches
 from memory import Memory
 from memory.errors import ModelError
 from memory.facts import decisions, json_replies, llm_requests

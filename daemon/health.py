@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.config.exposure import describe_exposure
+from daemon.config.file import describe_exposure
 from daemon.config.settings import SettingsError, describe_ignored
 from daemon.paths import Paths
 from daemon.terminal import count, list_sync_problems
@@ -163,7 +163,7 @@ def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
 
 
 def _models(client: Client) -> Iterator[str]:
-    from plugins.llms.listener import OTHERS
+    from plugins.llms.call import OTHERS
 
     yield from (problem for problem in client.models().problems if OTHERS in problem)
 

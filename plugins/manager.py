@@ -26,10 +26,9 @@ from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
 from plugins.installing import read_version
 from plugins.llms import Family
-from plugins.others import guard
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.registrations import HOOKS, Registrations, name_all
+from plugins.registrations import HOOKS, Registrations, guard, name_all
 from plugins.settings import PluginSettings
 from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings

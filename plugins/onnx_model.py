@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.errors import NotAvailableError
-from plugins.embedders.model_files import MOST_THREADS
+from plugins.embedders.model import MOST_THREADS
 from plugins.installing import install_command
 
 if TYPE_CHECKING:

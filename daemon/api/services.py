@@ -22,11 +22,10 @@ from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
-from daemon.jobs.night import NightlyJob
+from daemon.jobs.night import Learning, NightlyJob
 from daemon.jobs.schedule import Schedule
 from daemon.jobs.syncing import Syncing
 from daemon.jobs.tasks import Tasks
-from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
 from daemon.reading.process import Readers

@@ -1,27 +1,34 @@
-"""What is read and forgotten: notes, files that are read once, watched folders, copies of the memory."""
+"""What is read and forgotten: notes, files that are read once, watched folders, copies of the memory, exports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from starlette.responses import Response
 
 from daemon import views, wire
+from daemon.api import objects
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
+from daemon.config.settings import Settings
 from daemon.jobs.activity import Channel
 from daemon.jobs.erasure import find_files
 from daemon.paths import name_backup
-from daemon.watch.files import uri_of
+from daemon.watch.files import Found, uri_of
+from daemon.watch.walking import Ignore, walk
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Copy, Forgotten
 from memory.time.timestamps import from_ms
+from plugins.installing import read_version
+from plugins.manager import Plugins
 
 
 def remember(
@@ -53,8 +60,6 @@ async def add(services: Services, paths: Sequence[Path], policy: str | None, aga
 
 
 def count(services: Services, paths: Sequence[Path]) -> wire.Counted:
-    from daemon.api.counting import count_files
-
     return count_files(services.plugins, services.settings, services.own, find_existing(paths))
 
 
@@ -216,3 +221,57 @@ def backup(services: Services, to: Path | None) -> wire.BackedUp:
         services.writer.write(partial(memory.maintenance.note_copy, to))
     memory.backup(to)
     return wire.BackedUp(str(to), to.stat().st_size)
+
+
+COUNT_SECONDS = 10.0
+
+
+def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[Path]) -> wire.Counted:
+    """Counts what would be read, for some seconds; no file is opened."""
+    number = size = lacking = 0
+    deadline = time.monotonic() + COUNT_SECONDS
+    own = tuple(own)
+    for entry, _ in _walk(paths, settings, own):
+        if entry.unread is None and entry.size and plugins.reads(entry.path):
+            number += 1
+            size += entry.size
+            lacking += plugins.lacks_library(entry.path)
+        if time.monotonic() > deadline:
+            return wire.Counted(number, size, complete=False, lacking=lacking)
+    return wire.Counted(number, size, complete=True, lacking=lacking)
+
+
+def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> Iterator[tuple[Found, Path]]:
+    """All files below the paths, each with the folder below which no link is followed."""
+    for path in paths:
+        ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
+        for entry in walk(path, ignore):
+            yield entry, ignore.root
+
+
+def export(memory: Memory, pages: bool) -> Iterator[bytes]:
+    if pages:
+        return memory.exporting.read_pages(read_version(), partial(make_page, memory))
+    return memory.exporting.read(read_version())
+
+
+def export_with_secrets(memory: Memory) -> Iterator[bytes]:
+    return memory.exporting.read(read_version(), unmask=True)
+
+
+def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
+    return memory.secrets.find(tuple(placeholders))
+
+
+def secret_places(memory: Memory) -> wire.SecretPlacesReply:
+    """Looks through all that was read."""
+    return wire.SecretPlacesReply(tuple(memory.secrets.list_places()), tuple(memory.secrets.list_unmasked()))
+
+
+def make_page(memory: Memory, name: str) -> dict[str, Any]:
+    """What is known of a thing; {} if nothing is."""
+    try:
+        page = objects.object(memory, name)
+    except NotFoundError:
+        return {}
+    return {item.name: getattr(page, item.name) for item in fields(page)}

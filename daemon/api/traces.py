@@ -1,4 +1,4 @@
-"""Questions that were asked: why an answer is what it is, verdicts, and what is learnt from them."""
+"""Questions that were asked: why an answer is what it is, verdicts, what is learnt from them; and the chat sessions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from starlette.responses import Response
 
 from daemon import views, wire
+from daemon.api import sources
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
+from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Answer, Scope
@@ -138,3 +140,53 @@ def _rebuild(
 def _index(memory: Memory) -> int:
     memory.maintenance.rebuild_text()
     return memory.stats().episodes
+
+
+MOST_SESSIONS = 1000
+
+
+def conversations(memory: Memory) -> Sequence[wire.Conversation]:
+    memory.state.pending.try_write()
+    return memory.conversations.latest(MOST_SESSIONS)
+
+
+def conversation(memory: Memory, id: int) -> wire.MessagesReply:
+    return wire.MessagesReply(*memory.conversations.get(id), memory.conversations.state(id))
+
+
+def new_conversation(services: Services, title: str) -> wire.Conversation:
+    id = services.writer.write(partial(services.memory.conversations.create, title_of(title)))
+    return conversation(services.memory, id).conversation
+
+
+def rename_conversation(services: Services, id: int, title: str) -> wire.Conversation:
+    services.writer.write(partial(services.memory.conversations.rename, id, title))
+    return conversation(services.memory, id).conversation
+
+
+def fork_conversation(services: Services, id: int, messages: int, title: str) -> wire.Conversation:
+    new = services.writer.write(partial(services.memory.conversations.fork, id, max(0, messages), title))
+    return conversation(services.memory, new).conversation
+
+
+def search_conversations(memory: Memory, words: str, limit: int) -> Sequence[wire.ConversationMatch]:
+    memory.state.pending.try_write()
+    return memory.conversations.search(words, max(0, min(limit, MOST_SESSIONS)))
+
+
+def delete_conversation(memory: Memory, id: int) -> None:
+    memory.conversations.delete(id)
+
+
+def tell(services: Services, text: str, conversation: int | None) -> wire.Told:
+    return services.telling.keep(text, conversation)
+
+
+def set_telling(services: Services, remember: Literal["ask", "yes", "no"]) -> None:
+    services.telling.set(remember)
+
+
+async def take_back_told(services: Services, source: str) -> wire.Told:
+    last = await services.work(partial(services.telling.find_last, source))
+    await sources.forget(services, last.source, None, None, None, False)
+    return last

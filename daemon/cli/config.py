@@ -25,8 +25,7 @@ from daemon.cli.options import (
 )
 from daemon.cli.session import Session, pass_session
 from daemon.client.client import Client
-from daemon.extras import decline, install, list_offers
-from daemon.introduction import FAMILY, QUESTIONS, read_answer
+from daemon.introduction import FAMILY, QUESTIONS, decline, install, list_offers, read_answer
 from daemon.terminal import count, display_safe, size
 
 

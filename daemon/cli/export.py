@@ -200,11 +200,11 @@ def _is_empty(paths: Paths) -> bool:
     """Whether there is no memory, or none in which anything is kept. One that cannot be looked into is not empty."""
     if not paths.memory.exists():
         return True
-    from daemon.cli.offline import open_memory
+    from daemon.cli.offline import open_stored
     from memory.errors import PalimpsestError
 
     try:
-        with hold(paths.lock), open_memory(paths, read_only=True) as memory:
+        with hold(paths.lock), open_stored(paths, read_only=True) as memory:
             return not memory.stats().sources and not memory.conversations.latest(1)
     except AlreadyRunningError:
         raise RUNNING from None
@@ -226,12 +226,12 @@ def _load(file: Path, paths: Paths, kept: Path, as_json: bool) -> dict[str, int]
 def _make_views(paths: Paths, as_json: bool) -> int:
     """Makes what follows from the rest, vectors above all; how many passages have one. A daemon that starts does it,
     too: nothing is lost if this is broken off."""
-    from daemon.cli.offline import open_memory
+    from daemon.cli.offline import open_stored
     from memory.errors import NotAvailableError
 
     done = 0
     try:
-        with open_memory(paths) as memory, _bar("Making vectors", as_json) as bar:
+        with open_stored(paths) as memory, _bar("Making vectors", as_json) as bar:
             for done, total in memory.maintenance.switch_embedder(memory.embedder):
                 _shown(bar)(done, total)
     except NotAvailableError as error:

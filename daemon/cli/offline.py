@@ -20,8 +20,7 @@ from daemon.api.app import find_function
 from daemon.calls.declaration import Call
 from daemon.client.client import Client, DaemonDownError, Lines, Stream
 from daemon.config.settings import load
-from daemon.jobs.choices import choose_ranker, choose_strategy
-from daemon.jobs.embedder import first
+from daemon.jobs.opening import open_memory
 from daemon.lock import hold
 from daemon.paths import Paths, name_backup
 from memory import Memory
@@ -29,19 +28,10 @@ from memory.nouns import Answer
 from plugins import manager
 
 
-def open_memory(paths: Paths, read_only: bool = False) -> Memory:
+def open_stored(paths: Paths, **options: Any) -> Memory:
     """The memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
     settings = load(paths.config)
-    plugins = manager.load(settings)
-    return Memory.open(
-        paths.memory,
-        embedder=first(paths.memory, plugins, settings.embedder.name, read_only),
-        settings=choose_strategy(settings, plugins),
-        quick=plugins.embedder("static"),
-        find_strategy=plugins.strategies(settings.traversers),
-        ranker=choose_ranker(settings, plugins),
-        read_only=read_only,
-    )
+    return open_memory(paths.memory, settings, manager.load(settings), **options)
 
 
 class Offline(Client):
@@ -54,7 +44,7 @@ class Offline(Client):
         with ExitStack() as opening:
             with suppress(OSError):  # a home that cannot be written: nobody else writes there, either
                 opening.enter_context(hold(paths.lock))
-            self._memory = opening.enter_context(open_memory(paths, read_only=True))
+            self._memory = opening.enter_context(open_stored(paths, read_only=True))
             self._open = opening.pop_all()
 
     def close(self) -> None:

@@ -16,15 +16,15 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from daemon import wire
 from daemon.config.settings import EmbedderSettings
+from daemon.jobs.opening import OWN
 from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from memory import Memory
-from memory.errors import ModelError, NotAvailableError, NotFoundError, PalimpsestError
+from memory.errors import ModelError, NotAvailableError, PalimpsestError
 from memory.time.timestamps import now_ms
 from plugins.embedders import AUTO
 from plugins.installing import install_command
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OWN = "static"  # the embedder that is always there
 CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
 LOOK_SECONDS = 5.0  # between two looks whether a new memory has passages enough by now
@@ -43,24 +42,6 @@ ENOUGH_PASSAGES = 100  # for "auto" to change over: more than the examples and a
 NEW_MS = 10 * 60 * 1000  # after its first note a memory is new no more, however few passages it has
 
 T = TypeVar("T")
-
-
-def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
-    """The embedder to open the memory at `path` with: the one whose vectors it has, if installed, so that questions
-    have vectors from the beginning; else the one called `name`. The built-in one is used until later for "auto", if a
-    plug-in was left out, or if a server would have to be asked, which may take minutes. NotFoundError,
-    NotAvailableError."""
-    identity = Memory.embedder_of(path, read_only)
-    if identity and (stored := plugins.embedder_of(identity)):
-        return stored
-    if name == AUTO:
-        return plugins.embedder(OWN)
-    lacking = (NotFoundError,) if plugins.left_out else ()
-    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` reports it
-        named = plugins.embedder(name)
-        if not getattr(named, "is_served", False) and named.name and named.dimension:
-            return named
-    return plugins.embedder(OWN)
 
 
 def prepare(embedder: Embedder) -> None:

@@ -22,14 +22,14 @@ import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
+from datetime import date
 from functools import partial
 
 from daemon import wire
 from daemon.config.settings import EnrichmentSettings
-from daemon.jobs.batches import make_batches
-from daemon.jobs.budget import on_battery, sum_spent, why_not_now
-from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
+from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError, make_batches
 from daemon.jobs.models import Models
+from daemon.jobs.schedule import on_battery
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import (
@@ -45,6 +45,7 @@ from memory.errors import (
 )
 from memory.nouns import Episode
 from memory.services.jobs import Job, NewJob
+from plugins.llms import READING
 from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
@@ -330,3 +331,21 @@ def _name(job: Job, titles: dict[int, Episode]) -> str:
         return f"what {len(job.payload['pairs'])} new facts do to old ones"
     episode = titles.get(job.payload["episodes"][0])
     return f"{episode.source.uri}: {episode.title}" if episode else "a passage that is gone"
+
+
+def sum_spent(memory: Memory) -> tuple[int, float]:
+    """Tokens and minutes that models have taken today to read. A day is one of this machine's clock."""
+    uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in READING]
+    return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
+
+
+def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], bool | None]) -> str:
+    """Why models may not read now, and what to do about it; "" if they may."""
+    tokens, minutes = sum_spent(memory)
+    if most.daily_tokens and tokens >= most.daily_tokens:
+        return f"Reading used {tokens:,} tokens today, the daily limit: enrichment.daily_tokens"
+    if most.daily_minutes and minutes >= most.daily_minutes:
+        return f"Models read for {minutes:,.0f} minutes today, the daily limit: enrichment.daily_minutes"
+    if not most.on_battery and battery():
+        return "This machine runs on battery. Reading continues on mains power: enrichment.on_battery"
+    return ""

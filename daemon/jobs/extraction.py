@@ -19,6 +19,7 @@ from memory.errors import MalformedOutputError
 from memory.facts import decisions, llm_requests
 from memory.facts.extraction import OWNER, Extraction
 from memory.facts.json_replies import complete_json
+from memory.facts.llm_requests import MAX_EPISODE_CHARS
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Episode, Fact
 from memory.services.jobs import Job, NewJob
@@ -241,3 +242,40 @@ def _make_job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
     """A job for these episodes, or pairs of facts."""
     key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
     return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
+
+
+BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
+
+
+def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:
+    """Ids of episodes for one call each: `here` of them where text must stay on this machine, else `away`; never mixed.
+    A source that fits is read in one call; small ones share one."""
+    sources: dict[int, list[Episode]] = {}
+    for episode in unread:
+        sources.setdefault(episode.source.id, []).append(episode)
+    open_batches: dict[str, list[Episode]] = {}
+    batches: list[list[Episode]] = []
+    for episodes in sources.values():
+        policy = episodes[0].source.policy
+        size = here if policy == "local" else away
+        for part in _cut(episodes, size):
+            batch = open_batches.get(policy, [])
+            if not batch or not _fits([*batch, *part], size):
+                batch = open_batches[policy] = []
+                batches.append(batch)
+            batch += part
+    return [[episode.id for episode in batch] for batch in batches]
+
+
+def _cut(episodes: Sequence[Episode], size: int) -> list[list[Episode]]:
+    parts: list[list[Episode]] = []
+    for episode in episodes:
+        if not parts or not _fits([*parts[-1], episode], size):
+            parts.append([])
+        parts[-1].append(episode)
+    return parts
+
+
+def _fits(episodes: Sequence[Episode], size: int) -> bool:
+    chars = sum(min(len(episode.text), MAX_EPISODE_CHARS) for episode in episodes)
+    return len(episodes) <= size and chars <= size * BATCH_CHARS

@@ -10,17 +10,20 @@
     check     verify checksums, if due                           checked every ten minutes
 
 Jobs of a day or longer are checked often and run when due by the dates in the memory, so that a machine that slept or
-was off catches up once. A job never runs twice at the same time.
+was off catches up once. A job never runs twice at the same time. Some wait while this machine runs on battery.
 """
 
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
@@ -33,6 +36,8 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 600.0  # between two looks whether something is due
 DAY_MS = 24 * 3600 * 1000
+STATES = ("Discharging", "Charging", "Full", "Not charging")
+SUPPLIES = Path("/sys/class/power_supply")
 
 
 class Schedule:
@@ -148,3 +153,39 @@ def _run(name: str, run: Callable[[], object]) -> None:
         # Without the message of an unexpected error: it may quote the memory.
         trace = "".join(traceback.format_tb(error.__traceback__))
         log.error("the job %s failed: %s\n%s", name, type(error).__name__, trace)
+
+
+def on_battery(supplies: Path = SUPPLIES, pmset: str = "pmset") -> bool | None:
+    """Whether this machine runs on battery, on Linux or macOS; None if unknown."""
+    if sys.platform == "darwin":
+        return _read_pmset(pmset)
+    discharging: list[bool] = []
+    try:
+        for supply in sorted(supplies.iterdir()):
+            kind, status = _read_file(supply / "type"), _read_file(supply / "status")
+            if kind == "Mains":
+                if _read_file(supply / "online") == "1":
+                    return False
+                discharging.append(True)
+            elif (
+                kind == "Battery" and _read_file(supply / "scope") != "Device" and status in STATES
+            ):  # not that of a mouse
+                discharging.append(status == "Discharging")
+    except OSError:
+        pass
+    return any(discharging) if discharging else None
+
+
+def _read_pmset(pmset: str) -> bool | None:
+    try:
+        output = subprocess.run([pmset, "-g", "ps"], capture_output=True, text=True, timeout=5).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return "'Battery Power'" in output if "drawing from" in output else None
+
+
+def _read_file(file: Path) -> str:
+    try:
+        return file.read_text("ascii", "replace").strip()
+    except OSError:
+        return ""

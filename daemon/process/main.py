@@ -24,7 +24,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from daemon.client.starting import COULD_NOT_START
-from daemon.config.exposure import describe_exposure
+from daemon.config.file import describe_exposure
 from daemon.config.settings import Settings, SettingsError, describe_ignored, load, new_folder_policy
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
@@ -138,16 +138,15 @@ class Daemon:
         from daemon.api.services import Services
         from daemon.api.telling import Telling
         from daemon.jobs.activity import Activity
-        from daemon.jobs.choices import choose_ranker, choose_strategy
         from daemon.jobs.disk import Disk, release_ballast
-        from daemon.jobs.embedder import Embedding, first, prepare
+        from daemon.jobs.embedder import Embedding, prepare
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.erasure import Erasure
         from daemon.jobs.models import Models
-        from daemon.jobs.night import NightlyJob
+        from daemon.jobs.night import Learning, NightlyJob
+        from daemon.jobs.opening import OWN, open_memory
         from daemon.jobs.syncing import Syncing
         from daemon.jobs.tasks import Tasks
-        from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
         from daemon.process.page import Page
@@ -164,21 +163,16 @@ class Daemon:
             log.warning("%s", problem)
         release_ballast(self.paths)
         Memory.discard_copies(self.paths.memory)
-        embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
-        quick = plugins.embedder("static")
-        self.memory = Memory.open(
+        self.memory = open_memory(
             self.paths.memory,
-            embedder=embedder,
-            settings=choose_strategy(self.settings, plugins),
-            quick=quick,
-            find_strategy=plugins.strategies(self.settings.traversers),
-            ranker=choose_ranker(self.settings, plugins),
+            self.settings,
+            plugins,
             reranker=plugins.reranker(self.settings.reranker.name),
             wait_s=self.settings.disk.wait_s,
         )
         # Their models load now, not with the first question, and not during the opening, which yields the interpreter
         # at every row that it reads: with 100,000 passages that took 2.3 s instead of 1.7.
-        for model in {quick, embedder}:
+        for model in {plugins.embedder(OWN), self.memory.embedder}:
             threading.Thread(target=prepare, args=[model], name="embedder", daemon=True).start()
         if number := self.memory.maintenance.discard_unfinished(self.paths.backups):
             log.info("removed what was left of %d unfinished copies", number)
@@ -272,8 +266,7 @@ class Daemon:
     async def serve(self) -> None:
         from daemon.api.app import build
         from daemon.api.gate import Gate
-        from daemon.process.server import Server, listen, wake_by_signals
-        from daemon.process.watchdog import watch_loop
+        from daemon.process.server import Server, listen, wake_by_signals, watch_loop
 
         self._loop = asyncio.get_running_loop()
         self._stop_asked = asyncio.Event()

@@ -1,21 +1,26 @@
-"""The socket and the HTTP server on it."""
+"""The socket and the HTTP server on it, and a watch over the loop that serves."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import faulthandler
 import json
+import logging
 import os
 import secrets
 import signal
 import socket
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from daemon.api.gate import LISTENERS
+from daemon.client.connection import BLOCKED_SECONDS
 from daemon.config.settings import DaemonSettings
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.connections import limit_connections, open_tcp
@@ -130,3 +135,27 @@ def _listen_tcp(paths: Paths) -> Address:
     with os.fdopen(file, "w", encoding="utf-8") as stream:
         json.dump({"port": listener.getsockname()[1], "token": token}, stream)
     return Address(listener, token, OwnFile(paths.token))
+
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 1.0
+
+
+async def watch_loop(stacks: Path) -> None:
+    """Keeps `stacks` empty while the running loop is free. What blocked it is logged afterwards."""
+    with os.fdopen(os.open(stacks, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+", encoding="utf-8") as file:
+        try:
+            while True:
+                began = time.monotonic()
+                faulthandler.dump_traceback_later(BLOCKED_SECONDS, file=file)  # in place of the one before
+                await asyncio.sleep(BEAT_SECONDS)
+                file.seek(0)
+                if text := file.read():
+                    log.error("the event loop was blocked for %.0f s:\n%s", time.monotonic() - began, text)
+                    file.seek(0)
+                    file.truncate()
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            with contextlib.suppress(OSError):
+                file.truncate(0)

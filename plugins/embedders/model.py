@@ -1,12 +1,19 @@
-"""What embedders of models have in common: texts without words, texts that are too long, and words before each text."""
+"""What embedders of models have in common: texts without words, texts that are too long, and words before each text;
+and what the files of a sentence-transformers model say about it: prefixes, dimension, identity."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Vectors
 
 MAX_CHARS = 20_000  # of a text that a model gets to see; it reads 256 to 8,192 tokens of them
@@ -59,3 +66,115 @@ class ModelEmbedder(ABC):
     @abstractmethod
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         """Vectors of any length of texts that contain words, each with the prefix before it: (n,) -> (n, dimension)."""
+
+
+MOST_THREADS = 8  # a small model gains little from more
+ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
+USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+_END = 1 << 16  # bytes at either end of a model's file that tell it from another one
+
+# Models that were trained with prefixes, which their files do not state: (query, document).
+PREFIXES: tuple[tuple[str, str, str], ...] = (
+    (r"e5-(?!.*instruct)(small|base|large)", "query: ", "passage: "),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+    (r"(bge-(small|base|large)-en|mxbai-embed)", "Represent this sentence for searching relevant passages: ", ""),
+    (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+)
+
+
+class ModelFiles:
+    """The files of one model. `read_json` gives a file by its path inside of the model; an empty object if it is not
+    on this machine."""
+
+    def __init__(self, source: str, read_json: Callable[[str], Any]) -> None:
+        """`source` is the model's folder or its name on the hub."""
+        self._source = source
+        self.read_json = read_json
+
+    def prefixes(self) -> tuple[str, str]:
+        """The prefixes of a question and of a passage: from the model's configuration, else those of its family."""
+        own = self.read_json("config_sentence_transformers.json").get("prompts") or {}
+        stated = (own.get("query") or "", own.get("document") or own.get("passage") or "")
+        return stated if any(stated) else family_prefixes(Path(self._source).name)
+
+    def modules(self) -> list[dict[str, Any]]:
+        """The parts of the model, in order."""
+        modules = self.read_json("modules.json")
+        return modules if isinstance(modules, list) else []
+
+    def dimension(self) -> int | None:
+        """The dimension, where the files say it: that of the last module that has one."""
+        for module in reversed(self.modules()):
+            config = self.read_json(f"{module['path']}/config.json".lstrip("/"))
+            kinds = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+            if len(kinds) > 1 or isinstance(config.get("pooling_mode"), list):
+                return None  # side by side: only the library knows how many numbers that makes
+            for key in ("out_features", "embedding_dimension", "word_embedding_dimension", "hidden_size"):
+                if isinstance(config.get(key), int):
+                    return int(config[key])
+        return None
+
+
+def family_prefixes(model: str) -> tuple[str, str]:
+    """What the family of a model was trained with before a question and before a passage, by the model's name."""
+    called = model.lower()
+    families = ((query, document) for pattern, query, document in PREFIXES if re.search(pattern, called))
+    return next(families, ("", ""))
+
+
+def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
+    """Parse the text after `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder: the model, the
+    requested dimensions, and the hash that distinguishes models of the same name. InvalidInputError."""
+    parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#([0-9a-f]{12}))?(?: \[.*\|.*\])?", text, re.DOTALL)
+    if parts is None or parts[2] == "0":
+        raise InvalidInputError(
+            f"Name a model: {family}:MODEL, {family}:/path/to/its/folder or {family}:MODEL@DIMENSIONS."
+        )
+    return parts[1], int(parts[2]) if parts[2] else None, parts[3] or ""
+
+
+def write_identity(label: str, dimension: int, fingerprint: str, prefixes: tuple[str, str]) -> str:
+    """The name under which vectors are stored: model, dimension, which files and the prefixes."""
+    name = f"{label}@{dimension}" + (f"#{fingerprint}" if fingerprint else "")
+    return f"{name} [{prefixes[0]}|{prefixes[1]}]" if any(prefixes) else name
+
+
+def find_folder(model: str) -> Path | None:
+    """The model's folder; None for a name on the hub, which is `name` or `owner/name`. NotAvailableError."""
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path.resolve()
+    if model.startswith(("/", ".", "~")) or model.count("/") > 1 or "\\" in model:
+        raise NotAvailableError(f"There is no folder {path}. Check the path of the model.")
+    return None
+
+
+def find_onnx_file(folder: Path) -> Path | None:
+    """The ONNX file in a model's folder; None without one. NotAvailableError if there are several and the choice is
+    unclear."""
+    for usual in USUAL_ONNX:
+        if (folder / usual).is_file():
+            return folder / usual
+    files = sorted([*folder.glob("*.onnx"), *folder.glob(f"{ONNX_FOLDER}/*.onnx")])
+    if len(files) > 1:
+        raise NotAvailableError(f"There are {len(files)} ONNX files in {folder}. Name one: onnx:{files[0]}")
+    return files[0] if files else None
+
+
+def read_json(folder: Path, file: str) -> Any:
+    """A file of a folder; an empty object if it is not there or no JSON."""
+    try:
+        return json.loads((folder / file).read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def take_fingerprint(folder: Path, kinds: tuple[str, ...] = (".json", ".safetensors", ".bin")) -> str:
+    """Tells a folder's model from another one in the same place by its files of these kinds, without reading all."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in kinds):
+        with path.open("rb") as file:
+            digest.update(path.relative_to(folder).as_posix().encode() + file.read(_END))
+            file.seek(max(0, path.stat().st_size - _END))
+            digest.update(file.read())
+    return digest.hexdigest()[:12]

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Vectors
-from plugins.embedders.model import ModelEmbedder
-from plugins.embedders.model_files import (
+from plugins.embedders.model import (
     ONNX_FOLDER,
+    ModelEmbedder,
     ModelFiles,
     find_folder,
     find_onnx_file,

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Vectors
-from plugins.embedders.model import ModelEmbedder
-from plugins.embedders.model_files import (
+from plugins.embedders.model import (
     MOST_THREADS,
+    ModelEmbedder,
     ModelFiles,
     find_folder,
     parse_name,

@@ -31,8 +31,7 @@ from memory.errors import (
     ModelUnavailableError,
 )
 from memory.protocols import Vectors
-from plugins.embedders.model import ModelEmbedder
-from plugins.embedders.model_files import family_prefixes, parse_name, write_identity
+from plugins.embedders.model import ModelEmbedder, family_prefixes, parse_name, write_identity
 from plugins.llms import ollama, openai, transport
 from plugins.llms.call import Call, shorten_reason
 from plugins.llms.ollama import OllamaModel

@@ -3,22 +3,33 @@
 The calling thread blocks in a socket. A second thread checks a few times a second whether the call was cancelled or is
 late, and then shuts its sockets down, which wakes the first at once. For that, `client_arguments` hooks into an httpx
 client (httpx or httpx2): it notes every socket that a call opens, and stops reading if a server sends without end.
+Nothing is sent to another user's program on this machine. Thoughts of a model are left out of its reply.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import json
+import os
 import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, ModelTimeoutError
+from memory.errors import (
+    MalformedOutputError,
+    ModelCancelledError,
+    ModelError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
 from memory.llm import Reply
-from plugins.llms.listener import refuse_other_user
 
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
@@ -216,3 +227,77 @@ def _trace(request: Any) -> None:
 def _shut(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of the socket itself, also where TLS is spoken over it
+
+
+OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
+
+
+def find_json(text: str, thought: str) -> str:
+    """The text in which the JSON of a reply is: servers take it for a thought, or a thought for it."""
+    if not text.strip() and thought.lstrip().startswith("{"):
+        return thought
+    return text if text.lstrip().startswith("{") else text.rpartition(CLOSE)[2]
+
+
+def holds_object(text: str) -> bool:
+    """Whether a text contains a JSON object, possibly in a fence or after prose."""
+    try:
+        json.JSONDecoder().raw_decode(text, text.index("{"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
+    """The answer in the pieces of a text, without the thoughts before it, `<think>...</think>`, which are not kept."""
+    pieces = iter(pieces)
+    buffer = ""
+    for piece in pieces:
+        buffer += piece
+        start = buffer.lstrip()
+        if len(start) >= len(OPEN) or not OPEN.startswith(start):
+            break
+    if buffer.lstrip().startswith(OPEN):
+        while CLOSE not in buffer:
+            if (more := next(pieces, None)) is None:
+                return
+            buffer = buffer[-len(CLOSE) :] + more
+        buffer = buffer.partition(CLOSE)[2].lstrip()
+        while not buffer:
+            if (more := next(pieces, None)) is None:
+                return
+            buffer = more.lstrip()
+    yield from filter(None, itertools.chain([buffer], pieces))
+
+
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+LISTENS = "0A"  # state of a socket
+REACHED = ("00000000", "0100007F", "0" * 32, f"{'0' * 24}01000000")  # local addresses that a client here may reach
+FIRST_PERSON, NOBODY = 1000, 65534  # user ids: below are services that root has installed
+OTHERS = "belongs to another user of this machine"
+
+
+def refuse_other_user(url: str) -> None:
+    """ModelUnavailableError if another person's program listens on the port of this URL at this machine. Linux says
+    whose it is; other systems do not."""
+    parts = urlsplit(url)
+    if parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        return
+    port = f"{parts.port or 80:04X}"
+    for table in TABLES:
+        try:
+            lines = table.read_text("ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for _, local, _, state, _, _, _, user, *_ in map(str.split, lines):
+            address, _, its_port = local.partition(":")
+            if state == LISTENS and its_port == port and address in REACHED and _is_other_person(int(user)):
+                raise ModelUnavailableError(
+                    f"What listens on {url} {OTHERS} (user {user}), so nothing is sent to it. Run your own server on"
+                    " another port and name its address: pal config set ollama.host ADDRESS",
+                    lasting=True,
+                )
+
+
+def _is_other_person(user: int) -> bool:
+    return FIRST_PERSON <= user != os.getuid() and user != NOBODY

@@ -18,9 +18,8 @@ import httpx
 from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
+from plugins.llms.call import LATER, Call, client_arguments, find_json, holds_object, shorten_reason, without_thoughts
 from plugins.llms.settings import OllamaSettings
-from plugins.llms.thoughts import find_json, holds_object, without_thoughts
 
 if TYPE_CHECKING:
     import ollama

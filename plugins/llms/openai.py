@@ -16,9 +16,8 @@ import httpx
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import NOTHING, LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, shorten_reason
+from plugins.llms.call import LATER, Call, find_json, shorten_reason, without_thoughts
 from plugins.llms.settings import OpenAISettings
-from plugins.llms.thoughts import find_json, without_thoughts
 
 PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
 LOADING_SECONDS = 10.0  # before a server that loads its model is asked again

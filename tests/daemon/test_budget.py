@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.jobs.budget import on_battery
+from daemon.jobs.schedule import on_battery
 
 MAINS = {"type": "Mains", "online": "1"}
 PULLED = {"type": "Mains", "online": "0"}

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.config.exposure import describe_exposure
-from daemon.config.file import read_or_make, write_setting
+from daemon.config.file import describe_exposure, read_or_make, write_setting
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
 

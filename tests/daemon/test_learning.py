@@ -11,7 +11,7 @@ import pytest
 from daemon import wire
 from daemon.config.settings import LearningSettings
 from daemon.failures import ConflictError
-from daemon.jobs.training import Learning, training_reply
+from daemon.jobs.night import Learning, training_reply
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import NotAvailableError

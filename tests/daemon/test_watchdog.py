@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon.client import connection
-from daemon.process import watchdog
+from daemon.process import server
 
 
 def count_sheep() -> None:
@@ -19,8 +19,8 @@ def count_sheep() -> None:
 def test_a_client_reads_what_blocks_the_loop_and_the_log_has_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(watchdog, "BLOCKED_SECONDS", 0.4)
-    monkeypatch.setattr(watchdog, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(server, "BLOCKED_SECONDS", 0.4)
+    monkeypatch.setattr(server, "BEAT_SECONDS", 0.1)
     stacks = tmp_path / "stacks"
 
     def read_when_blocked() -> str:
@@ -31,7 +31,7 @@ def test_a_client_reads_what_blocks_the_loop_and_the_log_has_it_afterwards(
         return ""
 
     async def work() -> None:
-        watching = asyncio.create_task(watchdog.watch_loop(stacks))
+        watching = asyncio.create_task(server.watch_loop(stacks))
         await asyncio.sleep(0.2)
         reading = asyncio.create_task(asyncio.to_thread(read_when_blocked))
         await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from memory.errors import ModelUnavailableError
-from plugins.llms.listener import OTHERS, refuse_other_user
+from plugins.llms.call import OTHERS, refuse_other_user
 from plugins.llms.ollama import OllamaModel
 from plugins.llms.settings import OllamaSettings
 

@@ -23,11 +23,11 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, about_tokens
 from plugins.llms import ollama
+from plugins.llms.call import CLOSE, OPEN, without_thoughts
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
 from plugins.llms.ollama import look
 from plugins.llms.settings import OllamaSettings
-from plugins.llms.thoughts import CLOSE, OPEN, without_thoughts
 from tests.fakes import Breaks, Calls, Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
 

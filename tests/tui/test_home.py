@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from daemon import wire
-from daemon.extras import ONNX_PACKAGE, list_offers
+from daemon.introduction import ONNX_PACKAGE, list_offers
 from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting

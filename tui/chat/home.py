@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.extras import list_offers
+from daemon.introduction import list_offers
 from daemon.paths import find_examples
 from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
