@@ -1,5 +1,5 @@
-"""pal config, completion, init: the settings, and the questions of the first start, all of which are asked before
-anything is written."""
+"""pal config, completion, init: the settings, and the questions of the first start. All are asked before anything is
+written."""
 
 from __future__ import annotations
 

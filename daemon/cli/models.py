@@ -1,4 +1,4 @@
-"""pal models, embedder, plugins: which models and plug-ins there are, and what is used."""
+"""pal models, embedder, plugins: the models and plug-ins, and their uses."""
 
 from __future__ import annotations
 

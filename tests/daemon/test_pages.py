@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from daemon.api.exporting import export
+from daemon.api.sources import export
 from hypothesis import given
 from hypothesis import strategies as st
 
