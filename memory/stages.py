@@ -49,6 +49,14 @@ class Note:
         """What a stage noted, if it is a stage that makes notes of this kind."""
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
+    def describe(self) -> str:
+        """What the stage did, in a few words for a person; "" if that says nothing to them."""
+        return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
 
 def step(note: Note, ms: float) -> Step:
     """The step of a stage that took so long."""
@@ -88,12 +96,18 @@ class AnalysisNote(Note, stage="analyse"):
     terms: tuple[str, ...] = ()
     time: TimeNote | None = None
 
+    def describe(self) -> str:
+        return f"asked about {self.time.words}" if self.time and self.time.words else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ScopeNote(Note, stage="scope"):
     """How many episodes a question may look at."""
 
     episodes: int = 0
+
+    def describe(self) -> str:
+        return f"searched {_count(self.episodes, 'passage')}" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +118,18 @@ class TextNote(Note, stage="text"):
     cosine: float = 0.0
     any_time: bool | None = None
 
+    def describe(self) -> str:
+        return "found nothing of that time" if self.any_time else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SeedNote(Note, stage="seed"):
     """The objects that a question names."""
 
     objects: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        return f"found {_count(len(self.objects), 'thing')} you named" if self.objects else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +144,9 @@ class ReplayNote(Note, stage="replay"):
     earlier: int | None = None
     like: int | None = None
 
+    def describe(self) -> str:
+        return f"followed {_count(self.followed, 'link')} of earlier answers" if self.followed else ""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphNote(Note, stage="graph"):
@@ -131,12 +154,18 @@ class GraphNote(Note, stage="graph"):
 
     strategy: str = ""
 
+    def describe(self) -> str:
+        return "followed links"
+
 
 @dataclass(frozen=True, slots=True)
 class LinksNote(Note, stage="links"):
     """How many episodes the pages that a question names lead to."""
 
     episodes: int = 0
+
+    def describe(self) -> str:
+        return f"{_count(self.episodes, 'passage')} linked from what you named" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +181,9 @@ class RerankNote(Note, stage="rerank"):
     first: tuple[int, ...] = ()
     problem: str | None = None
 
+    def describe(self) -> str:
+        return self.problem or f"read {_count(self.episodes, 'passage')} again"
+
 
 @dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
@@ -160,6 +192,9 @@ class RankNote(Note, stage="rank"):
     episodes: int = 0
     text_only: tuple[int, ...] = ()
     channels: Mapping[str, Mapping[str, float]] | None = None
+
+    def describe(self) -> str:
+        return f"kept {self.episodes:,}" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +208,9 @@ class RouteNote(Note, stage="route"):
     unknown: tuple[str, ...] | None = None
     reason: str | None = None
 
+    def describe(self) -> str:
+        return self.reason or " ".join(self.gaps or ())
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
@@ -182,6 +220,9 @@ class AnswerNote(Note, stage="answer"):
     lines: int = 0
     chain: tuple[str, ...] | None = None
     parts: tuple[Mapping[str, Any], ...] | None = None
+
+    def describe(self) -> str:
+        return f"found {_count(self.lines, 'line')}" if self.lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +243,9 @@ class ComposeNote(Note, stage="compose"):
     not_proved: tuple[str, ...] = ()
     request: str | None = None
 
+    def describe(self) -> str:
+        return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls else ""
+
 
 @dataclass(frozen=True, slots=True)
 class HeuristicNote(Note, stage="heuristic"):
@@ -212,6 +256,9 @@ class HeuristicNote(Note, stage="heuristic"):
     pooled: int = 0
     collected: tuple[int, ...] = ()
     stopped: str = ""
+
+    def describe(self) -> str:
+        return f"fetched {len(self.collected):,} more" if self.collected else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +276,9 @@ class GuidedNote(Note, stage="guided"):
     edges: tuple[int, ...] | None = None
     stopped: str | None = None
 
+    def describe(self) -> str:
+        return f"fetched {len(self.taken):,} more" if self.taken else ""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentNote(Note, stage="agent"):
@@ -245,6 +295,9 @@ class AgentNote(Note, stage="agent"):
     calls: int | None = None
     collected: tuple[int, ...] | None = None
 
+    def describe(self) -> str:
+        return f"fetched {len(self.collected):,} more" if self.collected else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SketchNote(Note, stage="sketch"):
@@ -254,3 +307,15 @@ class SketchNote(Note, stage="sketch"):
     tokens: int | None = None
     sketches: tuple[Sequence[str], ...] | None = None
     said: str | None = None
+
+    def describe(self) -> str:
+        return f"a model wrote {_count(len(self.sketches), 'outline')}" if self.sketches else ""
+
+
+KINDS = {kind.stage: kind for kind in Note.__subclasses__() if hasattr(kind, "stage")}
+
+
+def describe_step(step: Step) -> str:
+    """What a stage did, in a few words: `searched 1,204 passages`; "" for one that says nothing to a person."""
+    kind = KINDS.get(step.name)
+    return kind.from_detail(step.detail).describe() if kind is not None else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import click
 
@@ -105,7 +104,7 @@ def _print_trace(found: wire.Trace) -> None:
         return
     _print_heading("Stages")
     output.print_table(
-        ((f"   {step.name}", f"{step.ms:,.1f} ms", _details(step.detail)) for step in found.steps), right=(1,)
+        ((f"   {step.name}", f"{step.ms:,.1f} ms", step.phrase) for step in found.steps), right=(1,)
     )
     _print_visits(found.visits)
     if found.text is not None:
@@ -140,21 +139,6 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
 
 def _stage(visit: wire.Visit) -> str:
     return visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}"
-
-
-def _details(detail: Mapping[str, Any]) -> str:
-    """What a stage noted, as far as it fits into a line."""
-    parts = []
-    for name, value in detail.items():
-        if isinstance(value, bool):
-            parts += [name.replace("_", " ")] if value else []
-        elif isinstance(value, str | int | float) and value != "":
-            parts.append(f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name} {value}")
-        elif isinstance(value, dict) and value and all(isinstance(item, int) for item in value.values()):
-            parts.append(f"{name} {', '.join(f'{key} {number}' for key, number in value.items())}")
-        elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-            parts.append(f"{name} {(' ' if value[0].endswith('.') else ', ').join(value)}")
-    return "; ".join(parts)
 
 
 def how(found: wire.Trace) -> Iterable[str]:

@@ -8,9 +8,13 @@ from memory import stages
 from memory.nouns import Step
 from memory.stages import (
     AnalysisNote,
+    GuidedNote,
     Note,
     RankNote,
+    ReplayNote,
     RouteNote,
+    ScopeNote,
+    SeedNote,
     TextNote,
     TimeNote,
     last_note,
@@ -34,3 +38,19 @@ def test_a_note_survives_the_trace() -> None:
 
 def test_what_an_older_version_noted_is_left_out() -> None:
     assert list(notes(RouteNote, [Step("route", 0.0, {"tier": "R3", "rung": 2})])) == [RouteNote("R3")]
+
+
+@pytest.mark.parametrize(
+    ("note", "phrase"),
+    [
+        (AnalysisNote(("boat", "keel"), TimeNote("day", "1 March")), "asked about 1 March"),
+        (ScopeNote(1204), "searched 1,204 passages"), (SeedNote(("Beatrice",)), "found 1 thing you named"),
+        (TextNote(6.853, 0.5), ""), (ReplayNote(0, 0), ""), (GuidedNote(1, taken=(7, 8)), "fetched 2 more"),
+    ],
+)  # fmt: skip
+def test_a_stage_is_described_for_a_person(note: Note, phrase: str) -> None:
+    assert step(note, 1.0).phrase == phrase
+
+
+def test_a_stage_of_a_later_version_has_no_phrase() -> None:
+    assert Step("dreams", 1.0, {"sheep": 3}).phrase == ""

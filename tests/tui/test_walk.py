@@ -12,17 +12,11 @@ from tests.tui.conftest import chatting
 from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import FORBIDDEN, HOSTILE
 from tui.widgets.graph import GraphView
-from tui.widgets.walk import MAX_NODES, Walk, WalkView, tell_stages
+from tui.widgets.walk import MAX_NODES, Walk, WalkView
 
 STEPS = [event for event in world.STEPS if isinstance(event, wire.Step)]
 BROAD = (180, 40)
 VISITS = [event for event in world.STEPS if isinstance(event, wire.Visit)]
-
-
-def test_the_stages_are_told_in_peoples_words() -> None:
-    assert tell_stages(STEPS, VISITS) == [
-        "found 1 thing you named", "searched 1,204 passages", "followed 3 links", "kept 3",
-    ]  # fmt: skip
 
 
 def test_each_cited_passage_says_what_led_there() -> None:
@@ -48,7 +42,7 @@ async def test_the_drawing_unfolds_and_folds_again() -> None:
         assert "41 ms" not in chat.text() and "sounded for" not in chat.text()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
-        assert "found 1 thing you named · searched 1,204 passages · followed 3 links · kept 3 · 41 ms" in chat.words()
+        assert " · ".join([step.phrase for step in STEPS if step.phrase] + ["41 ms"]) in chat.words()
         assert "[3] “Foghorn committee”: it names Beatrice" in chat.words()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for" not in chat.text())
@@ -62,6 +56,7 @@ async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_fold
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
         assert chat.app.focused is chat.screen.prompt, "typing goes on"
         script.give(wire.Visit(90, "episode", "Minutes", 0.3, "collected", "selected", 904, 1, 7))
+        script.give(wire.Step("guided", 900.0, {"call": 1, "taken": [90]}))
         await chat.until(lambda: "▪ Minutes" in chat.text() and "fetched 1 more" in chat.words())
         script.give(wire.Token("In March. [1]"))
         await chat.until(lambda: "In March." in chat.text() and "○ the mayor" not in chat.text())

@@ -192,9 +192,7 @@ class TraceLine(Plain):
         return text + Content(f"{' · ' * bool(text)}{self._verdict}") if self._verdict else text
 
     def _describe_stages(self) -> list[str]:
-        from tui.widgets.walk import tell_stages  # 5 ms, which an empty chat should not pay
-
-        stages = tell_stages(self._stages, self._visits.values())
+        stages = list(dict.fromkeys(stage.phrase for stage in self._stages if stage.phrase))
         if not self._doing and self._ms:
             stages.append(f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else f"{max(1, self._ms):.0f} ms")
         return stages if self._doing else [*stages, *self._describe_usage()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -10,7 +10,7 @@ from textual.timer import Timer
 
 from daemon import wire
 from daemon.drawing.layout import Edge, Graph, Node
-from daemon.terminal import count, display_safe
+from daemon.terminal import display_safe
 from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
@@ -18,23 +18,6 @@ QUESTION = 0  # the node of the question itself: the memory numbers its own from
 MAX_NODES = 24  # that are drawn
 MAX_TITLE = 40  # characters of a passage's title
 PASSAGE, OBJECT, NAMED = "▪", "○", "●"
-
-
-def tell_stages(steps: Sequence[wire.Step], visits: Collection[wire.Visit]) -> list[str]:
-    """The completed stages, a few words each: `found 3 things you named`, `searched 1,204 passages`."""
-    phrases: dict[str, str] = {}
-    for step in steps:
-        if note := wire.SeedNote.from_step(step):
-            phrases["seed"] = f"found {count(len(note.objects), 'thing')} you named" if note.objects else ""
-        elif scope := wire.ScopeNote.from_step(step):
-            phrases["scope"] = f"searched {count(scope.episodes, 'passage')}" if scope.episodes else ""
-        elif ranked := wire.RankNote.from_step(step):
-            phrases["rank"] = f"kept {ranked.episodes:,}" if ranked.episodes else ""
-    if links := sum(visit.parent is not None for visit in visits):
-        phrases["links"] = f"followed {count(links, 'link')}"
-    if more := sum(visit.stage == "collected" for visit in visits):
-        phrases["more"] = f"fetched {more:,} more"
-    return [phrases[stage] for stage in ("seed", "scope", "links", "rank", "more") if phrases.get(stage)]
 
 
 class Walk:

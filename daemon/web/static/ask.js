@@ -2,7 +2,7 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { count, dotted, inline, shortPath, statement } from "./text.js";
+import { dotted, inline, shortPath, statement } from "./text.js";
 import {
   DayField,
   Empty,
@@ -80,14 +80,9 @@ function stop() {
 
 function take(turn, event) {
   switch (event.type) {
-    case "Step": {
-      const { name, detail } = event;
-      if (name === "seed" && detail.objects?.length)
-        turn.stages.seed = `found ${count(detail.objects.length, "thing")} you named`;
-      if (name === "scope" && detail.episodes) turn.stages.scope = `searched ${count(detail.episodes, "passage")}`;
-      if (name === "rank" && detail.episodes) turn.stages.rank = `kept ${detail.episodes}`;
+    case "Step":
+      if (event.phrase) turn.stages[event.name] = event.phrase;
       break;
-    }
     case "Told":
       turn.told = event;
       break;
