@@ -33,14 +33,16 @@ QUESTIONS = (
 
 def read_answer(key: str, answer: str) -> dict[str, str]:
     """The statements of an answer, key to value; an empty answer has no statements. In the family each relation is a
-    key: "daughter Ife, daughter Mia, partner Jonas" names two."""
+    key: "daughter Ife, daughter Mia, partner Jonas" names two; a sentence is kept as it is written."""
     if key != FAMILY:
         return {key: answer.strip()} if answer.strip() else {}
     names: dict[str, list[str]] = {}
     for person in answer.split(","):
-        relation, _, name = person.strip().partition(" ")
-        if relation:
-            names.setdefault(relation.casefold() if name else FAMILY, []).append(name.strip() or relation)
+        relation, _, name = (text := " ".join(person.split())).partition(" ")
+        if name and (" " not in name or not name[0].islower()):
+            names.setdefault(relation.casefold(), []).append(name)
+        elif text:
+            names.setdefault(FAMILY, []).append(text)
     return {relation: " and ".join(people) for relation, people in names.items()}
 
 

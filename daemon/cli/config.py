@@ -3,6 +3,7 @@ written."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -151,6 +152,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
+LEAST_ROOM = 20  # columns after a question, to type in
 FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
 NOT_ASKED = (
     "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
@@ -242,9 +244,16 @@ def _ask_who(profile: wire.Profile, choices: Choices) -> None:
     known[FAMILY] = ", ".join(family + [f"{key} {value}" for key, value in values.items() if key in RELATIVES])
     for question in QUESTIONS:
         hint = f"[{value}]" if (value := known.get(question.key)) else f"(such as {question.hint})"
-        text = display_safe(f"{question.text} {hint}", line=True)
-        answer = click.prompt(text, default="", show_default=False, err=True)
-        choices.statements |= read_answer(question.key, answer)
+        choices.statements |= read_answer(question.key, _prompt(f"{question.text} {hint}"))
+
+
+def _prompt(question: str) -> str:
+    """The answer to a question, which gets a line of its own if little room is left on it."""
+    safe = display_safe(question, line=True)
+    if len(safe) > shutil.get_terminal_size().columns - LEAST_ROOM:
+        output.say(safe)
+        safe = ""
+    return str(click.prompt(safe, default="", show_default=False, err=True, prompt_suffix=": " if safe else "> "))
 
 
 def _ask_for_folders(session: Session, choices: Choices) -> int:
@@ -255,7 +264,7 @@ def _ask_for_folders(session: Session, choices: Choices) -> int:
     likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
     question = "Which folder shall be read?" + (f" (such as {likely[0]})" if likely and not watched else "")
     lacking = 0
-    while answer := click.prompt(question, default="", show_default=False, err=True).strip():
+    while answer := _prompt(question).strip():
         try:
             folder = require_folder(Path(answer))
         except click.BadParameter as error:
@@ -266,7 +275,8 @@ def _ask_for_folders(session: Session, choices: Choices) -> int:
             continue
         counted = session.client.count([folder])
         is_whole = Path.home().is_relative_to(folder.resolve())
-        if click.confirm(f"It has {_describe_files(counted)} Watch it?", default=not is_whole, err=True):
+        output.say(f"It has {_describe_files(counted)}")
+        if click.confirm("Watch it?", default=not is_whole, err=True):
             choices.folders.append(folder.resolve())
             lacking += counted.lacking
         question = "Which other folder?"

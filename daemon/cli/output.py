@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -41,8 +43,18 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str = "") -> None:
-    """A sentence of ours or of the daemon's, on stderr."""
-    click.echo(display_safe(text), err=True)
+    """A sentence of ours or of the daemon's, on stderr; on a terminal its lines break between words."""
+    safe = display_safe(text)
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        # indented lines are tables and commands to copy: these are left to the terminal
+        safe = "\n".join(line if line.startswith(" ") else fill(line, width) for line in safe.split("\n"))
+    click.echo(safe, err=True)
+
+
+def fill(line: str, width: int) -> str:
+    """A line cut between words; a longer word is left whole, to be copied."""
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def confirm(question: str, to: str, otherwise: str) -> None:

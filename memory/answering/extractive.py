@@ -44,7 +44,7 @@ from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import contradicts, select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
-from memory.retrieval.question_type import ExpectedType, asks_course, expected_types
+from memory.retrieval.question_type import asks_course, expected_types
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, step
@@ -52,7 +52,6 @@ from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
-from memory.time.expressions import says_now
 from memory.time.timestamps import from_wall, to_wall
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
@@ -74,8 +73,6 @@ MAX_UNFOLDED = 3  # lines that are shown to a question for one thing if none of 
 ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
-_AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
-_CLAUSE = re.compile(r"[,;:] |\s[–—-]\s")
 _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
 
@@ -300,28 +297,20 @@ def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate |
 
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:
-    """The words of a line that answer the question: its only number, date or name of the expected kind that the
-    question does not contain, of several the one marked as current, or the text after a label. "" if unsure."""
+    """The words of a line that answer the question: the value of the fact that it states, the text after a label, or
+    its only date or name of the expected kind that the question does not contain. "" if unsure: a number may count
+    anything."""
     text = _TIMES.sub("", line.shown)
-    for kind in sorted(expected_types(state.question.text, state.question.language)):
-        values = _list_values(state, text, kind)
-        if len(values) > 1 and not asks_past(state.question):  # "was 31.40, now 33"
-            current = " | ".join(filter(says_now, _CLAUSE.split(text)))
-            values = {value for value in values if value in current}
+    if line.value and line.value in text:
+        return line.value
+    for kind in sorted(expected_types(state.question.text, state.question.language) - {"number"}):
+        mentioned = state.features.mentions(text)
+        values = {mention.surface for mention in mentioned if (mention.kind == "date") == (kind == "date")}
+        values = {value for value in values if value in text and not state.features.is_asked_with(value)}
         if len(values) == 1:
             return values.pop()
     labelled = _LABELLED.fullmatch(text)
     return labelled[1].rstrip(".") if labelled else ""
-
-
-def _list_values(state: AnswerState, text: str, kind: ExpectedType) -> set[str]:
-    """The numbers, dates or names of a text that the question does not contain."""
-    if kind == "number":
-        values = [match[0].rstrip(".,:") for match in _AMOUNT.finditer(text)]
-    else:
-        mentioned = state.features.mentions(text)
-        values = [mention.surface for mention in mentioned if (mention.kind == "date") == (kind == "date")]
-    return {value for value in values if value in text and not state.features.is_asked_with(value)}
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:

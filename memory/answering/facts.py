@@ -216,7 +216,9 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     if all(one.relation.id != fact.relation.id for one in stated):  # its properties say it, not its words
         stated = (*stated, SentenceFact(fact.relation, fact.words, fact.subject))
     source = replace(candidate.source, facts=stated)
-    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain, source=source)
+    one = replace(
+        candidate, shown=shown + said, value=fact.value, is_statement=bool(since) or not is_plain, source=source
+    )
     return replace(fact, replaced=replaced), one
 
 

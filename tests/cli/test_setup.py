@@ -44,15 +44,16 @@ def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: She
     folders = [
         ("folder shall be read?", "nowhere\n"),
         ("There is no 'nowhere'", "empty\n"),
-        ("It has no files that can be read yet. Watch it?", "n\n"),
+        ("It has no files that can be read yet.\r\nWatch it?", "n\n"),
         ("Which other folder?", "notes\n"),
-        ("It has 3 files that can be read, 75 bytes, in less than a minute. Watch it?", "\n"),
+        ("It has 3 files that can be read, 75 bytes, in less than a minute.\r\nWatch it?", "\n"),
         ("Which other folder?", "notes\n"),
         ("That is watched already.", "\n"),
         ("Open the chat now?", "n\n"),
     ]
     first = at_terminal(shell, "init", keys=WHO + folders)
     assert first.code == 0 and "To open the chat: pal" in first.out
+    assert max(map(len, first.out.splitlines())) <= 80, "no question breaks inside a word"
     lines = [line.split("  ")[0] for line in shell.pal("me").out.splitlines()]
     assert lines == ["Ada Berg", "daughter: Ife"]
     assert [row["path"] for row in shell.pal("watch", "list", "--json").json["folders"]] == ["./notes"]

@@ -15,6 +15,8 @@ from daemon.introduction import read_answer
         ("family", "", {}),
         ("family", "daughter Ife, Partner Jonas Ek,daughter Mia", {"daughter": "Ife and Mia", "partner": "Jonas Ek"}),
         ("family", "Jonas", {"family": "Jonas"}),
+        ("family", "daughter ife", {"daughter": "ife"}),
+        ("family", "Bo is my husband; Kim is my daughter", {"family": "Bo is my husband; Kim is my daughter"}),
     ],
 )
 def test_an_answer_is_statements(key: str, answer: str, statements: dict[str, str]) -> None:
