@@ -33,7 +33,7 @@ QUESTIONS = (
 
 def read_answer(key: str, answer: str) -> dict[str, str]:
     """The statements of an answer, key to value; an empty answer has no statements. In the family each relation is a
-    key: "daughter Ife, daughter Mia, partner Jonas" names two; a sentence is kept as it is written."""
+    key: "daughter Ife, daughter Mia, partner Jonas" names two; a sentence is kept whole."""
     if key != FAMILY:
         return {key: answer.strip()} if answer.strip() else {}
     names: dict[str, list[str]] = {}

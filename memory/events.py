@@ -42,13 +42,6 @@ class Step(Event):
     ms: float
     detail: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def phrase(self) -> str:
-        """What it did, in a few words for a person; "" for a stage that says nothing to them."""
-        from memory.stages import describe_step  # it needs this class
-
-        return describe_step(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Visit(Event):

@@ -50,7 +50,7 @@ class Note:
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
     def describe(self) -> str:
-        """What the stage did, in a few words for a person; "" if that says nothing to them."""
+        """The work of the stage, in a few words for a person; "" for internal work."""
         return ""
 
 
@@ -316,6 +316,6 @@ KINDS = {kind.stage: kind for kind in Note.__subclasses__() if hasattr(kind, "st
 
 
 def describe_step(step: Step) -> str:
-    """What a stage did, in a few words: `searched 1,204 passages`; "" for one that says nothing to a person."""
+    """The work of a stage, in a few words: `searched 1,204 passages`; "" for internal work."""
     kind = KINDS.get(step.name)
     return kind.from_detail(step.detail).describe() if kind is not None else ""

@@ -103,7 +103,9 @@ def _print_trace(found: wire.Trace) -> None:
         output.print_text(f"   {NOT_KEPT}")
         return
     _print_heading("Stages")
-    output.print_table(((f"   {step.name}", f"{step.ms:,.1f} ms", step.phrase) for step in found.steps), right=(1,))
+    output.print_table(
+        ((f"   {step.name}", f"{step.ms:,.1f} ms", wire.describe_step(step)) for step in found.steps), right=(1,)
+    )
     _print_visits(found.visits)
     if found.text is not None:
         _print_heading("Answer")

@@ -71,7 +71,7 @@ NOUNS = {
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
     " SecretPlace Plugin",
     "memory.trace": "Asked Hop Used Why FailureClass Diagnosis",
-    "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
+    "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}

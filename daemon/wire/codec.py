@@ -19,7 +19,7 @@ FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of th
 # properties that are sent with the fields
 SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Preview": ("lines",), "ChatMessage": ("lines",),
-    "Step": ("phrase",), "Fact": ("place",), "Passage": ("counted",), "RecallReply": ("unknown",),
+    "Fact": ("place",), "Passage": ("counted",), "RecallReply": ("unknown",),
 }  # fmt: skip
 
 
@@ -30,7 +30,12 @@ def encode(value: Any) -> Any:
         return value
     if is_dataclass(value):
         names = (*(item.name for item in fields(value)), *SENT_TOO.get(type(value).__name__, ()))
-        return {name: encode(getattr(value, name)) for name in names}
+        sent = {name: encode(getattr(value, name)) for name in names}
+        if type(value).__name__ == "Step":
+            from memory.stages import describe_step  # its types take 5 ms, which an empty chat should not pay
+
+            sent["phrase"] = describe_step(value)
+        return sent
     if isinstance(value, (tuple, list, set, frozenset)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):

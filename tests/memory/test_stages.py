@@ -17,6 +17,7 @@ from memory.stages import (
     SeedNote,
     TextNote,
     TimeNote,
+    describe_step,
     last_note,
     notes,
     step,
@@ -49,8 +50,8 @@ def test_what_an_older_version_noted_is_left_out() -> None:
     ],
 )  # fmt: skip
 def test_a_stage_is_described_for_a_person(note: Note, phrase: str) -> None:
-    assert step(note, 1.0).phrase == phrase
+    assert describe_step(step(note, 1.0)) == phrase
 
 
 def test_a_stage_of_a_later_version_has_no_phrase() -> None:
-    assert Step("dreams", 1.0, {"sheep": 3}).phrase == ""
+    assert describe_step(Step("dreams", 1.0, {"sheep": 3})) == ""

@@ -42,7 +42,7 @@ async def test_the_drawing_unfolds_and_folds_again() -> None:
         assert "41 ms" not in chat.text() and "sounded for" not in chat.text()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
-        assert " · ".join([step.phrase for step in STEPS if step.phrase] + ["41 ms"]) in chat.words()
+        assert " · ".join([*filter(None, map(wire.describe_step, STEPS)), "41 ms"]) in chat.words()
         assert "[3] “Foghorn committee”: it names Beatrice" in chat.words()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for" not in chat.text())

@@ -192,7 +192,7 @@ class TraceLine(Plain):
         return text + Content(f"{' · ' * bool(text)}{self._verdict}") if self._verdict else text
 
     def _describe_stages(self) -> list[str]:
-        stages = list(dict.fromkeys(stage.phrase for stage in self._stages if stage.phrase))
+        stages = list(filter(None, dict.fromkeys(map(wire.describe_step, self._stages))))
         if not self._doing and self._ms:
             stages.append(f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else f"{max(1, self._ms):.0f} ms")
         return stages if self._doing else [*stages, *self._describe_usage()]
