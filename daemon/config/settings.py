@@ -209,7 +209,6 @@ class RetentionSettings:
 
     deleted_days: int = setting(30, "Days for which the text of deleted files is kept; 0: for ever.")
     edited_days: int = setting(0, "Days for which earlier text of edited notes is kept; 0: for ever.")
-    draft_hours: float = 1.0  # text that was in a note for a shorter time is erased; 0: all is kept
     questions: int = 500  # whose whole trace is kept; of earlier ones only the evidence is
 
 

@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 
 NIGHT = "night"
 LONG = timedelta(days=14)  # between two nights
+DRAFT_MS = 3_600_000  # earlier text of a note that was in it for a shorter time is erased
 PAUSE_SECONDS = 0.2  # between two checks for running questions
 
 Learn = Callable[[Write, Callable[[], bool]], str]
@@ -164,8 +165,8 @@ class NightlyJob:
             return int((now - timedelta(**age)).timestamp() * 1000) if any(age.values()) else None
 
         deleted, edited = before(days=settings.deleted_days), before(days=settings.edited_days)
-        drafts, shortest = before(hours=settings.draft_hours), int(settings.draft_hours * 3_600_000)
-        return self._memory.forgetting.expire(Expiry(deleted, edited, drafts, shortest), self._write).episodes
+        expiry = Expiry(deleted, edited, before(hours=1), DRAFT_MS)
+        return self._memory.forgetting.expire(expiry, self._write).episodes
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """In the writer's thread, after everything a person waits for."""

@@ -106,8 +106,9 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
         assert nightly.look()
         return nightly.state().erased
 
+    written = datetime.now().astimezone() - timedelta(days=3)
     for name in ("gone", "edited"):
-        desk.memory.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md")
+        desk.memory.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md", at=written)
     desk.memory.ingest.retire("/n/gone.md")
     desk.memory.remember("The letter is from Bo.", source="/n/edited.md")
     for who in ("Ana", "Bo"):
@@ -115,7 +116,7 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
     begun = datetime.now().astimezone().replace(hour=12)
     nightly = NightlyJob(
         desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "",
-        retention=RetentionSettings(draft_hours=0, questions=1), battery=lambda: False, clock=lambda: desk.now,
+        retention=RetentionSettings(questions=1), battery=lambda: False, clock=lambda: desk.now,
     )  # fmt: skip
     assert look(1) == 0 and (first := desk.memory.maintenance.last_run("night")) and first["thinned"] == 0
     assert look(40) == 0, "the clock seemed to have jumped"
