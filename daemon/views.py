@@ -31,24 +31,9 @@ def status(stats: Stats, **more: Any) -> wire.Status:
     return wire.Status(version=read_version(), protocol=wire.PROTOCOL, pid=os.getpid(), stats=stats, **more)
 
 
-def passage(episode: Episode) -> wire.Passage:
-    return wire.Passage(
-        episode_id=episode.id,
-        uri=episode.source.uri,
-        kind=episode.source.kind,
-        title=episode.title,
-        text=episode.text,
-        at=episode.at,
-        speaker=episode.speaker,
-        line=episode.line,
-        end_line=episode.end_line,
-        refs=episode.refs,
-    )
-
-
 def surroundings(before: Episode | None, after: Episode | None, properties: Mapping[str, Any]) -> wire.Surroundings:
     texts = {str(key): _describe_property(value) for key, value in properties.items() if key != ENTRY_VERSIONS}
-    return wire.Surroundings(passage(before) if before else None, passage(after) if after else None, texts)
+    return wire.Surroundings(before.to_passage() if before else None, after.to_passage() if after else None, texts)
 
 
 def _describe_property(value: object) -> str:
@@ -61,5 +46,5 @@ def recall_reply(recall: Recall, ms: float) -> wire.RecallReply:
 
 def _make_found(hit: Hit) -> wire.Found:
     return wire.Found(
-        passage(hit.episode), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
+        hit.episode.to_passage(), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
     )

@@ -205,6 +205,33 @@ class Episode:
         """The caller's own id of this passage (of its first turn, for a group of turns)."""
         return self.refs[0] if self.refs else None
 
+    def to_passage(self) -> Passage:
+        return Passage(
+            self.id, self.source.uri, self.source.kind, self.title, self.text, self.at, self.speaker, self.line,
+            self.end_line, self.refs,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """An episode as clients get it."""
+
+    episode_id: int
+    uri: str
+    kind: str
+    title: str
+    text: str
+    at: datetime | None = None
+    speaker: str | None = None
+    line: int | None = None
+    end_line: int | None = None
+    refs: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> str:
+        """What its lines count: "line", "page", "slide", ..."""
+        return counted_in(self.uri)
+
 
 def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> int | None:
     """The source's line of the character `offset` of a text that begins in line `first`, or whose lines are `lines`."""

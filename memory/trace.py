@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from memory.nouns import AliasSuspect, Answer, Citation, Effort, Episode, Fact, Scope, Trace
+from memory.nouns import AliasSuspect, Answer, Citation, Effort, Fact, Passage, Scope, Trace
 
 Opinion = Literal["good", "bad"]
 OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stored form
@@ -136,7 +136,7 @@ class Lost:
     """A passage that holds the words, its best line for them, what became of it, and why in a sentence. `place` among
     the `of` episodes that were ranked, from 1; `by` is the newer fact that took its place, `since` when."""
 
-    episode: Episode
+    passage: Passage
     quote: str
     line: int | None
     cut: Cut

@@ -123,7 +123,7 @@ def cited_why_report(reply: wire.Why, n: int) -> str:
     return "\n".join([*lines, *(f"fact: {_flat(fact.text)}" for fact in used.facts)])
 
 
-def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
+def whynot_report(reply: wire.WhyNot, folders: Sequence[str] = ()) -> str:
     """What became of the passages that hold the words."""
     lines = []
     for lost in reply.lost:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api.facts import strands
 from daemon.api.services import Cache, Services
 from memory import Memory
@@ -63,7 +63,7 @@ def note(memory: Memory, uri: str) -> wire.NoteReply:
     with memory.one_moment():
         view = memory.browsing.read_source(uri)
         shown = view.passages[:MOST_PASSAGES]
-        passages = tuple(map(views.passage, memory.sources.episodes(shown)))
+        passages = tuple(episode.to_passage() for episode in memory.sources.episodes(shown))
         facts = tuple(memory.browsing.facts_of(shown))
     return wire.NoteReply(view.source, from_ms(view.read), view.tags, view.readers, passages, facts)
 

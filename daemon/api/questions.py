@@ -260,7 +260,7 @@ def strategies(memory: Memory) -> Mapping[str, str]:
 
 def episode(memory: Memory, id: int) -> wire.Passage:
     for passage in memory.sources.episodes([id]):
-        return views.passage(passage)
+        return passage.to_passage()
     raise NotFoundError(f"There is no passage {id}.")
 
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from starlette.responses import Response
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api import sources
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
@@ -22,7 +22,6 @@ from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Answer, Scope
-from memory.trace import Lost
 
 T = TypeVar("T")
 
@@ -52,17 +51,8 @@ def why(memory: Memory, id: int) -> wire.Why:
     return memory.questions.why(id)
 
 
-def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
-    reasons = memory.questions.why_not(id, words)
-    return wire.WhyNotReply(reasons.asked, reasons.words, tuple(map(_make_lost, reasons.lost)), reasons.missing)
-
-
-def _make_lost(of: Lost) -> wire.LostPassage:
-    channels = {name: round(score, 4) for name, score in of.channels.items()}
-    return wire.LostPassage(
-        views.passage(of.episode), of.quote, of.line, of.cut, of.reason, of.place, of.of, of.score, channels, of.by,
-        of.since,
-    )  # fmt: skip
+def whynot(memory: Memory, id: int, words: str) -> wire.WhyNot:
+    return memory.questions.why_not(id, words)
 
 
 def judge(memory: Memory, id: int, verdict: str) -> wire.Judged:

@@ -95,7 +95,7 @@ class QuestionCalls(Calls):
         """Explain what the answer of a trace rests on."""
 
     @call("GET", "/traces/{id}/whynot", thread="read")
-    def whynot(self, id: int, words: str) -> wire.WhyNotReply:
+    def whynot(self, id: int, words: str) -> wire.WhyNot:
         """Explain why the answer of a trace does not contain these words."""
 
     @call("POST", "/traces/{id}/feedback", thread="write", slow=True, tool="judge", writes=True)

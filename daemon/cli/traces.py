@@ -206,7 +206,7 @@ def _allowed(of: wire.Why) -> str:
     return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
 
 
-def _print_missing(found: wire.WhyNotReply) -> None:
+def _print_missing(found: wire.WhyNot) -> None:
     output.print_bold(f"{flatten(found.asked.question)}  (trace {found.asked.id})")
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
@@ -225,7 +225,7 @@ def _print_missing(found: wire.WhyNotReply) -> None:
         output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
 
 
-def _describe_missing(found: wire.WhyNotReply) -> str:
+def _describe_missing(found: wire.WhyNot) -> str:
     words = short(", ".join(found.missing) or found.words)
     return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
 

@@ -50,8 +50,8 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # millisecond to make, and a command needs few of them.
 MODULES = {
     "process": "Hello Failed",
-    "questions": "Answered Told Found Passage RecallReply Surroundings",
-    "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt MessagesReply Trained TrainingUndone",
+    "questions": "Answered Told Found RecallReply Surroundings",
+    "traces": "Judged TracesReply Trace Rebuilt MessagesReply Trained TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone Captured",
@@ -66,11 +66,11 @@ NOUNS = {
     " name_position split_lines",
     "memory.nouns": "Stats Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
-    " ContextSource Turn AliasSuspect ConsolidationReport agent_of",
+    " ContextSource Turn AliasSuspect ConsolidationReport Passage agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
     " SecretPlace Plugin",
-    "memory.trace": "Asked Hop Used Why FailureClass Diagnosis",
+    "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }

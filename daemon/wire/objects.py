@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daemon.wire.facts import Strand
-from daemon.wire.questions import Passage
-from memory.nouns import Fact, ListedSource, PlannedEntry, Revision
+from memory.nouns import Fact, ListedSource, Passage, PlannedEntry, Revision
 from memory.views import FoundObject, MentionedIn, Neighbour
 
 

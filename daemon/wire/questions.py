@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from memory.events import Answer, Event, Step, counted_in
-from memory.nouns import Revision
+from memory.events import Answer, Event, Step
+from memory.nouns import Passage, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +27,6 @@ class Told(Event):
     episode_id: int | None = None
     besides: str = ""
     changes: tuple[Revision, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """An episode, as clients see it."""
-
-    episode_id: int
-    uri: str
-    kind: str
-    title: str
-    text: str
-    at: datetime | None = None
-    speaker: str | None = None
-    line: int | None = None
-    end_line: int | None = None
-    refs: tuple[str, ...] = ()
-
-    @property
-    def counted(self) -> str:
-        """What its lines count: "line", "page", "slide", ..."""
-        return counted_in(self.uri)
 
 
 @dataclass(frozen=True, slots=True)

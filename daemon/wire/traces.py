@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from daemon.wire.questions import Passage
 from memory.events import Citation, Event, Scope, Step, Visit
-from memory.nouns import ChatMessage, Conversation, ConversationState, Fact
+from memory.nouns import ChatMessage, Conversation, ConversationState
 from memory.trace import Asked, Opinion
 
 
@@ -47,35 +46,6 @@ class Trace:
     missing: tuple[str, ...] = ()
     confidence: float = 0.0
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LostPassage:
-    """A passage that holds the words asked about, and what became of it, with the reason in a sentence. `cut`: used |
-    gone | later | scope | time | not_proposed | ranked | replaced | threshold | lines | room | model
-    (`memory.trace` says what each means). It came in `place` of `of`; `by` took its place, `since` then."""
-
-    passage: Passage
-    quote: str
-    line: int | None
-    cut: str
-    reason: str
-    place: int | None = None
-    of: int = 0
-    score: float | None = None
-    channels: dict[str, float] = field(default_factory=dict)
-    by: Fact | None = None
-    since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WhyNotReply:
-    """The nearest passages with the words; the `missing` words are nowhere in the memory."""
-
-    asked: Asked
-    words: str
-    lost: tuple[LostPassage, ...] = ()
-    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def _explain_gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
     place = next((n for n, line in enumerate(lines) if any(word in line.lower() for word in missing)), 0)
     start = sum(len(line) + 1 for line in lines[:place])
     reason = f"Its source no longer says this since {from_wall(at).date().isoformat()}, so no answer uses it."
-    return Lost(episode, lines[place].strip(), episode.line_at(start), "gone", reason)
+    return Lost(episode.to_passage(), lines[place].strip(), episode.line_at(start), "gone", reason)
 
 
 class _Autopsy:
@@ -99,7 +99,7 @@ class _Autopsy:
     def _explain(self, episode: Episode) -> Lost:
         thesis = self._find_sentence(episode)
         quote = " ".join(thesis.text.split()) if thesis else next(iter(episode.text.splitlines()), "")
-        lost = Lost(episode, quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
+        lost = Lost(episode.to_passage(), quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
         if (citation := self._find_citation(episode, thesis)) is not None:
             return replace(lost, cut="used", reason=f"The answer rests on it: [{citation.n}].")
         if (unseen := self._find_unseen(episode)) is not None:
@@ -107,9 +107,9 @@ class _Autopsy:
         place, ranked = self._find_place(episode.id)
         top = float(self._result.ranking[self._result.allowed].max(initial=0.0)) or 1.0
         hit = self._hits.get(episode.id)
-        channels = dict(hit.channels) if hit else {}
+        channels = {name: round(score, 4) for name, score in hit.channels.items()} if hit else {}
         lost = replace(lost, place=place, of=ranked, score=self._score(episode.id) / top, channels=channels)
-        return self._explain_not_shown(lost, thesis) if hit else self._explain_not_found(lost)
+        return self._explain_not_shown(lost, episode, thesis) if hit else self._explain_not_found(lost)
 
     def _find_sentence(self, episode: Episode) -> Thesis | None:
         """The episode's sentence with most of the words, of equal ones the one that answers best."""
@@ -157,19 +157,19 @@ class _Autopsy:
 
     def _explain_not_found(self, lost: Lost) -> Lost:
         rank = f"ranked {lost.place:,} of {lost.of:,}, and the best {len(self._hits)} were read"
-        if len(text.search(self._conn, self._result.question.terms, 1, within=[lost.episode.id])[0]):
+        if len(text.search(self._conn, self._result.question.terms, 1, within=[lost.passage.episode_id])[0]):
             return replace(lost, cut="ranked", reason=f"It was {rank}.")
         explanation = f"; by meaning and links it was {rank}." if lost.score else ", and nothing leads to it."
         return replace(lost, cut="not_proposed", reason=f"It shares no word with the question{explanation}")
 
-    def _explain_not_shown(self, lost: Lost, thesis: Thesis | None) -> Lost:
+    def _explain_not_shown(self, lost: Lost, episode: Episode, thesis: Thesis | None) -> Lost:
         """Why a found episode is not in the answer."""
         lines = self._extractive.candidates
         shown = AnswerNote.from_detail(self._extractive.step.detail).lines
         number = self._numbers.get(thesis.id) if thesis else None
         if newer := self._find_newer(thesis, lines[number] if number is not None else None):
             return replace(lost, cut="replaced", **newer)
-        if model := self._find_model_cut(lost.episode):
+        if model := self._find_model_cut(episode):
             return replace(lost, cut=model[0], reason=model[1])
         if self._traced.answer is not None and self._traced.answer.no_answer:
             unsure = "It was found, but no passage is surely enough about the question to answer it."

@@ -56,7 +56,7 @@ class ScriptedClient:
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
     kept_traces: dict[int, wire.Trace] = field(default_factory=dict)
     whys: dict[int, wire.Why] = field(default_factory=dict)
-    whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
+    whynots: dict[int, wire.WhyNot] = field(default_factory=dict)
     around: dict[int, wire.Surroundings] = field(default_factory=dict)
     secrets_kept: dict[str, str] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class ScriptedClient:
             raise DaemonError(wire.Failed("not_found", f"There is no trace {id}.", "It may have been forgotten."))
         return self.kept_traces[id]
 
-    def whynot(self, id: int, words: str) -> wire.WhyNotReply:
+    def whynot(self, id: int, words: str) -> wire.WhyNot:
         return replace(self.whynots[id], words=words)
 
     def secrets(self, placeholders: tuple[str, ...]) -> dict[str, str]:

@@ -192,8 +192,8 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
 
 async def test_whynot_says_what_became_of_the_words() -> None:
     passage = wire.Passage(1, f"{HOME}/goat.md", "file", "Goat", "The goat\nate it.")
-    lost = wire.LostPassage(passage, "ate it.", 2, "ranked", "It was ranked 12 of 80.")
-    reply = wire.WhyNotReply(WHY.asked, "", (lost,))
+    lost = wire.Lost(passage, "ate it.", 2, "ranked", "It was ranked 12 of 80.")
+    reply = wire.WhyNot(WHY.asked, "", (lost,))
     async with chatting(world.client(answers=[world.answer()], whynots={9: reply})) as chat:
         await chat.ask("Who?")
         await chat.send("/whynot goat")
