@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ["memory", "plugins", "daemon"]
 LATE_IMPORTS = """
     anyio._backends._asyncio apscheduler.schedulers.background apscheduler.triggers.cron apscheduler.triggers.interval
-    httpcore pysqlite3.dbapi2 safetensors.numpy sqlite_utils.migrations sqlite_vec
+    httpcore pysqlite3.dbapi2 safetensors.numpy sqlite_vec
     tokenizers.implementations tomllib uvicorn.lifespan.off uvicorn.protocols.http.h11_impl watchdog.observers
 """.split()  # what a daemon imports only when it comes to it, where that takes long
 NUMBER = struct.Struct("!i")  # a process id, then an exit code

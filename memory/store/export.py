@@ -5,7 +5,7 @@ or `thesis`. Times are in ms (docs/times.md), spans in characters, JSON as JSON.
 tables that are not in `KINDS` are derived and not exported. `memory.store.load` reads the lines.
 
 FORMAT is independent of the schema version. A new column changes nothing if it may be NULL or is in `DEFAULTS`; other
-changes increase FORMAT. Format 1 had instants where 2 has wall times, and norms without accents.
+changes increase FORMAT.
 
 Rows are streamed from one snapshot: memory use is independent of size."""
 

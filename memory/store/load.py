@@ -11,7 +11,7 @@ from msgspec import MsgspecError, Raw, ValidationError
 from msgspec.json import Decoder, decode
 
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
-from memory.store import check, graph, restore, schema, seals, text
+from memory.store import check, graph, restore, seals, text
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.export import FORMAT, KINDS, Column, Header, Kind, list_columns
 from memory.store.store import Store
@@ -62,9 +62,6 @@ def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = l
             conn.execute("BEGIN IMMEDIATE")
             header = _write(conn, _read_lines(file), progress)
             _verify_references(conn)
-            if header.format == 1:
-                schema.normalize_aliases(conn)
-                schema.keep_wall_times(conn)
             graph.fold_aliases(conn)
             text.rebuild(conn)
             seals.renew(conn, seals.SEALED)
@@ -139,6 +136,8 @@ def _read_header(lines: Numbered) -> Header:
             f"Line 1: the export was written by a newer Palimpsest (format {head['format']}; this one knows {FORMAT})."
             " Update Palimpsest. Nothing was changed."
         )
+    if head.get("format") == FORMAT - 1:
+        raise _make_error(1, "The export is from before the first release, and its times mean something else.")
     try:
         return decode(first, type=Header)
     except (MsgspecError, UnicodeDecodeError) as error:

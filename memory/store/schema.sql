@@ -1,7 +1,10 @@
--- The tables of a memory, in the first step of memory.store.schema, which says why they are as they are.
+-- The tables of a memory, in the first step of memory.store.schema, which says why they are as they are. Wall time have
+-- source.at, event_from, event_to, since and until of episode, the times in its turns and in citations, and valid_from and
+-- valid_to; other times are UTC (docs/times.md).
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO meta VALUES ('generation', 0), ('next_node', 1), ('next_edge', 1 << 30);
+INSERT INTO meta VALUES ('mask_key', lower(hex(randomblob(32))));
 
 CREATE TABLE source(
   id INTEGER PRIMARY KEY AUTOINCREMENT, uri TEXT NOT NULL,
@@ -9,7 +12,7 @@ CREATE TABLE source(
   title TEXT NOT NULL, reader TEXT NOT NULL, conversation TEXT,
   policy TEXT NOT NULL DEFAULT 'local' CHECK(policy IN ('local', 'any')),
   at INTEGER, sha256 TEXT, size INTEGER, mtime_ns INTEGER, properties TEXT NOT NULL DEFAULT '{}', ref TEXT,
-  t_ingested INTEGER NOT NULL, t_deleted INTEGER) STRICT;
+  t_ingested INTEGER NOT NULL, t_deleted INTEGER, location TEXT NOT NULL DEFAULT '') STRICT;
 CREATE UNIQUE INDEX source_live ON source(uri) WHERE t_deleted IS NULL;
 CREATE INDEX source_uri ON source(uri);
 CREATE INDEX source_mail ON source(at DESC, uri) WHERE reader = 'eml' AND t_deleted IS NULL;
@@ -26,8 +29,9 @@ CREATE TABLE episode(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), source_id INTEGER NOT NULL REFERENCES source(id),
   seq INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, words INTEGER NOT NULL, speaker TEXT,
   event_from INTEGER, event_to INTEGER, since INTEGER, until INTEGER, line_from INTEGER, line_to INTEGER,
-  line_map TEXT, refs TEXT) STRICT;
+  line_map TEXT, refs TEXT, turns TEXT) STRICT;
 CREATE INDEX episode_source ON episode(source_id, seq);
+CREATE INDEX episode_sha ON episode(substr(sha256, 1, 16));
 CREATE INDEX episode_since ON episode(since) WHERE since IS NOT NULL;
 CREATE INDEX episode_until ON episode(until) WHERE until IS NOT NULL;
 CREATE TABLE thesis(
@@ -40,12 +44,14 @@ CREATE TABLE thesis(
 CREATE INDEX thesis_episode ON thesis(episode_id);
 CREATE INDEX thesis_superseded ON thesis(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE TABLE reading(
-  node_id INTEGER PRIMARY KEY REFERENCES node(id) ON DELETE CASCADE, title TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+  node_id INTEGER PRIMARY KEY REFERENCES node(id) ON DELETE CASCADE, title TEXT NOT NULL, body TEXT NOT NULL,
+  location TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE object(node_id INTEGER PRIMARY KEY REFERENCES node(id), type TEXT) STRICT;
 CREATE TABLE alias(
   norm TEXT NOT NULL, surface TEXT NOT NULL, node_id INTEGER NOT NULL REFERENCES node(id), origin TEXT NOT NULL,
-  conf REAL NOT NULL DEFAULT 1.0, PRIMARY KEY(norm, node_id)) STRICT, WITHOUT ROWID;
+  conf REAL NOT NULL DEFAULT 1.0, folded TEXT, PRIMARY KEY(norm, node_id)) STRICT, WITHOUT ROWID;
 CREATE INDEX alias_node ON alias(node_id);
+CREATE INDEX alias_folded ON alias(folded) WHERE folded IS NOT NULL;
 
 CREATE TABLE predicate(
   id INTEGER PRIMARY KEY, label TEXT UNIQUE NOT NULL, canon_id INTEGER REFERENCES predicate(id)) STRICT;
@@ -102,6 +108,8 @@ CREATE TABLE vec(
   item_kind TEXT NOT NULL CHECK(item_kind = 'episode'), item_id INTEGER NOT NULL,
   data BLOB, sha256 TEXT NOT NULL,
   UNIQUE(embedder_id, item_kind, item_id)) STRICT;
+CREATE TABLE sentence_vec(
+  vec_id INTEGER PRIMARY KEY REFERENCES vec(id) ON DELETE CASCADE, data BLOB NOT NULL) STRICT;
 CREATE TABLE edge_memory(
   edge_id INTEGER NOT NULL REFERENCES edge(id) ON DELETE CASCADE, slot INTEGER NOT NULL,
   embedder_id INTEGER NOT NULL REFERENCES embedder(id), data BLOB NOT NULL,
@@ -172,16 +180,24 @@ CREATE TABLE folder(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE NOT NULL,
   policy TEXT NOT NULL DEFAULT 'local' CHECK(policy IN ('local', 'any')), added INTEGER NOT NULL,
   options TEXT NOT NULL DEFAULT '{}') STRICT;
+CREATE TABLE forgotten(mark TEXT PRIMARY KEY, t INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE secret(
+  source_id INTEGER NOT NULL REFERENCES source(id) ON DELETE CASCADE, placeholder TEXT NOT NULL, kind TEXT NOT NULL,
+  value TEXT NOT NULL, line INTEGER, PRIMARY KEY(source_id, placeholder)) STRICT, WITHOUT ROWID;
+CREATE INDEX secret_placeholder ON secret(placeholder);
+CREATE TABLE seal(kind INTEGER NOT NULL, id INTEGER NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY(kind, id)) STRICT, WITHOUT ROWID;
+CREATE TABLE synced(key TEXT PRIMARY KEY, seen TEXT NOT NULL, local TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-CREATE VIEW episode_content(id, title, body) AS
-  SELECT n.id, ifnull(n.label, ''), e.text FROM episode e JOIN node n ON n.id = e.node_id WHERE n.t_expired IS NULL;
+CREATE VIEW episode_content(id, title, body, location) AS
+  SELECT n.id, ifnull(n.label, ''), e.text, s.location FROM episode e JOIN node n ON n.id = e.node_id
+  JOIN source s ON s.id = e.source_id WHERE n.t_expired IS NULL;
 CREATE VIEW thesis_content(id, body) AS
   SELECT n.id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))
   FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id WHERE n.t_expired IS NULL;
-CREATE VIEW episode_reading(id, title, body) AS
-  SELECT c.id, ifnull(r.title, c.title), ifnull(r.body, c.body)
+CREATE VIEW episode_reading(id, title, body, location) AS
+  SELECT c.id, ifnull(r.title, c.title), ifnull(r.body, c.body), ifnull(r.location, c.location)
   FROM episode_content c LEFT JOIN reading r ON r.node_id = c.id;
 -- Mn and Mc are the vowel signs of Hindi and Thai, without which their words fall apart.
 CREATE VIRTUAL TABLE episode_text USING fts5(
-  title, body, content='episode_reading', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2 categories ''L* N* Co Mn Mc''');
+  title, body, location, content='episode_reading', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2 categories ''L* N* Co Mn Mc''');
 INSERT INTO episode_text(episode_text, rank) VALUES ('secure-delete', 1);

@@ -98,8 +98,7 @@ def renew(conn: Connection, tables: Iterable[str]) -> None:
 
 def discard(conn: Connection) -> None:
     """Deletes all seals, because the form of the rows may have changed; `watch` adds them again."""
-    if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'seal'").fetchone():
-        conn.execute("DELETE FROM seal")
+    conn.execute("DELETE FROM seal")
 
 
 def sum_up(conn: Connection) -> int:

@@ -17,7 +17,7 @@ from tests.cli.conftest import Pal
 
 PAL = [sys.executable, "-m", "tests.cli.pal"]
 HEAVY = set(
-    "numpy scipy pydantic fastapi starlette uvicorn httpx sqlite3 pysqlite3 sqlite_vec sqlite_utils anthropic ollama "
+    "numpy scipy pydantic fastapi starlette uvicorn httpx sqlite3 pysqlite3 sqlite_vec anthropic ollama "
     "textual rich mcp watchdog apscheduler asyncio wordllama http email ssl subprocess".split()
 )
 

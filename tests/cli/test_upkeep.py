@@ -167,9 +167,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
     shell.pal("daemon", "stop")
     file = sqlite3.connect(shell.home / "memory.db")
     with file:
-        file.execute(
-            "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES ('palimpsest', '9999_later', '')"
-        )
+        file.execute("PRAGMA user_version = 9999")
     file.close()
     said = shell.pal("ask", "where is the key?")
     assert said.code == 4

@@ -20,7 +20,7 @@ from tests.daemon.conftest import listening
 
 REPOSITORY = Path(__file__).parents[2]
 HEAVY = (
-    "numpy", "scipy", "pydantic", "fastapi", "starlette", "uvicorn", "httpx", "sqlite3", "pysqlite3", "sqlite_utils",
+    "numpy", "scipy", "pydantic", "fastapi", "starlette", "uvicorn", "httpx", "sqlite3", "pysqlite3",
     "watchdog", "apscheduler", "anthropic", "ollama", "textual", "rich", "asyncio", "ssl", "http.client",
 )  # fmt: skip
 

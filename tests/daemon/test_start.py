@@ -11,7 +11,7 @@ from plugins.manager import load
 
 HEAVY = (
     "anthropic", "ollama", "httpx", "httpx2", "pydantic", "jsonschema", "mcp", "apscheduler", "watchdog.observers",
-    "sqlite_utils", "markdown_it", "bs4", "torch", "rich", "textual",
+    "markdown_it", "bs4", "torch", "rich", "textual",
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.aliases", "memory.insight.diagnosis", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.common.parts", "plugins.readers.common.html", "plugins.readers.common.calendars", "yaml",

@@ -4,7 +4,6 @@ source. None of them stands in this file: they are drawn at run time."""
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +17,8 @@ from memory.ingest.masking import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, SecretSettings
-from memory.store import schema
-from memory.store.store import Store
 from memory.text.placeholders import drop_letters, fill_placeholders, find_placeholders
 from memory.text.secrets import find_secrets
-from tests.memory.store.building import use_steps
 
 CANARIES = make_canaries(100)
 PASSWORD = next(one.value for one in CANARIES if one.kind == "wifi key")
@@ -204,16 +200,3 @@ def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, s
         memory.forget(source="/house.md")
         memory.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
         assert PASSWORD not in everything(memory) and memory.secrets.list_unmasked() == []
-
-
-@pytest.mark.usefixtures("new_stores")
-def test_a_memory_from_before_gets_a_key_and_its_table(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with pytest.MonkeyPatch.context() as then:
-        use_steps(then, *schema.STEPS[: schema.STEPS.index(schema.keep_secrets_apart)])
-        Store.open(path).close()
-    Store.open(path).close()
-    with sqlite3.connect(path) as conn:
-        assert conn.execute("SELECT count(*) FROM secret").fetchone() == (0,)
-        ((key,),) = conn.execute("SELECT value FROM meta WHERE key = 'mask_key'").fetchall()
-        assert len(bytes.fromhex(key)) == 32

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from memory.nouns import Document, Fact
-from memory.store import episodes, facts, graph, schema, seals, sources, text, vectors
+from memory.store import episodes, facts, graph, schema, sources, text, vectors
 from memory.store.connect import Connection
-from memory.store.rows import insert_row
 from memory.time.timestamps import to_ms
 
 DIMENSION = 8
@@ -54,20 +53,6 @@ def nearest(conn: Connection, embedder_id: int, query: np.ndarray, k: int) -> tu
     cosines = np.concatenate([np.zeros(0, np.float32), *(matrix @ query for _, matrix in pieces)])
     order = np.argsort(-cosines, kind="stable")[:k]
     return ids[order], cosines[order]
-
-
-def remember_in_older(conn: Connection, uri: str, *texts: str) -> None:
-    """Writes a source with one episode for each text into a file of the first steps, as that version did."""
-    source = insert_row(conn, "source", uri=uri, kind="note", title="A title", reader="text", t_ingested=1000)
-    for seq, one in enumerate(texts):
-        id = graph.allocate(conn, "node", 1)
-        insert_row(conn, "node", id=id, kind="E", label="A title", t_created=1000)
-        insert_row(conn, "episode", node_id=id, source_id=source, seq=seq, text=one, sha256=sha(one), words=9)
-        sentences = [
-            graph.ThesisRow(graph.allocate(conn, "node", 1), id, *s.span()) for s in re.finditer(r"[^.]+\.?", one)
-        ]
-        graph.insert_theses(conn, sentences, 1000)
-        conn.execute("INSERT INTO episode_text(rowid, title, body) SELECT * FROM episode_reading WHERE id = ?", (id,))
 
 
 def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:
@@ -133,8 +118,5 @@ def row_at(id: int, seq: int, **given: Any) -> episodes.EpisodeRow:
 
 
 def use_steps(monkeypatch: pytest.MonkeyPatch, *steps: schema.Step) -> None:
-    """Makes a memory of an older format, without seals, or of a later one."""
+    """Makes a memory of a later format."""
     monkeypatch.setattr(schema, "STEPS", steps)
-    if schema.seal_each_row not in steps:
-        monkeypatch.setattr(seals, "watch", lambda conn: None)
-        monkeypatch.setattr(seals, "seal_new", lambda conn: None)

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.nouns import FORGOTTEN, Step, Trace
-from memory.store import check, forget, ownership, schema, sources, traces
+from memory.store import check, ownership, schema
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
-from tests.memory.store.building import remember_in_older, use_steps
+from tests.memory.store.building import remember, use_steps
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -26,12 +26,10 @@ def break_off(conn: Connection) -> None:
 
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
-    """A memory of version 1 with a source in it."""
+    """A memory with a source in it."""
     path = tmp_path / "memory.db"
-    with pytest.MonkeyPatch.context() as then:
-        use_steps(then, schema.create_memory)
-        with Store.open(path) as store, store.writing() as conn:
-            remember_in_older(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
+    with Store.open(path) as store, store.writing() as conn:
+        remember(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
     return path
 
 
@@ -39,7 +37,7 @@ def versions(path: Path) -> tuple[int, int]:
     conn = connect(path, read_only=True)
     try:
         application = conn.execute("PRAGMA application_id").fetchone()[0]
-        return application, conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
+        return application, conn.execute("PRAGMA user_version").fetchone()[0] - schema.BASE
     finally:
         conn.close()
 
@@ -74,33 +72,6 @@ def test_a_file_from_before_files_had_names_is_migrated(older: Path) -> None:
             assert [uri for (uri,) in conn.execute("SELECT uri FROM source")] == ["notes/a.md"]
 
 
-def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = schema.STEPS[: schema.STEPS.index(schema.keep_marks_of_forgotten)]
-    with monkeypatch.context() as then:
-        use_steps(then, *before)
-        with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
-            sources.skip(conn, "/diary.md", "forgotten on request; `pal add` reads it again", 1)
-            sources.skip(conn, "/photo.jpg", "there is no reader for it", 1)
-    with Store.open(tmp_path / "memory.db") as store, store.reading() as conn:
-        reasons = {skip.uri: skip.reason for skip in sources.list_skipped(conn)}
-        assert reasons == {"/diary.md": FORGOTTEN, "/photo.jpg": "there is no reader for it"}
-        assert not forget.is_marked(conn, "00" * 32)
-
-
-def test_lines_that_dated_an_event_leave_the_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dated = Step("scope", 1.0, {"episodes": 3, "time": {"kind": "range", "line": "Qqqzwickl moved.", "episode": 7}})
-    with monkeypatch.context() as then:
-        use_steps(then, *schema.STEPS[: schema.STEPS.index(schema.drop_lines_of_events)])
-        with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
-            traces.store(conn, Trace("Before I moved?", (dated,)), None, 1)
-    with Store.open(tmp_path / "memory.db") as store:
-        assert check.check(store).problems == ()
-        with store.reading() as conn:
-            assert conn.execute("SELECT detail FROM trace_step").fetchall() == [('{"episodes":3}',)]
-
-
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_steps(monkeypatch, schema.create_memory, add_mood, break_off)
     for _ in range(2):
@@ -116,10 +87,7 @@ def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkey
 
 def test_a_newer_file_is_refused_and_not_touched(older: Path) -> None:
     conn = connect(older)
-    conn.execute(
-        "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES (?, '9999_later', '')",
-        (schema.MIGRATIONS,),
-    )
+    conn.execute(f"PRAGMA user_version = {schema.BASE + 99}")
     conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     conn.close()
     before = older.read_bytes()
@@ -128,16 +96,33 @@ def test_a_newer_file_is_refused_and_not_touched(older: Path) -> None:
     assert older.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["PRAGMA user_version = 5", "UPDATE _sqlite_migrations SET name = '0001_create_tables'"],
-    ids=["numbers", "another first step"],
-)
-def test_a_file_from_before_the_first_release_is_refused_and_not_touched(older: Path, change: str) -> None:
-    conn = connect(older)
-    conn.execute(change)
-    conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    conn.close()
+RECORDS = "CREATE TABLE _sqlite_migrations(id INTEGER PRIMARY KEY, migration_set TEXT, name TEXT, applied_at TEXT)"
+
+
+def record_former_steps(path: Path, last: str) -> None:
+    """Makes the file one of the time before the first release, whose last step was that."""
+    with closing(connect(path)) as conn:
+        conn.execute("PRAGMA user_version = 0")
+        conn.execute(RECORDS)
+        names = ("0001_create_memory", last)
+        conn.executemany("INSERT INTO _sqlite_migrations(name) VALUES (?)", [(name,) for name in names])
+        conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_a_file_whose_steps_are_in_a_table_is_the_same_memory(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_former_steps(older, schema.LAST_STEP)
+    with Store.open_read_only(older) as store:
+        assert store.read(lambda conn: conn.execute("SELECT uri FROM source").fetchall()) == [("notes/a.md",)]
+    with Store.open(older) as store:
+        assert check.check(store).problems == () and [*older.parent.glob("*.bak")] == []
+    use_steps(monkeypatch, *schema.STEPS, add_mood)
+    with Store.open(older) as store, store.reading() as conn:
+        assert conn.execute("SELECT uri, mood FROM source").fetchall() == [("notes/a.md", "calm")]
+
+
+@pytest.mark.parametrize("last", ["", "0013_keep_agreements"], ids=["numbers", "an earlier step"])
+def test_a_file_from_before_the_first_release_is_refused_and_not_touched(older: Path, last: str) -> None:
+    record_former_steps(older, last)
     before = older.read_bytes()
     with pytest.raises(StoreError, match=r"before the first release.* pal add"):
         Store.open(older)
@@ -191,19 +176,3 @@ def test_a_path_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, path: str
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be opened"):
         Store.open(tmp_path / path)
-
-
-def test_indexes_of_episodes_that_nothing_asks_are_dropped(older: Path) -> None:
-    tables = "SELECT name FROM sqlite_master WHERE name LIKE 'vec%' AND type = 'table' ORDER BY name"
-    conn = connect(older)
-    with conn:
-        conn.execute("CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[8])")
-        kept = conn.execute(tables).fetchall()
-        for embedder in (1, 12):
-            name = f"vec_episode_{embedder}"
-            conn.execute(f"CREATE VIRTUAL TABLE {name} USING vec0(id INTEGER PRIMARY KEY, data float[4])")
-            conn.execute(f"INSERT INTO {name}(id, data) VALUES (7, ?)", (b"\0" * 16,))
-    conn.close()
-    with Store.open(older) as store, store.reading() as read:
-        assert read.execute(tables).fetchall() == kept
-        assert read.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]

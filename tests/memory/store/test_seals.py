@@ -12,10 +12,9 @@ from memory import Memory
 from memory.errors import StoreError
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.store import check, connect, fact_vectors, schema, seals
+from memory.store import check, connect, fact_vectors, seals
 from memory.store.store import Store
 from tests.examples import rounds
-from tests.memory.store.building import remember_in_older, use_steps
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -140,17 +139,3 @@ def test_missing_and_damaged_vectors_of_facts_are_rebuilt(written: bytes, tmp_pa
         assert [str(first) in problems[0], str(second) in problems[1]] == [True, True]
         memory.maintenance.rebuild_vectors()
         assert memory.check().problems == ()
-
-
-def test_a_file_from_before_there_were_seals_gets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = schema.STEPS[: schema.STEPS.index(schema.seal_rows)]
-    with monkeypatch.context() as then:
-        use_steps(then, *before)
-        with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
-            remember_in_older(conn, "notes/a.md", "Ana lives in Oslo.")
-    with Store.open(tmp_path / "memory.db") as store:
-        sealed = {
-            kind for (kind,) in store.read(lambda conn: conn.execute("SELECT DISTINCT kind FROM seal").fetchall())
-        }
-        assert sealed >= {seals.KINDS[table] for table in ("source", "node", "episode")}
-        assert check.check(store).problems == ()

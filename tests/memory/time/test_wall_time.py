@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,7 +12,6 @@ import pytest
 from memory import Memory
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
-from memory.store.schema import WALL_TIMES, keep_wall_times
 from memory.time.timestamps import from_wall, to_ms, to_wall, wall_of
 
 Move = Callable[[str], None]
@@ -56,34 +54,6 @@ def test_an_instant_is_shown_in_the_zone_in_which_it_is_read(move: Move) -> None
     assert wall_of(to_ms(instant)) == to_wall(instant)
     other = instant.astimezone(timezone(timedelta(hours=13)))
     assert from_wall(to_wall(other)).isoformat()[:13] == "2026-03-20T17"  # as in the head of a mail from there
-
-
-def test_a_memory_from_before_gets_the_times_that_the_clock_showed(move: Move) -> None:
-    move("Pacific/Auckland")
-    midnight = datetime(2026, 3, 20).astimezone()
-    conn = sqlite3.connect(":memory:")
-    forms: dict[tuple[str, str], str] = {}
-    for table, columns in WALL_TIMES.items():
-        conn.execute(f"CREATE TABLE {table}({', '.join(columns)})")
-        conn.execute(f"INSERT INTO {table}({columns[0]}) VALUES (?)", (to_ms(midnight),))
-    instant, wall = to_ms(midnight), to_wall(midnight)
-    for table, column, form in (
-        ("episode", "turns", "[[0,1,{},3],[9,2,null,3]]"),
-        ("trace", "citations", '[{{"at":{},"quote":"a"}},{{"at":null,"quote":"b"}}]'),
-        ("message", "citations", '[{{"at":{},"quote":"a"}}]'),
-    ):
-        conn.execute(f"CREATE TABLE IF NOT EXISTS {table}(id)")
-        conn.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-        conn.execute(f"INSERT INTO {table}({column}) VALUES (?), (NULL)", (form.format(instant),))
-        forms[table, column] = form.format(wall)
-    conn.execute("CREATE TABLE journal(field TEXT, old TEXT, new TEXT)")
-    conn.execute("INSERT INTO journal VALUES ('valid_to', '', ?), ('t_expired', NULL, '5')", (str(to_ms(midnight)),))
-    keep_wall_times(conn)
-    for table, columns in WALL_TIMES.items():
-        assert (to_wall(midnight),) in conn.execute(f"SELECT {columns[0]} FROM {table}").fetchall()
-    for (table, column), moved in forms.items():
-        assert (moved,) in conn.execute(f"SELECT {column} FROM {table}").fetchall()
-    assert conn.execute("SELECT old, new FROM journal").fetchall() == [("", str(to_wall(midnight))), (None, "5")]
 
 
 def test_a_day_is_found_and_shown_wherever_the_memory_is_opened(move: Move, tmp_path: Path, static: Embedder) -> None:
