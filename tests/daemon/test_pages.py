@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from daemon.api.sources import export
 from hypothesis import given
 from hypothesis import strategies as st
 
+from daemon.api.sources import export
 from daemon.exporting.pages import MAX_NAME_BYTES, fold_name, make_name, write_pages
 from memory import Memory
 from memory.nouns import Document
