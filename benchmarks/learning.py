@@ -45,7 +45,7 @@ FIRST = 1_767_225_600_000  # ms UTC: when the first question is asked; each next
 LEAST = 50  # questions from which on is learnt here: the sets are small
 
 
-def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, least: int = LEAST) -> dict[str, Any]:
+def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, trained: TrainedSettings) -> dict[str, Any]:
     """One set's figures, as the JSON object of the README."""
     build(path, questions.documents, embedder, questions.name)
     judged = [one for one in questions.questions if one.gold and not one.apart]
@@ -58,8 +58,7 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, least: 
     command.note(f"{questions.name}: learn")
     with Store.open(path) as store:
         started = time.process_time()
-        ranker = TrainedRanker(TrainedSettings(questions=least))
-        report = ranker.train(store, _serving(store, embedder), RecallSettings(), now=FIRST)
+        report = TrainedRanker(trained).train(store, _serving(store, embedder), RecallSettings(), now=FIRST)
         cpu_seconds = round(time.process_time() - started, 2)
         with store.reading() as conn:
             models = training.models(conn, kind(embedder.name))
@@ -189,6 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--least", type=command.positive, default=LEAST, metavar="N", help=f"learn from N questions on ({LEAST})"
     )
+    parser.add_argument("--labels", choices=("cited", "pool"), default="cited", help="which edges count as needed")
     parser.add_argument("--json", action="store_true", help="one JSON object per set and line instead of tables")
     options = parser.parse_args(arguments)
     return command.run(lambda: _run(options))
@@ -208,7 +208,8 @@ def _run(options: argparse.Namespace) -> None:
         questions = data.load(folder, options.limit)
         with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
             path = Path(temporary) / f"{questions.name}.db"
-            result = measure(questions, embedder, path, options.least)
+            trained = TrainedSettings(questions=options.least, labels=options.labels)
+            result = measure(questions, embedder, path, trained)
         results.append(result)
         if options.json:
             print(json.dumps(result), flush=True)

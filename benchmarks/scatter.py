@@ -1,8 +1,7 @@
 """Which way to look pays, by how many passages hold the answer: `python -m benchmarks.scatter --data DIR [--json]`.
 
-Text alone, one hop (a single round of `spread`), the default walk, the best-first search without a model in addition to
-it, and options that a model takes (which knows the gold and goes wrong now and then). benchmarks/README.md says what
-each figure means.
+Text alone, RLM-on-KG's one hop and heuristic, the default walk, and options that a model takes in addition to it (which
+knows the gold and goes wrong now and then). benchmarks/README.md says what each figure means.
 """
 
 from __future__ import annotations
@@ -23,31 +22,25 @@ from benchmarks.problems import Library, Problem
 from memory import Memory
 from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
-from memory.exploring.heuristic import explore_best_first
-from memory.settings import RecallSettings
 from plugins import manager
 
 K, CALLS = 5, 4  # passages that count, and calls of a model
-WAYS = {"text": RecallSettings(strategy="none"), "one hop": RecallSettings(iterations=1), "walk": RecallSettings()}
+WAYS = {"text": "none", "one hop": "one_hop", "heuristic": "heuristic", "walk": "spread"}  # of a strategy
 STRATA = ("1", "2", "3+")
 
 
 def look(memory: Memory, problem: Problem, library: Library, asked: Asked) -> dict[str, float]:
     """The share of the gold among the first K passages of each way; with a model also of those that it takes."""
-    shares, gold, usual = {}, set(problem.gold), memory.settings
+    shares, gold = {}, set(problem.gold)
 
     def share(ids: Sequence[int]) -> float:
         return len(gold & {held for id in ids for held in library.holds.get(id, ())}) / len(gold)
 
-    for name, recall in WAYS.items():
-        memory.settings = replace(usual, recall=recall)
-        found = memory.questions.retrieve(problem.text, 2 * K, problem.as_of, problem.within, replay=False)
-        shares[name] = share([hit.episode.id for hit in found.recall.hits[:K]])
-    memory.settings = usual
-    with memory.store.reading() as conn:
-        more = found.with_collected(conn, explore_best_first(found).episodes)
-    shares["best first"] = share([hit.episode.id for hit in more.recall.hits[:K]])
-    first = found.top(K)
+    for name, strategy in WAYS.items():
+        first = memory.questions.retrieve(
+            problem.text, K, problem.as_of, problem.within, replay=False, strategy=strategy
+        )
+        shares[name] = share([hit.episode.id for hit in first.recall.hits])
     missing = tuple(sorted(gold - {id for hit in first.recall.hits for id in library.holds.get(hit.episode.id, ())}))
     taken: Sequence[int] = ()
     if missing and asked.model is not None:
@@ -80,7 +73,7 @@ def _run(options: argparse.Namespace) -> None:
             fill(path, world, embedder, plugins, None)
             with (
                 oracle.oracle(plugins, options.error, 42) as asked,
-                Memory.open(path, embedder=embedder, quick=embedder) as memory,
+                Memory.open(path, embedder=embedder, quick=embedder, find_strategy=plugins.strategies()) as memory,
             ):
                 library = Library.of(memory, world)
                 for problem in world.problems:

@@ -77,13 +77,12 @@ class EdgeRanker(Protocol):
         settings: RecallSettings,
         *,
         names: Sequence[str],
-        dry_run: bool,
         write: Write,
         progress: Callable[[TrainingProgress], None],
         cancelled: Callable[[], bool],
     ) -> TrainingReport:
-        """Trains a scorer, and brings it into use if it finds more. `names` are those of the person; `dry_run` writes
-        nothing, else `write` runs each unit."""
+        """Trains a scorer, and brings it into use if it finds more. `names` are those of the person; `write` runs each
+        unit."""
         ...
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:

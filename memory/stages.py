@@ -248,20 +248,6 @@ class ComposeNote(Note, stage="compose"):
 
 
 @dataclass(frozen=True, slots=True)
-class HeuristicNote(Note, stage="heuristic"):
-    """How many objects a search without a model visited, how many episodes it `pooled`, those it `collected`, and why
-    it ended."""
-
-    objects: int = 0
-    pooled: int = 0
-    collected: tuple[int, ...] = ()
-    stopped: str = ""
-
-    def describe(self) -> str:
-        return f"fetched {len(self.collected):,} more" if self.collected else ""
-
-
-@dataclass(frozen=True, slots=True)
 class GuidedNote(Note, stage="guided"):
     """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
     nothing of use, or the name of its error, which `broke` the search off unless the budget was used up; the episodes

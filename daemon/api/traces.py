@@ -80,9 +80,9 @@ async def rebuild(services: Services, what: Sequence[str]) -> Response:
     return stream(channel.events())
 
 
-async def train(services: Services, dry_run: bool) -> Response:
+async def train(services: Services) -> Response:
     channel = Channel()
-    work = partial(services.learning.study, dry_run, channel.put)
+    work = partial(services.learning.study, channel.put)
     services.workers.submit(partial(_fill, channel, work, "learning"))
     return stream(channel.events())
 

@@ -121,9 +121,8 @@ class QuestionCalls(Calls):
         lost, from the backups."""
 
     @call("POST", "/train", ends="Trained")
-    def train(self, dry_run: bool = False) -> Stream:
-        """Train the ranker on earlier questions. It goes on if the stream is closed. With `dry_run` nothing is
-        written."""
+    def train(self) -> Stream:
+        """Train the ranker on earlier questions. It goes on if the stream is closed."""
 
     @call("POST", "/train/undo", slow=True)
     def undo_training(self) -> wire.TrainingUndone:

@@ -181,7 +181,7 @@ def night(of: wire.Night) -> str:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         freed = f"{size(of.freed)} given back" if of.freed else ""
-        parts = [describe_work(of) or "all was in order", names, of.learnt.rstrip("."), erased, freed]
+        parts = [describe_work(of) or "all was in order", names, erased, freed]
         last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":

@@ -168,22 +168,19 @@ def _remember(edges: int) -> str:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only report the result.")
 @click.option("--undo", is_flag=True, help="Return to the previous ranker.")
 @json_command
-def train(session: Session, dry_run: bool, undo: bool) -> None:
+def train(session: Session, undo: bool) -> None:
     """Train the ranker on earlier questions: which edges lead to answers.
 
     The new ranker is used only if it finds clearly more evidence of the newest questions than the current one. Only the
-    strategy "entities" uses it (memory.recall.strategy). With learning.enabled it is trained every night.
+    strategy "entities" uses it (memory.recall.strategy).
     """
-    if dry_run and undo:
-        raise click.UsageError("Say --dry-run or --undo, not both.")
     if undo:
         undone = session.client.undo_training()
         session.show(undone, _undone(undone))
         return
-    done = follow_progress(session.client.train(dry_run), wire.Trained, "Training", session.as_json)
+    done = follow_progress(session.client.train(), wire.Trained, "Training", session.as_json)
     if not session.as_json:
         _print(done)
 
@@ -200,6 +197,5 @@ def _print(done: wire.Trained) -> None:
         margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
         rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))
         rows.append(("Found after", f"{done.after:.1f} %{margin}"))
-    verdict = "would be used" if done.dry_run else "in use now"
-    rows.append(("Outcome", f"{verdict if done.promoted else 'not used'}. {done.reason}"))
+    rows.append(("Outcome", f"{'in use now' if done.promoted else 'not used'}. {done.reason}"))
     output.print_table(rows)

@@ -187,15 +187,14 @@ class UpkeepSettings:
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Training of the ranker on questions that were answered well, by `pal train` or at night."""
+    """Training of the ranker on questions that were answered well, by `pal train`."""
 
-    enabled: bool = setting(False, "Whether the ranker is trained every night.")
     ranker: str = setting("trained", "The ranker that is trained: trained, or one of a plug-in; none: no training.")
 
 
 @dataclass(frozen=True, slots=True)
 class NightSettings:
-    """Nightly work while nobody asks: maintenance, and learning from questions."""
+    """Nightly maintenance while nobody asks."""
 
     enabled: bool = setting(True, "Whether there is nightly work; `pal tidy` does the maintenance at any time.")
     hour: int = setting(3, "The hour at which it begins. A missed night is made up for once.", most=23)

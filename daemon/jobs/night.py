@@ -1,6 +1,6 @@
-"""The night: once a day the memory is consolidated and learns while it is idle.
+"""The night: once a day the memory is consolidated while it is idle; and training the ranker, which is done on request.
 
-    consolidate -> learn from earlier questions -> erase what is not kept -> note it
+    consolidate -> erase what is not kept -> note it
 
 Retired text expires by the clock and cannot be restored. So after a long pause, or a jump of the clock, it waits for
 the next night: a wrong clock has mostly been corrected by then.
@@ -23,19 +23,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
-from daemon.config.settings import LearningSettings, NightSettings, RetentionSettings
+from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.failures import ConflictError
 from daemon.jobs.schedule import Runs, on_battery
 from daemon.jobs.writer import Writer
 from memory import Memory
-from memory.errors import NotAvailableError
-from memory.protocols import Write
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
     from memory.nouns import ConsolidationReport
     from memory.ranking import TrainingProgress, TrainingReport
-
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +40,6 @@ NIGHT = "night"
 LONG = timedelta(days=14)  # between two nights
 DRAFT_MS = 3_600_000  # earlier text of a note that was in it for a shorter time is erased
 PAUSE_SECONDS = 0.2  # between two checks for running questions
-
-Learn = Callable[[Write, Callable[[], bool]], str]
-"""Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
 
 
 class NightlyJob:
@@ -56,7 +50,6 @@ class NightlyJob:
         memory: Memory,
         writer: Writer,
         settings: NightSettings,
-        learn: Learn = lambda write, cancelled: "",
         *,
         retention: RetentionSettings | None = None,
         asking: Callable[[], bool] = lambda: False,
@@ -67,7 +60,6 @@ class NightlyJob:
         self._memory = memory
         self._writer = writer
         self._settings = settings
-        self._learn = learn
         self._retention = retention or RetentionSettings()
         self._battery = battery
         self._runs = Runs(memory, writer.write, settings.hour, clock)
@@ -133,13 +125,10 @@ class NightlyJob:
             report = self._memory.maintenance.consolidate(write=self._write, cancelled=self._is_stopped)
         if report.stopped:
             return False
-        learnt = self._learn(self._write, self._is_stopped)
-        if self._closing.is_set():
-            return False
         erased = self._erase(self._runs.read_last(NIGHT).get("t", 0))
         seconds = round(time.monotonic() - began, 1)
-        self._runs.note(NIGHT, _count_report(report) | erased | {"seconds": seconds, "learnt": learnt}, self._write)
-        log.info("the night is done in %s s: %s %s", seconds, _count_report(report), learnt)
+        self._runs.note(NIGHT, _count_report(report) | erased | {"seconds": seconds}, self._write)
+        log.info("the night is done in %s s: %s", seconds, _count_report(report))
         return True
 
     def _erase(self, last: int) -> dict[str, int]:
@@ -192,13 +181,11 @@ Tell = Callable[[wire.Event], None]
 
 
 class Learning:
-    """Learning by this daemon, at night or on request, until `close`."""
+    """Training the ranker on earlier questions (`pal train`), one run at a time, until `close`."""
 
-    def __init__(self, memory: Memory, writer: Writer, settings: LearningSettings, publish: Tell) -> None:
+    def __init__(self, memory: Memory, writer: Writer) -> None:
         self._memory = memory
         self._writer = writer
-        self._enabled = settings.enabled
-        self._publish = publish
         self._busy = threading.Lock()
         self._closing = threading.Event()
 
@@ -210,35 +197,20 @@ class Learning:
             self._busy.release()
         return ended
 
-    def at_night(self, write: Write, cancelled: Callable[[], bool]) -> str:
-        """The nightly run (a `night.Learn`); returns a sentence about the result, "" without anything to do."""
-        if not self._enabled:
-            return ""
-        try:
-            report = self.study(False, lambda event: None, write, cancelled)
-        except (ConflictError, NotAvailableError):  # a person has begun it just now, or nothing learns
-            return ""
-        if report.promoted:
-            self._publish(wire.Notice("info", f"Learnt at night: {report.reason} To take it back: pal train --undo"))
-        return report.reason
-
-    def study(
-        self, dry_run: bool, tell: Tell, write: Write | None = None, cancelled: Callable[[], bool] = lambda: False
-    ) -> wire.Trained:
-        """Trains, publishes progress, and returns the result. `write` runs each unit, by default after everything a
-        person waits for. ConflictError if a run is in progress."""
+    def study(self, tell: Tell) -> wire.Trained:
+        """Trains, publishes progress, and returns the result. Writes after everything a person waits for. ConflictError
+        if a run is in progress."""
         if not self._busy.acquire(blocking=False):
             raise ConflictError("Training is already running. Try again later: pal train")
         try:
             report = self._memory.maintenance.train_ranker(
-                dry_run=dry_run,
-                write=write or (lambda unit: self._writer.submit(unit).result()),
+                write=lambda unit: self._writer.submit(unit).result(),
                 progress=lambda progress: tell(_make_progress(progress)),
-                cancelled=lambda: self._closing.is_set() or cancelled(),
+                cancelled=self._closing.is_set,
             )
         finally:
             self._busy.release()
-        return training_reply(report, dry_run)
+        return training_reply(report)
 
     def undo(self) -> wire.TrainingUndone:
         """Withdraws the ranker in use. ConflictError during a run."""
@@ -251,11 +223,11 @@ class Learning:
         return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
 
 
-def training_reply(report: TrainingReport, dry_run: bool) -> wire.Trained:
+def training_reply(report: TrainingReport) -> wire.Trained:
     """The report as clients get it."""
     return wire.Trained(
         report.questions, sum(report.labels.values()), report.trained, report.measured, report.sigma, report.scorer,
-        report.margin, report.reached, report.promoted, report.reason, dry_run, report.seconds,
+        report.margin, report.reached, report.promoted, report.reason, report.seconds,
     )  # fmt: skip
 
 

@@ -196,12 +196,11 @@ class Daemon:
         self.models = Models(self.memory, plugins, self.writer, self.settings, partial(load, self.paths.config))
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.reconsider
-        self.learning = Learning(self.memory, self.writer, self.settings.learning, self.activity.publish)
+        self.learning = Learning(self.memory, self.writer)
         self.nightly = NightlyJob(
             self.memory,
             self.writer,
             self.settings.night,
-            self.learning.at_night,
             retention=self.settings.retention,
         )
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)

@@ -48,8 +48,7 @@ class Enrichment:
 class Night:
     """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
     is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
-    Consolidated, in `learnt` a sentence about what was learnt, the retired passages that were `erased`, the bytes that
-    were `freed` on the disk."""
+    Consolidated, the retired passages that were `erased`, the bytes that were `freed` on the disk."""
 
     state: str
     hour: int
@@ -60,7 +59,6 @@ class Night:
     questions: int = 0
     episodes: int = 0
     suspects: int = 0
-    learnt: str = ""
     erased: int = 0
     freed: int = 0
 

@@ -74,7 +74,7 @@ class Trained(Event):
     """The end of learning from earlier questions: how many there were, with how many labels; `trained` on some,
     `measured` on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
     the 95 % interval of the difference; `near`: the percent that could be found at all. `promoted`: it is used from now
-    on, or would be without `dry_run`."""
+    on."""
 
     questions: int
     labels: int
@@ -86,7 +86,6 @@ class Trained(Event):
     near: float | None
     promoted: bool
     reason: str
-    dry_run: bool = False
     seconds: float = 0.0
 
 

@@ -59,18 +59,10 @@ class Answering:
 
     def run(self) -> Generator[Event, None, AskOutcome]:
         """Yields the events that lead to the answer; returns the outcome."""
-        extractive = yield from self._extract_enough()
+        extractive = yield from self._extract()
+        yield from self._assess(extractive)
         answer = yield from stream_extractive(extractive)
         return AskOutcome(answer, tuple(self.steps), self.found)
-
-    def _extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
-        """The extractive answer; if the retrieval is not enough, also from the surroundings of the named objects."""
-        extractive = yield from self._extract()
-        gaps = yield from self._assess(extractive)
-        if gaps and self.options.effort != "quick":
-            yield from self._look_around()
-            extractive = yield from self._extract()
-        return extractive
 
     def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
         with self.reading() as conn:
@@ -82,24 +74,13 @@ class Answering:
         yield self._record(extractive.step)
         return extractive
 
-    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, tuple[str, ...]]:
-        """The reasons why the evidence may not be enough."""
+    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, None]:
+        """Notes the reasons why the evidence may not be enough."""
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
         gaps, unknown = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
         note = RouteNote(self.tier, not gaps, gaps, unknown or None)
         yield self._record(step(note, (perf_counter() - start) * 1000))
-        return gaps
-
-    def _look_around(self) -> Generator[Event, None, None]:
-        """Adds passages from the surroundings of the named objects, without a model."""
-        from memory.exploring.heuristic import explore_best_first  # most questions never need it
-
-        looked = explore_best_first(self.found)
-        yield from map(self._record, looked.steps)
-        most = max(len(self.found.recall.hits), self.settings.episodes)
-        yield from self._collect(looked.episodes)
-        self.found = self.found.top(most)
 
     def _collect_parts(self) -> tuple[Visit, ...]:
         return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])

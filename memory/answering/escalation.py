@@ -106,7 +106,8 @@ class Escalation(Answering):
             if answer is not None:
                 return answer
         yield from self._consult()
-        extractive = yield from self._extract_enough()
+        extractive = yield from self._extract()
+        yield from self._assess(extractive)
         refused: tuple[GroundedText, str, PromptContext] | None = None
         while True:
             self.is_digest = extractive.is_digest

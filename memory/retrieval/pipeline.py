@@ -62,7 +62,6 @@ def guide_walk(retrieval: Retrieval) -> None:
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
-        at_ms=to_wall(question.as_of or question.asked_on),
         outline=retrieval.outline,
         vertices=retrieval.settings.vertices,
     )

@@ -260,12 +260,6 @@ class RetrievalResult:
         """Whether the question may see an episode, by its id."""
         return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
 
-    def top(self, k: int) -> RetrievalResult:
-        """The same with its `k` best hits only."""
-        hits = self.recall.hits[:k]
-        remaining = self.collected & {hit.episode.id for hit in hits}
-        return replace(self, recall=replace(self.recall, hits=hits), collected=remaining)
-
     def widen(self, conn: Connection, k: int) -> RetrievalResult:
         """The same with those of the `k` best episodes that are not yet hits; none scores above the last hit. `conn`
         must see the snapshot of the retrieval."""

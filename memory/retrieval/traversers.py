@@ -51,9 +51,9 @@ class Guidance:
     """Data for traversers that choose their steps.
 
     `relevance` of vertices, by default from the text scores. `activation`: edge id -> activation. `when`: the time at
-    which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `at_ms`: the
-    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer; `vertices`: the
-    kinds that may be entered, as in `Walkable`.
+    which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `outline`:
+    sequences of relations over which a model expects the answer; `vertices`: the kinds that may be entered, as in
+    `Walkable`.
     """
 
     relevance: Relevance | None = None
@@ -61,7 +61,6 @@ class Guidance:
     when: Moment = ANY_TIME
     lookup: Lookup | None = None
     scorer: EdgeScorer | None = None
-    at_ms: int = 0
     outline: Sequence[Sequence[str]] = ()
     vertices: str = VERTEX_KINDS
 

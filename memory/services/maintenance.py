@@ -263,18 +263,17 @@ class Maintenance:
     def train_ranker(
         self,
         *,
-        dry_run: bool = False,
         write: Write = write_directly,
         progress: Callable[[TrainingProgress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
         """Trains the ranker of edges on well answered questions: minutes for some hundreds of them. The result is used
-        only if it finds more on the newest of them; see the report. `dry_run`: writes nothing. Nothing changes if it is
-        `cancelled`. NotAvailableError for a ranker that cannot be trained."""
+        only if it finds more on the newest of them; see the report. Nothing changes if it is `cancelled`.
+        NotAvailableError for a ranker that cannot be trained."""
         state = self._state
         report = self._get_ranker().train(
             self._store, state.serving, state.settings.recall, names=state.settings.person.names,
-            dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
+            write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
         self.load_ranker()
         return report

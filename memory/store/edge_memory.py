@@ -202,20 +202,11 @@ class Inheritance(NamedTuple):
 
 def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]:
     """The learning signals for these edges in chronological order."""
-    return _list_signals(conn, "e.edge_id", edges)
-
-
-def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Signal]]:
-    """The learning signals of these questions, by trace."""
-    return group_rows((row.trace_id, row) for row in _list_signals(conn, "t.id", traces))
-
-
-def _list_signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Signal]:
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
-        f" AND {column} IN {LISTED} ORDER BY t.id, e.edge_id, e.role",
-        (id_list(ids),),
+        f" AND e.edge_id IN {LISTED} ORDER BY t.id, e.edge_id, e.role",
+        (id_list(edges),),
     )
     return [Signal(*row) for row in rows]
 

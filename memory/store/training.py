@@ -1,4 +1,4 @@
-"""Nightly learning as rows: the edges that a question needed (`train_label`), and trained models (`ml_model`).
+"""Learning as rows: the edges that a question needed (`train_label`), and trained models (`ml_model`).
 
 A label is about an edge and is deleted with its trace or edge. At most one model per kind is active; earlier ones are
 kept, so that each can be reverted."""
@@ -86,14 +86,14 @@ def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: 
     )
 
 
-def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[str, float, int]]:
-    """{edge: (predicate, confidence, number of assertions)} of the live relations."""
+def predicates(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, str]:
+    """{edge: predicate} of the live relations."""
     rows = conn.execute(
-        "SELECT e.id, p.label, e.conf, e.n_support FROM edge e JOIN predicate p ON p.id = e.pred_id"
+        "SELECT e.id, p.label FROM edge e JOIN predicate p ON p.id = e.pred_id"
         f" WHERE e.id IN {LISTED} AND e.kind = 'rel' AND {is_live('e')}",
         (id_list(edges),),
     )
-    return {id: (predicate, conf, support) for id, predicate, conf, support in rows}
+    return dict(rows)
 
 
 # Models --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The edge scorer: which edges near a question it needs, learnt from earlier answered questions (after ReG's triple
 retriever).
 
-A network of 33 inputs, 32 hidden units and one output, in numpy. It is initialised as sigma: one hidden unit passes the
+A network of 29 inputs, 32 hidden units and one output, in numpy. It is initialised as sigma: one hidden unit passes the
 relevance on and the others add little, so it departs from sigma only where the validation questions show a gain. Each
 question is one step: a softmax over its labelled edges, in which negatives are weighted by their labels. The same
 examples and seed give the same numbers.
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from memory.graph.arrays import Bools, Floats
 from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Seeds, relevance_of
-from plugins.rankers.features import MEMORY, SIGMA, WIDTH, Surroundings, features
+from plugins.rankers.features import SIGMA, WIDTH, Surroundings, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph
 
 HIDDEN = 32
@@ -29,7 +29,6 @@ SIZES = (WIDTH, WIDTH * HIDDEN, HIDDEN, HIDDEN)
 EPOCHS, PATIENCE = 60, 10
 RATE, DECAY = 1e-3, 1e-4  # of Adam; L2
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # of Adam
-MASKED = 0.5  # share of the questions in which memory is hidden, so that the scorer does not lean on it
 PASSED_ON = 8.0  # what sigma counts at the beginning
 RANK = 50
 
@@ -61,11 +60,7 @@ class Scorer:
     def score_edges(self, near: Subgraph, walk: Walkable, seeds: Seeds, begin: Mapping[int, float]) -> Floats:
         """(e,) in (0, 1): how likely the question needs each of these edges."""
         words = GraphEmbeddings(seeds.guidance.lookup) if seeds.guidance.lookup is not None else None
-        relevance = relevance_of(walk, seeds)
-        around = Surroundings(
-            near, walk, tuple(begin), relevance, words, seeds.guidance.activation, seeds.guidance.at_ms
-        )
-        return self.score(features(around))
+        return self.score(features(Surroundings(near, walk, tuple(begin), relevance_of(walk, seeds), words)))
 
     def logits(self, features: Floats) -> Doubles:
         """(e, WIDTH) -> (e,), the higher the more likely the edge is needed."""
@@ -130,7 +125,7 @@ def train(
         tick(epoch)
         for number in draw.permutation(len(labelled)).tolist():
             steps += 1
-            gradient = _gradient(Scorer.of_numbers(numbers), labelled[number], hide_memory=draw.random() < MASKED)
+            gradient = _gradient(Scorer.of_numbers(numbers), labelled[number])
             gradient += DECAY * numbers[learnt]
             first += (1 - FIRST) * (gradient - first)
             second += (1 - SECOND) * (gradient**2 - second)
@@ -183,12 +178,10 @@ def _begin(examples: Sequence[Example], draw: np.random.Generator) -> Doubles:
     return numbers
 
 
-def _gradient(scorer: Scorer, example: Example, hide_memory: bool) -> Doubles:
+def _gradient(scorer: Scorer, example: Example) -> Doubles:
     """Gradient of the loss `- sum_i p_i ln softmax(s)_i` with respect to all numbers except the scale; p is the wanted
     distribution, and each edge counts in the softmax by its weight."""
     x = example.features * scorer.scale
-    if hide_memory:
-        x[:, MEMORY] = 0
     before = x @ scorer.into + scorer.bias
     hidden = np.maximum(before, 0)
     logits = hidden @ scorer.out

@@ -1,6 +1,7 @@
-"""The parameters of the rankers, and the name of what is trained. Standard library only."""
+"""The parameters of the rankers, and the name of the trained model. Standard library only."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,6 +10,7 @@ class TrainedSettings:
 
     questions: int = 200  # well answered, that training needs
     points: float = 1.0  # of recall, in percent, that a new ranker needs to be used
+    labels: Literal["cited", "pool"] = "cited"  # needed are the edges to what was cited, or those of ReG's pool
 
 
 @dataclass(frozen=True, slots=True)

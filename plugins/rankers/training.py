@@ -4,22 +4,18 @@
 
 A lesson is a question with a good answer. The split is by time: the newest part is never used for training. A scorer is
 used only if it beats plain relevance on that part by a point with statistical confidence. Every step can be undone.
-Labels are stored, so a cancelled training continues where it stopped.
-
-Each question is retrieved again today, but with the edge memory from before it: otherwise the scorer would see what the
-question itself taught.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from memory.edge_memory.edges import EdgeMemory
-from memory.edge_memory.reinforce import update_slots
 from memory.errors import ModelCancelledError
+from memory.graph.walk import OBJECT
 from memory.protocols import Write
 from memory.ranking import Serving, TrainingProgress, TrainingReport
 from memory.retrieval.analyse import analyse
@@ -27,14 +23,14 @@ from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder
 from memory.retrieval.traversers import Lookup
 from memory.settings import RecallSettings
-from memory.store import edge_memory, queries, traces, training
+from memory.store import traces, training
 from memory.store.connect import Connection
-from memory.store.edge_memory import Signal, Slots
 from memory.store.store import Store
 from memory.store.training import Label, Lesson
-from memory.time.timestamps import now_ms, to_wall
+from memory.time.timestamps import now_ms
+from memory.trace import Traced
 from plugins.rankers.features import Surroundings, features
-from plugins.rankers.labels import label_from_trace
+from plugins.rankers.labels import collect_candidates, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.settings import TrainedSettings, kind
 
@@ -68,7 +64,6 @@ class Training:
     recall: RecallSettings
     settings: TrainedSettings
     names: Sequence[str] = ()
-    dry_run: bool = False
     now: int | None = None
     write: Write = lambda unit: unit()
     progress: Callable[[TrainingProgress], None] = lambda progress: None
@@ -119,8 +114,7 @@ class Training:
             promoted=promoted,
             reason=reason,
         )
-        if not self.dry_run:
-            self._keep(scorer, promoted)
+        self._keep(scorer, promoted)
 
     def _keep(self, scorer: Scorer, promoted: bool) -> None:
         figures = {name: value for name, value in asdict(self.report).items() if name != "promoted"}
@@ -141,19 +135,16 @@ class Training:
         examples: list[Example] = []
         waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
-        with self.store.reading() as conn:
-            ids = [lesson.trace_id for lesson in lessons]
-            before = _Before(conn, self.serving, ids)
-            noted = edge_memory.list_signals_by_trace(conn, ids)
         for number, lesson in enumerate(lessons):
             self._progress("label", number, len(lessons))
-            trace = lesson.trace_id
             with self.store.reading() as conn:
-                revisited = self._revisit(conn, lesson, before.activation(trace))
-                before.learn(conn, trace, noted.get(trace, []))
-                if revisited is None:
+                trace = self._find_trace(conn, lesson)
+                if trace is None:
                     continue
-                from_trace = label_from_trace(lesson, revisited.near)
+                revisited, taught = self._revisit(conn, trace), lesson
+                if self.settings.labels == "pool":
+                    taught = lesson._replace(needed=_pool_edges(conn, trace, revisited))
+                from_trace = label_from_trace(taught, revisited.near)
                 example = _example(lesson, revisited, from_trace)
             for label in from_trace:
                 counted[label.origin] = counted.get(label.origin, 0) + 1
@@ -170,16 +161,18 @@ class Training:
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
         return examples
 
-    def _revisit(self, conn: Connection, lesson: Lesson, activation: Mapping[int, float]) -> Surroundings | None:
-        """The question retrieved today with its original scope and time, and the edges near it; None if its trace is
-        gone. `activation`: edge -> its activation then. Valid only while `conn` is open."""
+    def _find_trace(self, conn: Connection, lesson: Lesson) -> Traced | None:
+        try:
+            return traces.get(conn, lesson.trace_id)
+        except LookupError:  # forgotten meanwhile
+            return None
+
+    def _revisit(self, conn: Connection, trace: Traced) -> Surroundings:
+        """The question retrieved today with its original scope and time, and the edges near it. Valid only while `conn`
+        is open."""
         if self.revisited % LESSONS_CACHED == 0:
             self.embedder = CachedEmbedder(self.serving.embedder)
         self.revisited += 1
-        try:
-            trace = traces.get(conn, lesson.trace_id)
-        except LookupError:
-            return None
         plan, asked_at = trace.plan, trace.asked.at
         names = self.names or self.serving.owner
         question = analyse(
@@ -187,14 +180,11 @@ class Training:
         )
         retrieved = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
         lookup = Lookup(conn, self.serving.snapshot, self.embedder, retrieved.question.text)
-        asked_ms = to_wall(plan.as_of or plan.now or asked_at) or 0
-        guidance = replace(retrieved.seeds.guidance, activation=activation, at_ms=asked_ms)
-        seeds = replace(retrieved.seeds, guidance=guidance)
-        return Surroundings.gather(lookup, retrieved.graph, seeds, retrieved.allowed)
+        return Surroundings.gather(lookup, retrieved.graph, retrieved.seeds, retrieved.allowed)
 
     def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
         """Writes labels in place of earlier ones."""
-        if self.dry_run or not waiting:
+        if not waiting:
             return
 
         def unit() -> None:
@@ -216,37 +206,12 @@ class Training:
         self.report = replace(self.report, **figures)
 
 
-class _Before:
-    """Edge memory before each question; call `learn` after each, in order of time. It leaves out inherited memory and
-    the credit of questions without a lesson."""
-
-    def __init__(self, conn: Connection, serving: Serving, traces: Sequence[int]) -> None:
-        dimension = serving.embedder.dimension
-        self._remembered = EdgeMemory.empty(dimension, queries.geometry(conn, serving.embedder_id))
-        ids, vectors = queries.of_traces(conn, serving.embedder_id, dimension, traces)
-        self._keys = {id: self._remembered.key(vector) for id, vector in zip(ids.tolist(), vectors, strict=True)}
-        self._held: dict[int, Slots] = {}
-
-    def activation(self, trace: int) -> Mapping[int, float]:
-        """Edge -> how strongly it fired for that question."""
-        key = self._keys.get(trace)
-        return {} if key is None else self._remembered.activate(key).activation_of
-
-    def learn(self, conn: Connection, trace: int, noted: Sequence[Signal]) -> None:
-        """The question was answered, and this is what edges were to learn from it."""
-        key = self._keys.get(trace)
-        if key is None or not noted:
-            return
-        roles: dict[int, dict[edge_memory.Role, float]] = {}
-        for row in noted:
-            roles.setdefault(row.edge, {})[row.role] = row.delta
-        nothing = Slots.none(self._remembered.dimension)
-        changed = {
-            edge: update_slots(self._held.get(edge, nothing), key, role, noted[0].feedback, noted[0].t)
-            for edge, role in roles.items()
-        }
-        self._held |= changed
-        self._remembered = self._remembered.with_changes(changed, edge_memory.ends(conn, changed))
+def _pool_edges(conn: Connection, trace: Traced, around: Surroundings) -> tuple[int, ...]:
+    """The edges on the candidate paths between the objects that a question names and what its answer cites."""
+    objects = [vertex for vertex in around.starts if around.walk.kinds([vertex])[0] == OBJECT]
+    cited = [citation.episode_id for citation in trace.answer.citations] if trace.answer else []
+    candidates = collect_candidates(around.walk, objects, cited, around.relevance, partial(training.predicates, conn))
+    return tuple(sorted({edge for path in candidates for edge in path.edges}))
 
 
 def _example(lesson: Lesson, around: Surroundings, labels: Sequence[Label]) -> Example:

@@ -14,6 +14,8 @@ WALKS = {  # the module and what it does
     "beam": ("beam", "Beam search from all starts at once (PersonalAI, TGS-RAG)."),
     "circles": ("circles", "Rings around the starts: what lies where several meet (PersonalAI)."),
     "paths": ("paths", "Paths between the starts, searched from both ends or by A* (PersonalAI)."),
+    "one_hop": ("rlm", "The passages around the best ones, one hop over what most of these mention (RLM-on-KG)."),
+    "heuristic": ("rlm", "The passages of the named objects and their neighbours, breadth first (RLM-on-KG)."),
     "entities": ("reg", "Vertices by the best edge that a trained ranker sees at them (ReG)."),
     "sketches": ("reg", "Paths whose relations read as an outline of the answer; a model may write one first (ReG)."),
 }

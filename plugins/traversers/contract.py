@@ -27,13 +27,11 @@ CORE = {  # of the library
 @dataclass(frozen=True, slots=True)
 class Traversal:
     """A named traverser; "+" joins several. `make(settings)` returns a `memory.retrieval.traversers.Traverser`.
-    `remembers`: its walks record the visited vertices (`Walk.visit`). `consult()` returns the function that asks a
-    model before the walk, if the traverser needs one."""
+    `consult()` returns the function that asks a model before the walk, if the traverser needs one."""
 
     name: str
     sentence: str
     make: Callable[[TraverserSettings], Traverser]
-    remembers: bool = True
     consult: Callable[[], Consult] | None = None
 
 
@@ -65,11 +63,11 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
         if len(parts) > 1 and part == "none":
             raise InvalidInputError(f"{part!r} is a strategy by itself: it cannot be joined to others.")
     rerankings = [part for part in parts if isinstance(registered.get(part), Reranking)]
-    able = sorted(item.name for item in registered.values() if isinstance(item, Traversal) and item.remembers)
+    able = sorted(item.name for item in registered.values() if isinstance(item, Traversal))
     if rerankings and not set(parts).intersection(able):
         raise InvalidInputError(
-            f"{rerankings[0]!r} works on what traversers saw, and {name!r} remembers nothing of that. Join it to"
-            f" one of these: {', '.join(able)}; for example {able[0]}+{rerankings[0]}."
+            f"{rerankings[0]!r} works on what traversers visited. Join it to one of these: {', '.join(able)}; for"
+            f" example {able[0]}+{rerankings[0]}."
         )
     return parts
 

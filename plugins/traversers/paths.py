@@ -1,12 +1,13 @@
 """Paths between the starts, after PersonalAI's A*.
 
-The default searches from both ends at once and returns all shortest paths, ranked by how well they fit the question: in
-clustered graphs that opens 14 to 22 vertices where A* opens hundreds. A* with the three heuristics of the paper is
-available for comparison. A search that reaches its budget returns no path.
+The default takes all shortest paths, ranked by how well they fit the question. A* with the three heuristics of the
+paper embeds all that it sees: on hotpotqa it finds 0 to 1 points more at 15 to 29 times the processor time. A search
+that reaches its budget returns no path.
 """
 
 import heapq
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations, islice, pairwise, product
 from statistics import fmean
 from typing import Literal
@@ -19,12 +20,14 @@ from memory.retrieval.traversers import Seeds
 from plugins.traversers.beam import beam
 from plugins.traversers.settings import PathsSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings
-from plugins.traversers.walking import begin_walk, price_paths, search_breadth_first, walk_along
+from plugins.traversers.walking import begin_walk, price_paths, walk_along
 
 EDGES_OF_A_POP = 100  # on average; in a clique a search would follow all edges before it has opened many vertices
 MAX_PATHS = 20  # of one search: shortest paths, or those over parallel edges
 MAX_PAIRS = 6  # of starts, the surest
 
+Ring = dict[int, list[tuple[int, int]]]
+"""Vertex -> the edges that reached it first, each with the vertex before it; none of where the search began."""
 Heuristic = Literal["ip", "weighted", "averaged"]
 Distance = Callable[[int, int], float]
 """Two node ids -> 1 - cosine."""
@@ -40,8 +43,8 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
         return beam(graph, seeds, allowed, settings)
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))
     pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))[:MAX_PAIRS]
-    if own.search == "both_ends":
-        unpriced = [path for a, b in pairs for path in both_ends(walk, a, b, own.length, own.pops)]
+    if own.search == "shortest":
+        unpriced = [path for a, b in pairs for path in shortest_paths(walk, a, b, own.length, own.pops)]
     else:
         embed = _embedding(seeds)
         unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, embed, own)]
@@ -49,53 +52,44 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     return walk_along(walk, begin, ranked, lambda path: path.cost)
 
 
-def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:
+def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:
     """All shortest paths between two vertices, up to MAX_PATHS; parallel edges make different paths. Empty if every
-    path has more than `length` edges or the search would open more than `pops` vertices."""
-    if a == b:
-        return []
-    back: tuple[_Back, _Back] = ({a: []}, {b: []})
-    fronts = [[a], [b]]
-    opened = followed = 0
-    for _ in range(length):
-        side = 0 if len(fronts[0]) <= len(fronts[1]) else 1
-        onward: _Back = {}
-        for vertex_here in fronts[side]:
-            near = walk.neighbours(vertex_here)
-            opened += 1
-            followed += len(near.edges)
-            if opened > pops or followed > pops * EDGES_OF_A_POP:
-                return []
-            for edge, target in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
-                if target not in back[side]:
-                    onward.setdefault(target, []).append((edge, vertex_here))
-        back[side].update(onward)
-        fronts[side] = [*onward]
-        met = sorted(v for v in onward if v in back[1 - side] and (v in (a, b) or walk.may_leave(v)))
-        if met:
-            return list(islice(_join(back, met), MAX_PATHS))
+    path has more than `length` edges or the search reaches its limits."""
+    back: Ring = {a: []}
+    for ring in search_rings(walk, a, length if a != b else 0, pops):
+        back |= ring
+        if b in ring:
+            return list(islice(_trace_back(back, b), MAX_PATHS))
     return []
 
 
-_Back = dict[int, list[tuple[int, int]]]
-"""Vertex -> the steps by which a search reached it: edge, and the vertex before it; none of where it began."""
+def search_rings(walk: Walkable, start: int, length: int, pops: int) -> Iterator[Ring]:
+    """The vertices one edge away, two edges away and so on, up to `length`; ends before it would open more than `pops`
+    vertices or follow EDGES_OF_A_POP times as many edges."""
+    reached, ring = {start}, [start]
+    opened = followed = 0
+    for _ in range(length):
+        onward: Ring = {}
+        for here in ring:
+            near = walk.neighbours(here)
+            opened, followed = opened + 1, followed + len(near.edges)
+            if opened > pops or followed > pops * EDGES_OF_A_POP:
+                return
+            for edge, target in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
+                if target not in reached:
+                    onward.setdefault(target, []).append((edge, here))
+        reached |= onward.keys()
+        ring = [*onward]
+        yield onward
 
 
-def _join(back: tuple[_Back, _Back], met: list[int]) -> Iterator[Path]:
-    """The paths through the vertices where two searches met. Each search knows all vertices up to its depth, so
-    together they know every shortest path."""
-    for vertex in met:
-        for first, second in product(_trace_back(back[0], vertex), _trace_back(back[1], vertex)):
-            yield Path((*first.vertices, *second.vertices[-2::-1]), (*first.edges, *second.edges[::-1]), tag="paths")
-
-
-def _trace_back(back: _Back, vertex: int) -> Iterator[Path]:
+def _trace_back(back: Ring, vertex: int) -> Iterator[Path]:
     """The paths by which a search reached a vertex."""
     if not back[vertex]:
-        yield Path((vertex,))
+        yield Path((vertex,), tag="paths")
     for edge, before in back[vertex]:
         for path in _trace_back(back, before):
-            yield Path((*path.vertices, vertex), (*path.edges, edge))
+            yield replace(path, vertices=(*path.vertices, vertex), edges=(*path.edges, edge))
 
 
 def estimate(heuristic: Heuristic, path: Path, end: int, to_go: int, distance: Distance) -> float:
@@ -114,8 +108,8 @@ def astar(walk: Walkable, a: int, b: int, heuristic: Heuristic, embed: Embed, se
     reached after opening `pops` vertices."""
     if a == b:
         return []
-    back = () if heuristic == "ip" else search_breadth_first(walk, b, settings.length, settings.pops)
-    to_go = {b: 0} | {path.vertices[-1]: len(path.edges) for path in back}
+    rings = () if heuristic == "ip" else search_rings(walk, b, settings.length, settings.pops)
+    to_go = {b: 0} | {vertex: steps for steps, ring in enumerate(rings, 1) for vertex in ring}
     vectors: dict[int, Floats] = {}
 
     def measure(vertices: Ids) -> None:

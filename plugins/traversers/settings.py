@@ -44,7 +44,7 @@ class CirclesSettings:
 class PathsSettings:
     """Paths between two starts."""
 
-    search: Literal["both_ends", "ip", "weighted", "averaged"] = "both_ends"  # or A*
+    search: Literal["shortest", "ip", "weighted", "averaged"] = "shortest"  # or A*
     length: int = 6  # edges of a path
     pops: int = 400  # vertices that a search may open
 

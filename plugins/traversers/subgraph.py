@@ -164,26 +164,24 @@ class GraphEmbeddings:
             vectors[unstored] = self.texts([names.get(vertex, "") for vertex in vertices[unstored].tolist()])
         return vectors
 
-    def relations(self, near: Subgraph) -> dict[int, tuple[str, float, int]]:
-        """The predicate of each relation among these edges, its confidence, and the number of its evidences."""
-        return training.tellings(self._conn, near.edges[near.kinds == _REL].tolist())
+    def _predicates(self, near: Subgraph) -> dict[int, str]:
+        return training.predicates(self._conn, near.edges[near.kinds == _REL].tolist())
 
     def predicates(self, near: Subgraph) -> Floats:
         """(e, d) the predicates of relations, zeros for other edges."""
-        texts = {edge: predicate for edge, (predicate, *_) in self.relations(near).items()}
-        return self._embed_relations(near, texts)
+        return self._embed_relations(near, self._predicates(near))
 
     def triples(self, near: Subgraph, of_others: Floats) -> Floats:
         """(e, d) what each edge says: a relation its subject, predicate and object; any other its row of `of_others`
         (e, d)."""
-        relations = self.relations(near)
+        relations = self._predicates(near)
         if not relations:
             return of_others
         is_relation = near.kinds == _REL
         names = self._names(np.unique([near.src[is_relation], near.dst[is_relation]]).tolist())
         ends = zip(near.edges.tolist(), near.src.tolist(), near.dst.tolist(), strict=True)
         texts = {
-            edge: f"{names.get(head, '')} {relations[edge][0]} {names.get(tail, '')}"
+            edge: f"{names.get(head, '')} {relations[edge]} {names.get(tail, '')}"
             for edge, head, tail in ends
             if edge in relations
         }

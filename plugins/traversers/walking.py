@@ -1,7 +1,6 @@
 """Shared by the traversers: the walkable graph, the starts, the cost of an edge and the scores of paths."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -50,22 +49,6 @@ def costs(relevance: Floats, penalties: Floats | float = 1.0) -> Floats:
     """The cost of an edge: `-ln(max(0.02, relevance * penalty))`, at least 0 (PersonalAI: `-ln` of the similarity)."""
     negative_logs: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
     return negative_logs
-
-
-def search_breadth_first(walk: Walkable, start: int, length: int, pops: int) -> Iterator[Path]:
-    """A shortest path to each vertex of at most `length` edges, the nearest first, until `pops` vertices are opened."""
-    queue = deque([Path((start,))])
-    visited = {start}
-    for _ in range(pops):
-        if not queue or len(queue[0].edges) >= length:
-            break
-        path = queue.popleft()
-        near = walk.neighbours(path.vertices[-1])
-        for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
-            if vertex not in visited:
-                visited.add(vertex)
-                queue.append(Path((*path.vertices, vertex), (*path.edges, edge)))
-                yield queue[-1]
 
 
 def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> list[Path]:

@@ -32,10 +32,10 @@ def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
 def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:
     id = ask(town, HARBOUR)
     town.pal("good", str(id))
-    dry = town.pal("train", "--dry-run")
-    assert "Questions  1 with" in dry.out and "so far: 1." in dry.out
+    said = town.pal("train")
+    assert "Questions  1 with" in said.out and "so far: 1." in said.out
     events = town.pal("train", "--json").lines
-    assert events[-1]["type"] == "Trained" and events[-1]["questions"] == 1 and not events[-1]["dry_run"]
+    assert events[-1]["type"] == "Trained" and events[-1]["questions"] == 1
     assert {event["type"] for event in events[:-1]} == {"Progress"}
 
 
@@ -45,8 +45,3 @@ def test_what_was_learnt_can_be_taken_back(town: Shell) -> None:
     promoted(town.home)
     assert town.pal("train", "--undo", "--json").json == {"undone": True, "earlier": False}
     assert town.pal("train", "--undo").out == "Nothing that was trained is in use.\n"
-
-
-def test_one_thing_at_a_time(town: Shell) -> None:
-    said = town.pal("train", "--undo", "--dry-run")
-    assert said.code == 2 and "not both" in said.err

@@ -1,4 +1,4 @@
-"""Learning in the daemon: one at a time, broken off when it stops, and told when it changes something."""
+"""Training in the daemon: one run at a time, broken off when it stops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.config.settings import LearningSettings
 from daemon.failures import ConflictError
 from daemon.jobs.night import Learning, training_reply
 from daemon.jobs.writer import Writer
@@ -22,19 +21,20 @@ from plugins import manager
 class Place:
     """A memory with a writer, and what was published."""
 
-    def __init__(self, folder: Path, settings: LearningSettings) -> None:
+    def __init__(self, folder: Path, ranker: str = "trained") -> None:
         plugins = manager.load()
-        ranker = plugins.ranker(settings.ranker)
-        self.memory = Memory.open(folder / "memory.db", embedder=plugins.embedder("static"), ranker=ranker)
+        self.memory = Memory.open(
+            folder / "memory.db", embedder=plugins.embedder("static"), ranker=plugins.ranker(ranker)
+        )
         self.writer = Writer()
         self.writer.start()
         self.told: list[wire.Event] = []
-        self.learning = Learning(self.memory, self.writer, settings, self.told.append)
+        self.learning = Learning(self.memory, self.writer)
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    place = Place(tmp_path, LearningSettings(enabled=True))
+    place = Place(tmp_path)
     yield place
     place.writer.close(5)
     place.memory.close()
@@ -48,39 +48,24 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
         assert go_on.wait(20)
 
     found: list[wire.Trained] = []
-    thread = threading.Thread(target=lambda: found.append(place.learning.study(True, tell)))
+    thread = threading.Thread(target=lambda: found.append(place.learning.study(tell)))
     thread.start()
     assert inside.wait(20)
     with pytest.raises(ConflictError):
-        place.learning.study(True, place.told.append)
+        place.learning.study(place.told.append)
     with pytest.raises(ConflictError):
         place.learning.undo()
-    assert place.learning.at_night(lambda unit: unit(), lambda: False) == "", "a person has begun it"
     assert not place.learning.close(0.01), "it is still at it"
     go_on.set()
     thread.join(20)
-    assert found[0].dry_run and not found[0].promoted
+    assert not found[0].promoted
     assert place.learning.close(5)
 
 
-def test_a_night_says_what_came_of_it_and_tells_only_of_what_changed(place: Place) -> None:
-    said = place.learning.at_night(lambda unit: unit(), lambda: False)
-    assert said.startswith("Training needs 200 questions") and place.told == []
-    assert place.learning.undo() == wire.TrainingUndone(False, False)
-
-
-def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:
-    place = Place(tmp_path, LearningSettings())
-    assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
-    place.writer.close(5)
-    place.memory.close()
-
-
-def test_where_nothing_learns_a_night_goes_by_and_a_person_is_told(tmp_path: Path) -> None:
-    place = Place(tmp_path, LearningSettings(enabled=True, ranker="none"))
-    assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
+def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
+    place = Place(tmp_path, "none")
     with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
-        place.learning.study(True, place.told.append)
+        place.learning.study(place.told.append)
     with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
         place.learning.undo()
     place.writer.close(5)
@@ -92,6 +77,6 @@ def test_clients_get_the_figures_of_the_report() -> None:
         questions=250, labels={"citation": 700, "random": 9000}, trained=160, measured=50, sigma=70.0,
         scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
     )  # fmt: skip
-    found = training_reply(report, False)
+    found = training_reply(report)
     assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
     assert wire.parse_event(wire.event_line(found)) == found

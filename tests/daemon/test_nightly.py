@@ -40,16 +40,11 @@ class Desk:
         self.writer = Writer()
         self.writer.start()
         self.now = NOON
-        self.learnt = 0
         self.asking = self.battery = False
 
     def nightly(self, **settings: Any) -> NightlyJob:
-        def learn(write: Callable[[Callable[[], Any]], Any], cancelled: Callable[[], bool]) -> str:
-            self.learnt += 1
-            return "It learnt."
-
         return NightlyJob(
-            self.memory, self.writer, NightSettings(**settings), learn,
+            self.memory, self.writer, NightSettings(**settings),
             asking=lambda: self.asking, battery=lambda: self.battery, clock=lambda: self.now,
         )  # fmt: skip
 
@@ -65,20 +60,19 @@ def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
 def test_a_night_is_done_once(desk: Desk) -> None:
     nightly = desk.nightly(hour=3)
     assert nightly.state() == wire.Night("idle", 3)
-    assert nightly.look() and desk.learnt == 1
+    assert nightly.look()
     assert not nightly.look(), "not twice"
     desk.now = NOON + timedelta(hours=14)
     assert not nightly.look(), "it is two o'clock"
     desk.now = NOON + timedelta(hours=16)
-    assert nightly.look() and desk.learnt == 2
-    assert nightly.state().at and nightly.state().learnt == "It learnt."
+    assert nightly.look() and nightly.state().at
 
 
 def test_missed_nights_are_made_up_for_once(desk: Desk) -> None:
     assert desk.nightly(hour=3).look()
     desk.now = NOON + timedelta(days=5, hours=7)
     another = desk.nightly(hour=3)
-    assert another.look() and not another.look() and desk.learnt == 2
+    assert another.look() and not another.look()
 
 
 def test_a_clock_that_was_wrong_ends_no_nights(desk: Desk) -> None:
@@ -115,7 +109,7 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
         list(desk.memory.ask(f"Whose letter is {who}'s?"))
     begun = datetime.now().astimezone().replace(hour=12)
     nightly = NightlyJob(
-        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "",
+        desk.memory, desk.writer, NightSettings(),
         retention=RetentionSettings(questions=1), battery=lambda: False, clock=lambda: desk.now,
     )  # fmt: skip
     assert look(1) == 0 and (first := desk.memory.maintenance.last_run("night")) and first["thinned"] == 0
@@ -145,10 +139,10 @@ def test_whoever_asks_goes_first(desk: Desk) -> None:
     desk.asking = True
     nightly = desk.nightly()
     night = at_work(nightly)
-    assert desk.learnt == 0 and nightly.state().at is None
+    assert nightly.state().at is None
     desk.asking = False
     night.join(20)
-    assert desk.learnt == 1 and nightly.state().at
+    assert nightly.state().at
 
 
 def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
@@ -162,16 +156,14 @@ def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
     assert desk.nightly().look()
 
 
-def test_learning_that_breaks_off_is_no_night(desk: Desk) -> None:
-    def learn(write: Any, cancelled: Any) -> str:
-        raise RuntimeError("somebody's model")
-
-    nightly = NightlyJob(desk.memory, desk.writer, NightSettings(), learn, clock=lambda: NOON)
-    assert not nightly.look()
+def test_a_night_that_breaks_off_is_no_night(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    nightly = desk.nightly()
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.memory.forgetting, "compact", lambda write: 1 / 0)
+        assert not nightly.look()
     assert nightly.state() == wire.Night("failed", 3)
-    nightly._learn = lambda write, cancelled: ""
     assert not nightly.look(), "it is not tried all day long"
-    nightly._runs.clock = lambda: NOON + timedelta(days=1)
+    desk.now = NOON + timedelta(days=1)
     assert nightly.look() and nightly.state().state == "idle"
 
 

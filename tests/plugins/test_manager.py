@@ -170,7 +170,7 @@ def make(settings):
 
 @hookimpl
 def register_traversers(register):
-    register(Traversal("newest", "What fits.", make, remembers=False))
+    register(Traversal("newest", "What fits.", make))
 
 @hookimpl
 def register_rankers(register):
@@ -185,8 +185,8 @@ def test_a_plugin_adds_traversers_and_rankers(tmp_path: Path, monkeypatch: pytes
     assert plugins.problems == ()
     assert plugins.describe_strategies()["newest"] == "What fits."
     assert plugins.strategies()("spread+newest").traverse is not None
-    with pytest.raises(InvalidInputError, match="remembers nothing"):
-        plugins.check_strategy("newest+synergy")
+    with pytest.raises(InvalidInputError, match=r"Join it to one of these: .*newest"):
+        plugins.check_strategy("spread+synergy")
     assert plugins.ranker("mine") == "a ranker" and plugins.ranker("none") is None
     with pytest.raises(NotFoundError, match="mine, trained, none"):
         plugins.ranker("yours")

@@ -12,7 +12,7 @@ from memory.retrieval.traversers import Lookup
 from memory.store.graph import EDGE_KINDS
 from memory.store.rows import FIRST_EDGE
 from plugins.manager import load
-from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
+from plugins.rankers.features import NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
 from tests.plugins.lookup import stored_triples
@@ -31,8 +31,8 @@ def column(found: np.ndarray, name: str) -> list[float]:
     return [round(float(value), 4) for value in found[:, PLACE[name]]]
 
 
-def test_there_are_33_and_each_has_a_name() -> None:
-    assert WIDTH == 33 == len(set(NAMES))
+def test_there_are_29_and_each_has_a_name() -> None:
+    assert WIDTH == 29 == len(set(NAMES))
 
 
 def test_distances_are_means_and_flags_with_and_against_the_edges() -> None:
@@ -65,44 +65,28 @@ def test_sigma_is_the_mean_of_both_ends() -> None:
 def test_features_tell_what_is_known_of_an_edge() -> None:
     triples = {EDGE + 101: (1, "likes", 2), EDGE + 102: (2, "paints", 3), EDGE + 103: (4, "hates", 2)}
     names, question = {1: "one", 2: "other", 3: "other", 4: "other"}, "What likes one, and what does one paint?"
-    evidence = {EDGE + 101: (0.7, 3)}
-    with stored_triples(triples, question, ("likes", "paint", "hates", "one"), names, evidence) as (graph, lookup):
+    with stored_triples(triples, question, ("likes", "paint", "hates", "one"), names) as (graph, lookup):
         walk = Walkable(graph, graph.alive, "O")
         near = extract_subgraph(walk, [1, 3, 4], fits())
-        around = Surroundings(near, walk, [1], fits(), GraphEmbeddings(lookup), {EDGE + 102: 0.9}, at=DAY)
+        around = Surroundings(near, walk, [1], fits(), GraphEmbeddings(lookup))
         found = features(around)
     assert found.shape == (3, WIDTH)
     assert column(found, "cos text") == [0.8165, 0.5774, 0], "a triple: its subject, its predicate and its object"
     assert column(found, "cos predicate") == [0.5774, 0.5774, 0]
     assert column(found, "cos head") == [0.5774, 0, 0] and column(found, "cos tail") == [0, 0, 0]
     assert column(found, "cos part") == [1, 0.7071, 0], "each part is about an edge of its own"
-    assert column(found, "memory") == [0, 0.9, 0]
     assert column(found, "head start") == [1, 0, 0] and column(found, "tail mean 1") == [0.5, 0, 0.5]
     assert column(found, "degree head") == [round(float(np.log(2)), 4), round(float(np.log(4)), 4), 0.6931]
     assert column(found, "is relation") == [1, 1, 1] and column(found, "is mention") == [0, 0, 0]
-    assert column(found, "confidence") == [0.7, 1, 1]
-    assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (3, 1, 1)]
 
 
-def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
-    episode = EpisodeVertex(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
-    graph = Graph.empty().with_episodes([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
+def test_without_words_nothing_is_compared() -> None:
+    episode = EpisodeVertex(100, 1, 0, None, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
+    graph = Graph.empty().with_episodes([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2)])
     walk = Walkable(graph, graph.alive)
     near = extract_subgraph(walk, [1], fits())
     assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]
-    found = features(Surroundings(near, walk, [1], fits(), None, {}, at=5 * DAY))
-    assert column(found, "age") == [round(float(np.log1p(days)), 4) for days in (3, 3, 1)]
-    assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (4, 1, 1)], "how often it is mentioned"
-    assert not found[:, [MEMORY, *range(5)]].any(), "without words nothing is compared"
-
-
-def test_the_age_of_a_step_to_the_next_passage_is_that_of_the_passage() -> None:
-    day = [EpisodeVertex(100 + n, 1, n, n * DAY, False, 50, {1: 1}, frozenset(), {1: EDGE + n}) for n in range(2)]
-    graph = Graph.empty().with_episodes(day, [(1, False)], (), [Link(EDGE + 2, "next", 100, 101)])
-    walk = Walkable(graph, graph.alive)
-    near = direct_edges(walk, {EDGE + 2: (100, 101)})
-    found = features(Surroundings(near, walk, [100], fits(), None, {}, at=5 * DAY))
-    assert column(found, "age") == [round(float(np.log1p(5)), 4)]
+    assert not features(Surroundings(near, walk, [1], fits(), None))[:, range(5)].any()
 
 
 def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:
@@ -114,7 +98,7 @@ def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:
         near = extract_subgraph(walk, graph.object_ids.tolist(), fits())
         with memory.store.reading() as conn:
             words = GraphEmbeddings(Lookup(conn, Snapshot(graph, None, 0), embedder, question))
-            found = features(Surroundings(near, walk, [], fits(), words, {}, at=DAY))
+            found = features(Surroundings(near, walk, [], fits(), words))
     member = near.kinds == EDGE_KINDS.index("member")
     assert member.any() and column(found[member], "cos text") == column(found[member], "cos head")
     assert column(found[member], "cos text") != column(found[member], "cos tail")
@@ -122,7 +106,7 @@ def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:
 
 def test_nothing_near_has_no_features() -> None:
     walk = related({1: (A, X)})
-    assert features(Surroundings(extract_subgraph(walk, [], fits()), walk, [], fits(), None, {}, 0)).shape == (0, WIDTH)
+    assert features(Surroundings(extract_subgraph(walk, [], fits()), walk, [], fits(), None)).shape == (0, WIDTH)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -133,7 +117,7 @@ def test_the_order_in_which_things_were_written_changes_nothing(seed: int) -> No
         walk = Walkable(graph, graph.alive)
         starts = sorted(int(graph.object_ids[c]) for c in seeds.objects)
         near = extract_subgraph(walk, starts, fits())
-        found.append((near.edges.tolist(), features(Surroundings(near, walk, starts, fits(), None, {}, 0)).tolist()))
+        found.append((near.edges.tolist(), features(Surroundings(near, walk, starts, fits(), None)).tolist()))
     assert found[0] == found[1] == found[2]
 
 

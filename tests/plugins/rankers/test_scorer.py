@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plugins.rankers.features import MEMORY, SIGMA, WIDTH
+from plugins.rankers.features import SIGMA, WIDTH
 from plugins.rankers.scorer import HIDDEN, Example, Scorer, compare, recall, train
 from tests.plugins.rankers.trials import RANK, scorer_of, trial
 
@@ -12,7 +12,7 @@ TRIALS = 24  # a hundred are counted by benchmarks.learning
 
 def test_promotion_never_lowers_what_is_found_later() -> None:
     done = [trial(seed) for seed in range(TRIALS)]
-    assert [one.kind for one in done if one.promoted] == ["signal"] * (TRIALS // 4)
+    assert [one.kind for one in done if one.promoted] == ["signal"] * (TRIALS // 3)
     assert all(one.later.scorer > one.later.sigma for one in done if one.promoted)
 
 
@@ -31,11 +31,6 @@ def test_training_is_the_same_each_time_and_another_with_another_seed() -> None:
     assert scorer_of(1).pack() != scorer_of(5).pack()
 
 
-def test_it_learns_nothing_from_memory_that_is_not_there_later() -> None:
-    done = trial(3)
-    assert done.kind == "memory" and not done.promoted
-
-
 def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
     scorer = scorer_of(1)
     again = Scorer.unpack(scorer.pack())
@@ -43,7 +38,7 @@ def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
     assert again is not None and again.pack() == scorer.pack()
     assert again.score(features) == pytest.approx(scorer.score(features), abs=1e-4)
     assert ((scorer.score(features) > 0) & (scorer.score(features) < 1)).all()
-    assert scorer.into.shape == (WIDTH, HIDDEN) == (33, 32)
+    assert scorer.into.shape == (WIDTH, HIDDEN) == (29, 32)
     assert Scorer.unpack(scorer.pack()[:-4]) is None, "it is of another version"
 
 
@@ -55,15 +50,12 @@ def test_recall_counts_what_is_needed_among_the_first() -> None:
     assert recall(case, np.zeros(4), 1) == 0.25, "of equals the first"
 
 
-def test_the_loss_falls_and_memory_is_hidden_half_of_the_time() -> None:
+def test_the_loss_falls() -> None:
     draw = np.random.default_rng(0)
     features = draw.random((RANK * 4, WIDTH)).astype(np.float32)
     needed = np.zeros(len(features), np.bool_)
     needed[:3] = True
-    features[:, MEMORY] = needed
+    features[:, 0] = needed
     example = Example(features, needed.astype(np.float32), np.ones(len(features), np.float32), needed, 3)
     scorer, epoch = train([example] * 20, [example], rank=3)
     assert recall(example, scorer.logits(features), 3) == 1.0 and epoch > 0
-    blind = features.copy()
-    blind[:, MEMORY] = 0
-    assert recall(example, scorer.logits(blind), 3) == 1.0

@@ -76,7 +76,7 @@ def opened(original: Path, folder: Path, static: Embedder, plugins: Plugins) -> 
 
 
 def learn(memory: Memory, **how: Any) -> TrainingReport:
-    ranker = TrainedRanker(TrainedSettings(questions=20))
+    ranker = TrainedRanker(how.pop("settings", TrainedSettings(questions=20)))
     how = {"now": school.BEGAN + 10**6} | how
     return ranker.train(memory.store, memory.state.serving, memory.settings.recall, **how)
 
@@ -141,11 +141,17 @@ def test_two_nights_come_to_the_same(memory: Memory, night: Night, studied: Memo
     assert labels(memory) == labels(studied)
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(memory: Memory, night: Night) -> None:
-    before = memory.store.generation
-    dry = learn(memory, dry_run=True)
-    assert memory.store.generation == before and not models(memory)
-    assert replace(timeless(night.report), model=None) == timeless(dry)
+def test_the_edges_of_the_pool_may_be_the_needed_ones(memory: Memory, studied: Memory) -> None:
+    report = learn(memory, settings=TrainedSettings(questions=20, labels="pool"))
+    assert report.questions == QUESTIONS and report.measured == 8
+
+    def needed(memory: Memory) -> set[tuple[int, int]]:
+        return {(trace, edge) for trace, edge, y, *_ in labels(memory) if y}
+
+    cited, pooled = needed(studied), needed(memory)
+    assert pooled - cited and len(cited & pooled) > len(cited) / 4, (
+        "shortest paths to what was cited, and edges at both"
+    )
 
 
 def test_few_questions_are_too_few(memory: Memory) -> None:

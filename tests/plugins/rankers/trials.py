@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from plugins.rankers.features import MEMORY, SIGMA, WIDTH
+from plugins.rankers.features import SIGMA, WIDTH
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.training import decide_promotion
 
@@ -14,8 +14,8 @@ EDGES, RANK = 60, 6
 OLDER, HELD, NEWEST, LATER = 48, 12, 15, 60  # questions
 SIGNAL = 20  # the feature that tells something
 
-Kind = Literal["noise", "signal", "was", "memory"]
-KINDS: tuple[Kind, ...] = ("noise", "signal", "was", "memory")
+Kind = Literal["noise", "signal", "was"]
+KINDS: tuple[Kind, ...] = ("noise", "signal", "was")
 
 
 class Trial(NamedTuple):
@@ -47,7 +47,7 @@ def scorer_of(seed: int) -> Scorer:
 
 def _question(draw: np.random.Generator, kind: Kind, number: int) -> Example:
     """The edges of one question, of which three are needed: those that sigma and, by kind, something else tells. "was":
-    until it stops to be true in the newest questions; "memory": of old questions only, by what edges remember."""
+    until it stops to be true in the newest questions."""
     features = draw.random((EDGES, WIDTH)).astype(np.float32)
     told = features[:, SIGMA] + draw.normal(0, 0.3, EDGES)
     old = number < OLDER
@@ -55,6 +55,5 @@ def _question(draw: np.random.Generator, kind: Kind, number: int) -> Example:
         told = told + 1.5 * features[:, SIGNAL]
     needed = np.zeros(EDGES, np.bool_)
     needed[np.argsort(-told)[:3]] = True
-    features[:, MEMORY] = needed if kind == "memory" and old else 0
     weights = np.where(needed, 1.0, 0.2).astype(np.float32)
     return Example(features, 1.5 * needed.astype(np.float32), weights, needed, 3)

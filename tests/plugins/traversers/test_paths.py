@@ -1,4 +1,4 @@
-"""Paths: what connects two starts, found from both ends or by A*."""
+"""Paths: what connects two starts, all shortest ones or by A*."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam
-from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, both_ends, estimate, paths
+from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, estimate, paths, search_rings, shortest_paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
-from plugins.traversers.walking import search_breadth_first
 from tests.examples import examples
-from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W, X, Y, Z, related, rng_graph
+from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
 
 
 def edges_between(a: int, b: int, longest: int = 6, pops: int = 400) -> list[tuple[int, ...]]:
-    return [one.edges for one in both_ends(related(EDGES), a, b, longest, pops)]
+    return [one.edges for one in shortest_paths(related(EDGES), a, b, longest, pops)]
 
 
 def test_all_shortest_paths_are_found_parallel_ones_too() -> None:
@@ -40,7 +39,7 @@ def test_a_search_that_reaches_its_budget_finds_nothing() -> None:
     assert edges_between(A, W, longest=2) == []
     assert edges_between(A, W, pops=1) == []
     parallel = dict.fromkeys(range(1, MAX_PATHS + 5), (A, X)) | {100: (X, Z)}
-    assert len(both_ends(related(parallel), A, Z, 6, 400)) == MAX_PATHS
+    assert len(shortest_paths(related(parallel), A, Z, 6, 400)) == MAX_PATHS
 
 
 pairs = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)).filter(lambda pair: pair[0] != pair[1]), min_size=1)
@@ -64,7 +63,7 @@ def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longes
     shortest = min(map(len, every), default=0)
     if walk.visible(3):
         expected = sorted(path for path in every if len(path) == shortest)
-        assert sorted(one.edges for one in both_ends(walk, 1, 3, longest, 10_000)) == expected
+        assert sorted(one.edges for one in shortest_paths(walk, 1, 3, longest, 10_000)) == expected
 
 
 PAPER = PathsSettings(length=10, pops=150)
@@ -72,9 +71,9 @@ PAPER = PathsSettings(length=10, pops=150)
 
 def test_what_is_farther_than_the_length_is_not_reached() -> None:
     walk = related({1: (A, X), 2: (X, Y), 3: (Y, Z)})
-    assert [path.edges for path in search_breadth_first(walk, A, 2, 100)] == [(1,), (1, 2)]
-    assert [path.edges for path in search_breadth_first(walk, A, 3, 2)] == [(1,), (1, 2)]
-    assert not [*search_breadth_first(walk, A, 0, 100)]
+    assert [*search_rings(walk, A, 2, 100)] == [{X: [(1, A)]}, {Y: [(2, X)]}]
+    assert [*search_rings(walk, A, 3, 2)] == [{X: [(1, A)]}, {Y: [(2, X)]}]
+    assert not [*search_rings(walk, A, 0, 100)]
 
 
 def flat(vertices: Ids) -> Floats:
@@ -125,15 +124,15 @@ def test_astar_prefers_fewer_steps_to_steps_that_look_nearer() -> None:
 
 
 def test_a_search_follows_no_more_edges_than_it_may() -> None:
-    edges = {n: (A, 1000 + n) for n in range(10, 310)} | {1: (A, X), 2: (X, B)}
-    assert [len(both_ends(related(edges), A, B, 6, pops)) for pops in (2, 4)] == [0, 1]
+    edges = {n: (A, 1000 + n) for n in range(10, 310)} | {1: (A, X)}
+    assert [len(shortest_paths(related(edges), A, X, 6, pops)) for pops in (2, 4)] == [0, 1]
 
 
 def test_no_path_leads_through_what_may_only_be_its_end() -> None:
     both = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1001, 2: 1002})
     of_one = EpisodeVertex(101, 1, 1, None, False, 50, {1: 1}, frozenset(), {1: 1003})
     graph = Graph.empty().with_episodes([both, of_one], [(1, False), (2, False)])
-    found = {enter: both_ends(Walkable(graph, graph.alive, enter), 1, 2, 6, 400) for enter in ("EO", "eO")}
+    found = {enter: shortest_paths(Walkable(graph, graph.alive, enter), 1, 2, 6, 400) for enter in ("EO", "eO")}
     assert [path.vertices for path in found["EO"]] == [(1, 100, 2)] and found["eO"] == []
 
 
@@ -150,7 +149,7 @@ def test_nothing_is_passed_that_is_only_an_end() -> None:
     graph, seeds = rng_graph(5)
     walk = Walkable(graph, graph.alive, "eO")
     objects = [int(graph.object_ids[column]) for column in seeds.objects]
-    for one in both_ends(walk, *objects, 6, 400):
+    for one in shortest_paths(walk, *objects, 6, 400):
         assert all(vertex < 100 for vertex in one.vertices), "objects only"
 
 

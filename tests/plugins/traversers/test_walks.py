@@ -24,7 +24,7 @@ from plugins.traversers.walking import join_walks
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
-NAMES = ("beam", "circles", "paths", "spread+beam", "beam+circles+paths")
+NAMES = ("beam", "circles", "paths", "one_hop", "heuristic", "spread+beam", "beam+circles+paths")
 ALL_NAMES = (*NAMES, "sketches", "entities")
 RECALL, SETTINGS = RecallSettings(), TraverserSettings()
 PLUGINS = load()
@@ -138,7 +138,7 @@ def test_a_union_has_what_each_has() -> None:
     assert {path.edges for path in whole.paths} == {path.edges for part in parts for path in part.paths}
     scaled = [part.episodes / part.episodes.max() for part in parts]
     assert whole.episodes == pytest.approx(np.max(scaled, axis=0)), "of each its best score, not their sum"
-    known = "spread, none, beam, circles, entities, paths, sketches, synergy"
+    known = "spread, none, beam, circles, entities, heuristic, one_hop, paths, sketches, synergy"
     with pytest.raises(InvalidInputError, match=rf"no strategy 'x'.*{known}"):
         traverser("spread+x")
 
@@ -166,7 +166,7 @@ def test_spread_gives_mass_to_and_passes_on_only_what_may_be_entered(seed: int, 
 
 @pytest.mark.parametrize("name", ["synergy", "spread+synergy"])
 def test_synergy_is_refused_where_nothing_remembers_what_it_saw(name: str) -> None:
-    with pytest.raises(InvalidInputError, match="Join it to one of these: beam, circles, entities, paths, sketches"):
+    with pytest.raises(InvalidInputError, match="Join it to one of these: beam, circles, entities, heuristic, one_hop"):
         traverser(name)
 
 
