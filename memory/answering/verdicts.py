@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.text.clauses import Clause, Value, root
-from memory.text.content import SAME_WORD, WORD, fold, put_digits, undot
-from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
+from memory.text.content import SAME_WORD, content_of, fold, put_digits, undot
+from memory.text.languages import ENGLISH, alternatives, guess_language
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
@@ -31,7 +31,6 @@ _PAST = re.compile(
     rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
 )
 _TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
-_ARTICLES = word_set("facts", "articles")
 
 
 class Finding(NamedTuple):
@@ -54,19 +53,19 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
         return Finding("unproved")
     known = frozenset[str]().union(*(one.roots for one in there))
     topics = frozenset[str]().union(*(one.head_roots for one in there))
-    pieces = [piece for sentence in there for piece in sentence.clauses]
     context = {piece: near for passage in passages for piece, near in _neighbours(passage)}
     is_past = _PAST.search(said) is not None
     rivals: list[str] = []
     for part in whole.clauses:
         shared = (part.plain_roots & known) - topics
-        for value, is_sure in _find_rivals(part, whole, pieces, shared, context):
+        evidence = {piece: _evidence(part, piece, shared, near) for piece, near in context.items()}
+        for value, is_sure in _find_rivals(part, whole, evidence, shared, context):
             if is_sure:
                 return Finding("contradicted", (value.surface,), "rival")
             rivals.append(value.surface)
-        if not (part.is_denied or (is_past and not part.ended)) and (ended := _find_ended(part, pieces)):
+        if not (part.is_denied or (is_past and not part.ended)) and (ended := _find_ended(part, context)):
             return Finding("contradicted", ended, "ended")
-        if _is_denied(part, pieces, shared):
+        if _is_denied(part, evidence, shared):
             return Finding("contradicted", (part.text.strip(),), "denied")
         if counted := _find_miscounted(part, there):
             return Finding("contradicted", counted, "counted")
@@ -106,13 +105,14 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
 def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
     near = window[0].head_roots.union(*(one.roots for one in window))
-    lead = part.lead.intersection(known)
-    if len(part.plain_roots & near) < least or len(lead & near) < ENOUGH * len(lead):
+    if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):
+        return False
+    if len(part.plain_roots & near) < least:
         return False
     if part.is_denied and not any(one.is_denied or one.ended for one in window):
         return False
     if _is_supposed(part, window) or any(
-        _is_joined(part, one.clauses) or _is_reversed(part, one.clauses) for one in window
+        _is_joined(part, one.clauses) or any(map(part.reverses, one.clauses)) for one in window
     ):
         return False
     last = window[-1]
@@ -163,40 +163,15 @@ def _place_tokens(one: Clause) -> dict[str, int]:
     return found
 
 
-def _is_reversed(part: Clause, clauses: Sequence[Clause]) -> bool:
-    """Whether two names are around the same verb the other way round: "Jonas paid Mira" as "Mira paid Jonas"."""
-    said = _find_pair(part)
-    pairs = map(_find_pair, clauses)
-    return said is not None and any(one is not None and said[:2] == one[1::-1] and said[2] & one[2] for one in pairs)
-
-
-def _find_pair(one: Clause) -> tuple[str, str, frozenset[str]] | None:
-    """Its first two names without a little word before the second, and the roots between them."""
-    names = [(value, role) for value, role in _roles(one) if value.kind == "name"]
-    if len(names) < 2 or names[1][1]:
-        return None
-    first, second = names[0][0], names[1][0]
-    begin, end = one.text.find(first.surface) + len(first.surface), one.text.find(second.surface)
-    return first.norm, second.norm, Clause(one.text[begin:end], one.language).plain_roots
-
-
 def _other_names(one: Clause, part: Clause) -> list[Value]:
     names = [value for value in one.values if value.kind == "name" and not part.speaks_of(value)]
     return [name for name in names if not one.is_heading_word(name)]
 
 
-def _roles(one: Clause) -> list[tuple[Value, str]]:
-    """The values of a clause in order, each with the little word before it, as "from", "to" or "by"."""
-    roles = stop_words(one.language) - _ARTICLES
-    placed = sorted((one.text.find(value.surface), value) for value in one.values)
-    before = ((value, WORD.findall(one.text[:place])[-1:]) for place, value in placed)
-    return [(value, word[0].lower() if word and word[0].lower() in roles else "") for value, word in before]
-
-
 def _has_other_roles(part: Clause, window: Window) -> bool:
     """Whether the role of a value in the clause is that of another value there: of a name of the clause, or of anything
     else of that kind."""
-    there = [role for one in window for role in _roles(one)]
+    there = [role for one in window for role in one.roles]
     return any(
         role
         and role not in [other for one, other in there if value.is_same(one)]
@@ -204,40 +179,59 @@ def _has_other_roles(part: Clause, window: Window) -> bool:
             role == other and one.kind == value.kind and not value.is_same(one)
             for one, other in there if value.kind != "name" or part.holds(one)
         )
-        for value, role in _roles(part)
+        for value, role in part.roles
     )  # fmt: skip
 
 
 # Contradiction --------------------------------------------------------------------------------
 
 
-def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -> set[object]:
-    """Which of these words and values are in a clause itself."""
-    return {*one.roots.intersection(shared), *(value for value in values if one.holds(value, False))}
+def _evidence(part: Clause, one: Clause, shared: Collection[str], near: Window) -> set[object]:
+    """Which of these words and of the values of `part` are in a clause; unless it names somebody else, also the names
+    of the sentences near it and of what it is about."""
+    names = [value for value in one.values if value.kind == "name"]
+    is_about = all(part.speaks_of(name) or content_of(one.head).names(name.norm) for name in names)
+    values = {
+        value
+        for value in part.values
+        if one.holds(value, False) or (is_about and value.kind == "name" and any(other.holds(value) for other in near))
+    }
+    return {*one.roots.intersection(shared), *values}
 
 
 def _find_rivals(
-    part: Clause, whole: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, Window]
+    part: Clause,
+    whole: Clause,
+    evidence: Mapping[Clause, set[object]],
+    shared: Collection[str],
+    context: Mapping[Clause, Window],
 ) -> Iterator[tuple[Value, bool]]:
-    """The values of a clause with fewer of its words and values around them than another value of that kind that the
-    sentence lacks; and whether that is sure: the other one has everything that is around the value or, if the value is
-    nowhere, everything in the clause."""
+    """The values of a clause for which the passages have another of that kind that the sentence lacks, with more of the
+    clause's words and values around it, or with all that is around the value; and whether that is sure: the other one
+    has more and everything that is around the value or, if the value is nowhere, everything in the clause."""
     for value in part.values:
-        others = {one for one in part.values if one != value}
-        homes = [one for one in pieces if one.holds(value)]
+        homes = [one for one in evidence if one.holds(value)]
         if value.kind == "name" and not homes:
             continue
-        most = max((len(_evidence(one, shared, others)) for one in homes), default=1)
+        best = max((evidence[one] - {value} for one in homes), key=len, default=set())
+        most = len(best) if homes else 1
         around = {one for home in homes for one in context[home]}
-        near = {*shared, *others} if not homes else set().union(*(_evidence(one, shared, others) for one in around))
+        near: set[object] = set() if homes else {*shared, *part.values}
+        for one in around:
+            near |= _evidence(part, one, shared, ())
+        near.discard(value)
         is_found = is_sure = False
-        for one in pieces:
-            beside = _evidence(one, shared, others)
-            if len(beside) <= most or one.holds(value):
+        for one, beside in evidence.items():
+            has_more = len(beside) > most
+            has_all = bool(best) and value.kind != "name" and best <= beside
+            if not (has_more or has_all) or one.holds(value):
                 continue
             is_next_row = one.is_row and bool(homes)
             for other in one.values:
                 if other.kind != value.kind or whole.speaks_of(other) or one.is_heading_word(other):
+                    continue
+                if not has_more:
+                    is_found = is_found or (other.unit == value.unit and not any(was.holds(other) for was in one.ended))
                     continue
                 is_alike = value.kind != "number" or is_next_row or other.unit == value.unit != ""
                 is_found = is_found or is_alike or not (other.unit and value.unit)
@@ -246,7 +240,7 @@ def _find_rivals(
             yield value, is_sure
 
 
-def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:
+def _find_ended(part: Clause, pieces: Collection[Clause]) -> tuple[str, ...]:
     """A value that the passage calls outdated wherever it occurs, and the clause does not."""
     for value in part.values:
         homes = [one for one in pieces if one.holds(value, False)]
@@ -256,13 +250,12 @@ def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:
     return ()
 
 
-def _is_denied(part: Clause, pieces: Sequence[Clause], shared: Collection[str]) -> bool:
+def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Collection[str]) -> bool:
     """Whether all clauses that have most of its words deny some of them, and it does not; or the other way round."""
-    scored = [(len(_evidence(one, shared, part.values)), one) for one in pieces]
-    most = max((score for score, _ in scored), default=0)
+    most = max(map(len, evidence.values()), default=0)
     if most < max(2, ENOUGH_TO_DENY * (len(shared) + len(part.values))):
         return False
-    best = [one for score, one in scored if score == most]
+    best = [one for one, found in evidence.items() if len(found) == most]
     own = frozenset[str]().union(*(one.roots for one in part.ended))
     if part.is_denied:
         return bool(own) and all(not one.is_denied and not one.ended and not own.isdisjoint(one.roots) for one in best)

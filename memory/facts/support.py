@@ -12,20 +12,9 @@ from datetime import datetime
 from functools import cache
 
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis
-from memory.text.clauses import ASKS, CLAUSE_END, HEADING, SUPPOSES
-from memory.text.content import (
-    COUNTS,
-    ENDED,
-    WORD,
-    TextContent,
-    blank,
-    content_of,
-    find_numbers,
-    fold,
-    is_stated,
-    unheard_words,
-)
-from memory.text.languages import ENGLISH, alternatives, languages, stem, tables, word_numbers, word_set
+from memory.text.clauses import ASKS, CLAUSE_END, SUPPOSES, Clause, read_passage
+from memory.text.content import COUNTS, ENDED, WORD, blank, content_of, find_numbers, fold, unheard_words
+from memory.text.languages import alternatives, guess_language, languages, tables, word_numbers, word_set
 from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
 from memory.text.words import words
@@ -36,9 +25,11 @@ _DETERMINER = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles'))})\s+")
 _NOUN = re.compile(r"((?:[^\W\d_][\w-]*\s+){1,3}?)([^\W\d_]+)\b(?!:)")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
+_GENITIVE = re.compile(r"[\w-]+['’]s?\b(?=\s+\w)")
 _MARKS = "|*> -"
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 MAX_SALUTATION_WORDS = 5
+MAX_OPENING_WORDS = 6  # among which the verb of a sentence is looked for
 
 
 class Support:
@@ -48,13 +39,14 @@ class Support:
     def __init__(self, text: str, head: str, at: datetime | None, names: Iterable[str] = ()) -> None:
         self._text = text
         self._spans = sentences(text)
-        self._at = at.date() if at else None
+        self._language = guess_language(text)
         self._head = head
-        self._passage = (content_of(text), content_of(head))
         self._owner = {fold(word) for name in names for word in WORD.findall(name)}
         opening = text[slice(*self._spans[0])] if self._spans else ""
         if opening.endswith(",") and len(opening.split()) <= MAX_SALUTATION_WORDS:
             self._head += f"\n{opening}"
+        self._sentences = read_passage(text, self._head, at)
+        self._passage = (Clause(text, self._language, at), Clause(self._head, self._language, at))
 
     def problem(self, item: ExtractedRelation | ExtractedThesis) -> str:
         """Why it is not stated, without its words; "" if it is. A question, a doubt or a denial asserts no relation."""
@@ -63,12 +55,12 @@ class Support:
             return self._missing(item.text, self._passage, known)
         place = self._place(item)
         sentence = self._sentence(item, place)
-        above = f"{self._head}\n{self._headings(place)}"
-        near = (content_of(sentence), content_of(above))
+        above = self._sentences[place[0]].head if place else self._head
+        whole = Clause(sentence, self._language, self._passage[0].at, above)
         return (
-            (self._missing(item.object, near) if item.object != OWNER else "")
+            (self._missing(item.object, (whole, Clause(above, self._language))) if item.object != OWNER else "")
             or self._wrong_subject(item, sentence, above, place)
-            or (_unasserted(item, sentence) if item.modality == "asserted" else "")
+            or (_unasserted(item, whole) if item.modality == "asserted" else "")
         )
 
     def _place(self, item: ExtractedRelation) -> range:
@@ -79,8 +71,7 @@ class Support:
         inside = self._places(item.start, item.end)
         if item.object != OWNER:
             around = [place for place in around if _is_heard(item.predicate, self._text[slice(*self._spans[place])])]
-            said = {place: content_of(self._text[slice(*self._spans[place])]) for place in (*inside, *around)}
-            whole = [place for place in said if not self._missing(item.object, [said[place]])]
+            whole = [n for n in (*inside, *around) if not self._missing(item.object, [self._sentences[n]])]
             inside = whole[:1] or inside
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
@@ -93,36 +84,24 @@ class Support:
             return self._text[item.start : item.end]
         return self._text[self._spans[place[0]][0] : self._spans[place[-1]][1]]
 
-    def _headings(self, place: range) -> str:
-        """The headings above, from the nearest up."""
-        level, found = 99, []
-        above = self._text[: self._spans[place[0]][0]] if place else ""
-        for line in reversed(above.split("\n")[:-1]):
-            if (mark := HEADING.match(line)) and len(mark[1]) < level:
-                level = len(mark[1])
-                found.append(line)
-        return "\n".join(found)
-
-    def _missing(self, said: str, near: Sequence[TextContent], known: Sequence[str] | None = None) -> str:
+    def _missing(self, said: str, near: Sequence[Clause], known: Sequence[str] | None = None) -> str:
         """What is missing of these words `near`. `known`: days that are stated elsewhere; what has any is a thesis."""
-        dates = [one for one in mentions(said) if is_date(one.norm) and one.start >= 0]
-        if any(
-            not (
-                is_stated(one.norm, near, self._at, self._text, self._passage)
-                or any(day.startswith(one.norm) for day in known or ())
-            )
-            for one in dates
-        ):
-            return "its date is not in the text"
-        rest = blank(said, dates)
-        numbers = {number for word, number in find_numbers(rest) if not (known is not None and word.lower() in COUNTS)}
-        if any(not any(number in one.numbers | one.days for one in near) for number in numbers):
-            return "its number is not in the text"
-        unheard, count = unheard_words(rest, near, {OWNER})
+        clause = Clause(said, self._language)
+        for value in clause.values:
+            if value.kind in ("name", "weekday") or any(one.holds(value) for one in near):
+                continue
+            if value.kind == "date":
+                if not any(day.startswith(value.norm) for day in known or ()):
+                    return "its date is not in the text"
+            elif known is None or value.surface.lower() not in COUNTS:
+                return "its number is not in the text"
+        rest = clause.undated
+        unheard, count = unheard_words(rest, [one.content for one in near], {OWNER})
         names = [word for word in WORD.findall(rest) if word[0].isupper() and known is None]
         strange = [word for word in names if word.lower() in unheard]
+        numbers = 0 if strange else sum(value.kind in ("number", "day") for value in clause.values)
         share = MAX_UNHEARD if known is None else MAX_UNHEARD_OF_THESIS
-        if len(unheard) > share * (count + (0 if strange else len(numbers))) or 2 * len(strange) > len(names):
+        if len(unheard) > share * (count + numbers) or 2 * len(strange) > len(names):
             return "its words are not in the text"
         return ""
 
@@ -138,10 +117,15 @@ class Support:
             return "its subject is a pronoun"
         if _is_date(item.subject):
             return "its subject is a date"
-        if unheard_words(item.subject, self._passage, {OWNER})[0] or item.subject == item.object:
+        passage = [one.content for one in self._passage]
+        if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
             return "its subject is not in the text"
-        if any(_is_heard(item.subject, clause) for clause in own):
-            return "it is the other way round" if _is_reversed(item, sentence) else ""
+        if heard := [clause for clause in own if _is_heard(item.subject, clause)]:
+            if all(_is_of_relative(item, clause) for clause in heard):
+                return "its sentence is about another person"
+            said = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
+            is_reversed = any(said.reverses(Clause(clause, self._language)) for clause in own)
+            return "it is the other way round" if is_reversed else ""
         if all(self._is_of_another(item, clause) for clause in own):
             return "its sentence is about another person"
         if _is_heard(item.subject, sentence):
@@ -194,6 +178,8 @@ class Support:
             return True
         if item.subject != OWNER and _first_person().match(words):  # it is of who writes, as the head says
             return False
+        if _names_another(item, words):
+            return True
         sentence = (_ARTICLE if item.subject == OWNER else _DETERMINER).sub("", words)
         first = next((one for one in mentions(sentence) if one.start == 0 and one.kind in ("name", "link")), None)
         if first is None:
@@ -217,28 +203,37 @@ class Support:
         return is_subject and not _is_heard(first.surface, item.predicate)
 
 
-def _is_reversed(item: ExtractedRelation, sentence: str) -> bool:
-    """Whether a sentence says of the object what a relation says of its subject: "Jonas visited Petra"."""
-    first = next((one for one in mentions(sentence) if one.kind in ("name", "link") and one.start >= 0), None)
-    if first is None or not _is_heard(item.object, first.surface) or _is_heard(item.subject, first.surface):
+def _names_another(item: ExtractedRelation, words: str) -> bool:
+    """Whether the name before the verb is of another: "Her sister Petra lives in Oslo", "Petra, her sister, lives"."""
+    tokens = list(WORD.finditer(words))[:MAX_OPENING_WORDS]
+    verb = next((token for token in tokens[1:] if _is_verb(token[0])), None)
+    opening = words[: verb.start()].rstrip() if verb else ""
+    names = [(value, role) for value, role in Clause(opening, guess_language(words)).roles if value.kind == "name"]
+    if not names or names[-1][1]:
         return False
-    verb = WORD.match(sentence[first.end :].lstrip())
-    return verb is not None and content_of(item.predicate).tells(verb[0], stem(verb[0], ENGLISH))
+    before, _, behind = opening.rpartition(names[-1][0].surface)
+    named = f"{_GENITIVE.sub('', opening)} {item.predicate}"
+    is_subject = behind[:1] == behind[-1:] == "," if behind else bool(before)
+    return is_subject and not (_is_heard(item.subject, named) or _is_heard(item.object, opening))
 
 
-def _unasserted(item: ExtractedRelation, sentence: str) -> str:
+def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
+    """Whether a clause names a subject only to say whose the other is: "Mira's sister Petra lives in Oslo"."""
+    return _names_another(item, clause) and not _is_heard(item.subject, _GENITIVE.sub("", clause))
+
+
+def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
     """Why a sentence does not assert a relation; "" if it may."""
-    sentence = sentence.strip(_MARKS)
-    if ASKS.search(sentence):
+    text = sentence.text.strip(_MARKS)
+    if ASKS.search(text):
         return "its sentence is a question"
-    clauses = CLAUSE_END.split(sentence)
-    own = [clause for clause in clauses if _is_heard(item.object, clause)] or [sentence]
-    if SUPPOSES.match(sentence) or any(map(SUPPOSES.search, own)) or any(_condition().match(one) for one in clauses):
+    clauses = CLAUSE_END.split(text)
+    own = [clause for clause in clauses if _is_heard(item.object, clause)] or [text]
+    if SUPPOSES.match(text) or any(map(SUPPOSES.search, own)) or any(_condition().match(one) for one in clauses):
         return "its sentence supposes it"
     if item.valid_to is None and word_set("claims", "denying").isdisjoint(words(f"{item.predicate} {item.object}")):
-        rest = ENDED.sub(" ", sentence)
-        ended = [part for match in ENDED.findall(sentence) for part in match if part]
-        if not _is_heard(item.object, rest) and any(_is_heard(item.object, part) for part in ended):
+        is_ended = any(_is_heard(item.object, part.text) for part in sentence.ended)
+        if is_ended and not _is_heard(item.object, ENDED.sub(" ", text)):
             return "its sentence says that it is not so"
     return ""
 
@@ -282,7 +277,9 @@ def _is_verb(word: str) -> bool:
     return (
         word in word_set("facts", "third_person")
         or _holds().fullmatch(word) is not None
-        or (word.islower() and ((word.endswith(("s", "ed")) and len(word) > 3) or word in _IRREGULAR))
+        or (
+            word.islower() and word.isalpha() and ((word.endswith(("s", "ed")) and len(word) > 3) or word in _IRREGULAR)
+        )
     )
 
 

@@ -27,7 +27,7 @@ from memory.text.content import (
     is_stated,
     put_digits,
 )
-from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers
+from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.sentences import sentences
 from memory.text.words import words
@@ -44,6 +44,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
 _STOPS, _MARKS = ".!?…", " *_\"'“(#-"
 _IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
+_ARTICLES = word_set("facts", "articles")
 _WEEKDAYS = {
     form: str(number)
     for one, number in word_numbers("time", "weekdays").items()
@@ -120,10 +121,15 @@ class Clause:
         ]  # fmt: skip
 
     @cached_property
+    def undated(self) -> str:
+        """Its text with blanks in place of dates."""
+        return blank(self.text, self._dates)
+
+    @cached_property
     def values(self) -> tuple[Value, ...]:
         """In no order, each once."""
         found = [Value("date", one.norm, one.surface) for one in self._dates]
-        rest = blank(self.text, self._dates)
+        rest = self.undated
         found += [Value("code", fold(match[0]), match[0]) for match in _IDENTIFIER.finditer(rest)]
         rest = _IDENTIFIER.sub(lambda match: " " * len(match[0]), rest)
         for surface, number in find_numbers(rest):
@@ -148,7 +154,7 @@ class Clause:
         little = stop_words(self.language) | stop_words(ENGLISH) | DENYING | _WEEKDAYS.keys()
         return frozenset(
             root(word, self.language)
-            for word in words(blank(self.text, self._dates))
+            for word in words(self.undated)
             if len(word) > 1 and word not in little and word.isalpha()
         )
 
@@ -162,10 +168,27 @@ class Clause:
         return self.roots - {root(one.surface.lower(), self.language) for one in self.values if one.kind == "name"}
 
     @cached_property
-    def lead(self) -> frozenset[str]:
-        """The roots before its first value: its topic."""
-        first = min((self.text.find(one.surface) for one in self.values if one.kind != "name"), default=0)
-        return Clause(self.text[: max(0, first)], self.language).plain_roots
+    def roles(self) -> list[tuple[Value, str]]:
+        """The values in order, each with the little word before it, as "from", "to" or "by"."""
+        roles = stop_words(self.language) - _ARTICLES
+        placed = sorted((self.text.find(value.surface), value) for value in self.values)
+        before = ((value, WORD.findall(self.text[:place])[-1:]) for place, value in placed)
+        return [(value, word[0].lower() if word and word[0].lower() in roles else "") for value, word in before]
+
+    @cached_property
+    def _pair(self) -> tuple[str, str, frozenset[str]] | None:
+        """Its first two names without a little word before the second, and the roots between them."""
+        names = [(value, role) for value, role in self.roles if value.kind == "name"]
+        if len(names) < 2 or names[1][1]:
+            return None
+        first, second = names[0][0], names[1][0]
+        begin, end = self.text.find(first.surface) + len(first.surface), self.text.find(second.surface)
+        return first.norm, second.norm, Clause(self.text[begin:end], self.language).plain_roots
+
+    def reverses(self, other: Clause) -> bool:
+        """Whether both have two names around the same verb, the other way round: "Jonas paid Mira"."""
+        mine, theirs = self._pair, other._pair
+        return bool(mine and theirs and mine[:2] == theirs[1::-1] and mine[2] & theirs[2])
 
     def holds(self, value: Value, with_head: bool = True) -> bool:
         """Whether a value is in it, or, `with_head`, what it is about and when."""
@@ -217,19 +240,22 @@ def _names(text: str) -> list[tuple[str, str]]:
 def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ...]:
     """The sentences and rows of a passage written `at` that day, each with `topic` and the headings above it."""
     found: list[Clause] = []
+    headings: dict[int, str] = {}  # by level
     language = guess_language(text)
-    heading = header = ""
+    header = ""
     last = 0
     for start, end in sentences(text):
         said, between = text[start:end], text[last:start]
         line = text[text.rfind("\n", 0, start) + 1 : end]
-        is_heading = HEADING.match(line) is not None and "\n" not in said
-        heading = said if is_heading else heading
+        mark = HEADING.match(line) if "\n" not in said else None
+        if mark:
+            headings = {level: above for level, above in headings.items() if level < len(mark[1])}
+            headings[len(mark[1])] = said
         is_row = _ROW.search(said) is not None
         header = header or said if is_row else ""
-        is_item = is_row or is_heading or _ITEM.match(line) is not None
+        is_item = is_row or mark is not None or _ITEM.match(line) is not None
         joins = bool(found) and ("\n" not in between or (not is_item and found[-1].text[-1] in _STOPS))
-        head = f"{topic}\n{heading}\n{header}"
+        head = "\n".join([topic, *headings.values(), header])
         found.append(Clause(put_digits(said, language), language, at, head, is_row, joins=joins))
         last = end
     return tuple(found)

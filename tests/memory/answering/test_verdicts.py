@@ -186,3 +186,32 @@ def test_what_two_clauses_say_and_two_names_swapped_are_not_proved(text: str, ri
     proof = {1: Proof(f"a\n2026-05-20\n{text}", datetime(2026, 5, 20, tzinfo=UTC), "a")}
     assert judge_claim(f"{right} [1]", proof, "What is it?").verdict == "proved"
     assert judge_claim(f"{wrong} [1]", proof, "What is it?").verdict != "proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "verdict"),
+    [
+        ("Mira works for Nordlys.", "Mira does not work for Nordlys.", "contradicted"),
+        ("Mira does not work for Nordlys.", "Mira works for Nordlys.", "contradicted"),
+        ("Mira works for Nordlys and lives in Bergen.", "Mira doesn't live in Bergen.", "contradicted"),
+        ("# Mira Okafor\n\nShe works for Nordlys.", "Mira Okafor does not work for Nordlys.", "contradicted"),
+        ("Jonas never eats meat.", "Jonas eats meat.", "contradicted"),
+        ("Mira works for Nordlys. She has never worked for Kestrel.", "Mira has never worked for Kestrel.", "proved"),
+        ("Mira works for Nordlys. Jonas has never worked there.", "Mira works for Nordlys.", "proved"),
+    ],
+)
+def test_a_denial_and_its_opposite_contradict_each_other(text: str, claim: str, verdict: str) -> None:
+    proof = {1: Proof(f"a\n2026-05-20\n{text}", datetime(2026, 5, 20, tzinfo=UTC), "a")}
+    assert judge_claim(f"{claim} [1]", proof, "What is it?").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Rent of the barn: 140 euros. Rent of the sheds: 90 euros.", "The rent is 90 euros."),
+        ("Filipa answers the phone. At Ribeira it was a menu.", "Filipa works at Ribeira."),
+    ],
+)
+def test_what_fits_another_value_as_well_or_has_no_relation_is_unproved(text: str, claim: str) -> None:
+    proof = {1: Proof(f"a\n2026-05-20\n{text}", datetime(2026, 5, 20, tzinfo=UTC), "a")}
+    assert judge_claim(f"{claim} [1]", proof, "What is it?") == ("unproved", None, "")

@@ -127,10 +127,10 @@ def thesis(text: str, quote: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def learnt(text: str, item: dict[str, Any], owner: Sequence[str] = ()) -> bool:
+def learnt(text: str, item: dict[str, Any], owner: Sequence[str] = (), title: str = "a") -> bool:
     """Whether a fact of the item gets in. `owner`: the owner's names."""
     episode = Episode(
-        7, Source(1, "/notes/a.md", "file", "a", "markdown"), 0, "a", text, datetime(2024, 6, 3, tzinfo=UTC)
+        7, Source(1, "/notes/a.md", "file", title, "markdown"), 0, title, text, datetime(2024, 6, 3, tzinfo=UTC)
     )
     kind = "statements" if "text" in item else "facts"
     reply = {"episodes": [{"episode": 1, "facts": [], "statements": [], "objects": [], kind: [item]}]}
@@ -301,6 +301,28 @@ def test_the_value_of_another_subject_is_not_learnt(text: str, fact: tuple[str, 
 )
 def test_what_is_said_in_other_words_is_learnt(text: str, fact: tuple[str, str, str, str]) -> None:
     assert learnt(text, triple(*fact))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "is_learnt"),
+    [
+        ("Her sister Petra lives in Oslo.", ("Mira Okafor", "lives_in", "Oslo"), False),
+        ("Her sister Petra lives in Oslo.", ("Petra", "lives_in", "Oslo"), True),
+        ("Her sister Petra lives in Oslo.", ("Mira Okafor", "has_sister", "Petra"), True),
+        ("Petra, her sister, lives in Oslo.", ("Mira Okafor", "lives_in", "Oslo"), False),
+        ("Sister: Petra lives in Oslo.", ("Mira Okafor", "lives_in", "Oslo"), False),
+        ("Mira's sister Petra lives in Oslo.", ("Mira Okafor", "lives_in", "Oslo"), False),
+        ("Her brother's firm Nordlys employs 40 people.", ("Mira Okafor", "employs", "40 people"), False),
+        ("Ihre Schwester Petra wohnt in Oslo.", ("Mira Okafor", "wohnt in", "Oslo"), False),
+        ("Her flat in Oslo costs 900.", ("Mira Okafor", "pays_rent", "900"), True),
+        ("She lives in Oslo.", ("Mira Okafor", "lives_in", "Oslo"), True),
+        ("- city: Oslo", ("Mira Okafor", "lives_in", "Oslo"), True),
+    ],
+)
+def test_a_title_is_the_subject_only_of_a_sentence_without_one(
+    text: str, fact: tuple[str, str, str], is_learnt: bool
+) -> None:
+    assert learnt(text, triple(*fact, text.rstrip(".")), title="Mira Okafor") == is_learnt
 
 
 @pytest.mark.parametrize(
