@@ -304,10 +304,12 @@ class Daemon:
                 return
             with contextlib.suppress(PalimpsestError):  # readers report the error
                 self.attempts.recover()
-            if self.attempts.is_looping:
+            if self.attempts.pause:
                 log.error("%s", SAFE_MODE)
                 self.services.safe_mode = SAFE_MODE
-                return
+                if self._stopping.wait(self.attempts.pause):
+                    return
+                self.services.safe_mode = ""
             self.schedule.start()
             self.disk.look()
             self.adds.go_on()

@@ -6,7 +6,8 @@ file is set aside until it changes, a person retries it, or a day has passed. A 
 died while reading these files, perhaps by a power cut: this counts for no file, but they are read alone.
 
 A daemon that died LOOP times within LOOP_SECONDS while scanning or reading, without storing a file, is in a loop: the
-next one starts without reading (`is_looping`), so that it can be asked what is wrong."""
+next one only answers until the first of these deaths is LOOP_SECONDS ago (`pause`), so that it can be asked what is
+wrong. If it dies again after that, it pauses again."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ ASIDE_SECONDS = 24 * 3600.0  # how long a file is set aside
 LOOKING = "*"  # note for the scan of folders, before any file
 AGAIN = "; to try again: pal retry"
 SAFE_MODE = (
-    f"The daemon ended {LOOP} times in a row while reading files, so it reads nothing now, but answers. The files:"
-    " pal status --skipped. To read again: pal daemon restart"
+    f"The daemon ended {LOOP} times in a row while reading files, so it only answers for some minutes. The files:"
+    " pal status --skipped. To read at once: pal daemon restart"
 )
 
 
@@ -64,7 +65,7 @@ class Attempts:
         self._crashes = notes.with_name("crashes")
         self._has_crashed = False
         self._recovering = threading.Lock()
-        self.is_looping = False
+        self.pause = 0.0  # seconds without reading, after a loop of deaths
 
     def recover(self) -> None:
         """Loads the counts, and notes the crash of an earlier daemon. Call before reading."""
@@ -92,7 +93,8 @@ class Attempts:
         recent = [moment for moment in moments if moment.isdigit() and 0 <= now - int(moment) < LOOP_SECONDS]
         self._crashes.write_text("\n".join([*recent, str(int(now))]), "ascii")
         self._has_crashed = True
-        self.is_looping = len(recent) + 1 >= LOOP
+        if len(recent) + 1 >= LOOP:
+            self.pause = LOOP_SECONDS - (now - int(recent[1 - LOOP]))
         log.warning("an earlier daemon ended while it read files, %d times of late", len(recent) + 1)
 
     def close(self) -> None:

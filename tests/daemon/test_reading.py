@@ -15,7 +15,7 @@ from daemon.reading.child import NICENESS
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
 from daemon.testing import run_daemon
-from daemon.watch.attempts import LOOP
+from daemon.watch.attempts import LOOP, LOOP_SECONDS
 from memory.settings import ChunkSettings
 from plugins import manager
 from plugins.readers import Unreadable
@@ -262,7 +262,7 @@ def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
         assert uris(running.client) == [str(notes / "a.md"), str(poison), str(notes / "c.md")]
 
 
-def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_ends_in_safe_mode(tmp_path: Path) -> None:
+def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_pauses_reading(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     for name in ("a", "b"):
@@ -299,3 +299,12 @@ def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_ends_in_safe
         running.start()
         result, _ = added(running.client, notes)
         assert (result.unchanged, running.client.status().safe_mode) == (2, "")
+
+        running.client.watch(notes)
+        crashes.write_text("\n".join([str(int(time.time() - LOOP_SECONDS + 8))] * (LOOP - 1)))
+        die_reading("c.md")
+        (notes / "c.md").write_text("Crate c is in Vell.")
+        deadline = time.monotonic() + 60
+        while not uris(running.client, "c.md") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert uris(running.client, "c.md") and running.client.status().safe_mode == "", "the pause ends by itself"
