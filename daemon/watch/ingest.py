@@ -6,8 +6,10 @@ others. Nothing is forgotten here: a retired source returns with its file."""
 from __future__ import annotations
 
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +26,9 @@ from daemon.watch.files import uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
-from daemon.watch.walking import Ignore, Walked, walk
+from daemon.watch.walking import Ignore, Walked, walk_in_steps
 from memory import Memory
-from memory.errors import InvalidInputError
+from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import FORGOTTEN, Source
 from plugins.manager import Plugins
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_DEPTH = 1000  # folders
-WALK_STEP = 1000  # files between two checks for something more urgent
+STEP_SECONDS = 0.05  # of walking, between two checks for something more urgent
 PAGE = 1000  # sources compared with the disk at once
 MANY = 1000  # files, or passages, after which memory is returned to the system
 
@@ -116,10 +118,10 @@ class Ingest:
         from daemon.watch.intake import Intake  # imported with the first file: a daemon must start quickly
 
         self.attempts.begin(LOOKING)
-        yield from self._walk(looks, disk, task, walked)
+        yield from self._walk(looks, disk, task, walked or Walked())
         copies = leave_copies(disk)
         known, skipped = self._list_stored(looks, disk)
-        gone = disk.find_gone(known, skipped)
+        gone = disk.find_gone(known, skipped, looks)
         looks = disk.accept(looks, known, gone, skipped, judge)
         moves = {uri_of(new): uri_of(old) for new, old in moved.items()}
         self.moves.follow(disk, known, gone, moves)
@@ -147,9 +149,17 @@ class Ingest:
             self.writer.submit(partial(self.memory.sources.set_reader_versions, self._plugins.versions)).result()
             self._knows_readers = True
 
-    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked | None = None) -> Iterator[None]:
+    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked) -> Iterator[None]:
+        began = time.monotonic()
         for look in looks:
-            for file in walk(look.path, look.ignore, walked):
+            for file in walk_in_steps(look.path, look.ignore, walked):
+                if time.monotonic() - began > STEP_SECONDS:
+                    task.total = len(disk.files) + len(disk.unread)
+                    self._tell_progress(task)
+                    yield
+                    began = time.monotonic()
+                if file is None:
+                    continue
                 uri = uri_of(file.path)
                 uri = file.name if uri == file.name else uri  # share the string
                 if file.unread is None:
@@ -158,10 +168,7 @@ class Ingest:
                     disk.unread[uri] = file.unread
                 if file.folder:
                     disk.blind.append(uri)
-                task.total = len(disk.files) + len(disk.unread)
-                if task.total % WALK_STEP == 0:
-                    self._tell_progress(task)
-                    yield
+        task.total = len(disk.files) + len(disk.unread)
 
     def _list_stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
         """By the uri of their file: (live sources below `looks`, reasons of skipped files)."""
@@ -216,7 +223,8 @@ class Ingest:
     def _retire(self, lost: Sources, task: Task) -> Iterator[None]:
         for sources in lost.values():
             for source in sources:
-                self.writer.submit(partial(self.memory.ingest.retire, source.uri)).result()
+                with suppress(NotFoundError):  # another task has retired it
+                    self.writer.submit(partial(self.memory.ingest.retire, source.uri)).result()
                 task.removed += 1
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield

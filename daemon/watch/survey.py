@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from daemon.watch.files import Found, uri_of
+from daemon.watch.files import Found, read_status, uri_of
 from daemon.watch.walking import Ignore
 from memory.nouns import Policy, Source
 
@@ -94,12 +94,12 @@ class Survey:
         self.same[look.path] += 1
         return True
 
-    def find_gone(self, known: Sources, skipped: Mapping[str, str]) -> Sources:
-        """The sources whose file is missing or empty."""
+    def find_gone(self, known: Sources, skipped: Mapping[str, str], looks: Sequence[Look]) -> Sources:
+        """The sources whose file is missing, ignored or empty."""
         gone = {}
         for uri, sources in known.items():
             file = self.files.get(uri)
-            is_gone = not file.size if file else not self.has(uri)
+            is_gone = not file.size if file else not self.has(uri) and not _came_later(Path(uri), looks)
             if is_gone and skipped.get(uri) != KEPT:
                 gone[uri] = sources
         return gone
@@ -138,6 +138,16 @@ class Survey:
                 for uri in [uri for uri in mapping if _find_look(uri, looks) not in accepted]:
                     del mapping[uri]
         return accepted
+
+
+def _came_later(path: Path, looks: Sequence[Look]) -> bool:
+    """Whether a file that the scan did not meet exists: another task may have read it meanwhile."""
+    ignore = _find_look(uri_of(path), looks).ignore
+    try:
+        read_status(path, ignore.root)
+    except (OSError, ValueError):
+        return False
+    return not ignore.reaches(path)
 
 
 def believe(looks: Sequence[Look], gone: Sources, judge: Judge) -> Sources:

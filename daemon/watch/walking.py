@@ -32,9 +32,10 @@ from daemon.wire.documents import RULES_TOO_LONG
 
 FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
 MAX_PATTERNS = 1000  # of one file; beyond it nothing in its folder is read
+MAX_LENGTH = 1 << 15  # characters of these patterns, likewise
 MANY_PATTERNS = 100  # above which they are matched at once: fewer may take longer so, if they have many stars
-MAX_PATTERN_LENGTH = 4096  # characters; no path is longer
 PATTERN_MEMORY = 1 << 18  # bytes that the automaton of one pattern may use
+KEPT_FILES = 100  # of rules, compiled: 6 MB at most for each
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # when watching a whole disk: virtual file systems
 
 BUILT = frozenset("build dist out target coverage bower_components vendor".split())
@@ -64,17 +65,22 @@ class Ignore:
         """`own`: excluded paths. `depth`: levels of folders to read (0: all). `suffixes`: if given, only these are
         read, in lower case with the dot."""
         self.root = root
-        self._own = frozenset(own)
+        self._own = tuple(f"{path}/" for path in own)
         self._depth = depth
         self._suffixes = suffixes
         self._patterns = _compile_settings((*patterns, *(SYSTEM if root == Path(root.anchor) else ())))
         self._rules: dict[Path, tuple[tuple[int, GitIgnoreSpec], ...]] = {}  # by folder: (start of names, rules) above
+        self._compiled = 0  # files of rules in `_rules`
         self._problems: dict[Path, str] = {}  # by the file of the rules
         self._excluded = {root: False}  # by folder: whether it or one above is ignored
 
+    def is_own(self, path: Path) -> bool:
+        """Whether it is a file of ours, or in a folder of ours."""
+        return f"{path}/".startswith(self._own)
+
     def covers(self, path: Path, folder: bool) -> bool:
         """Whether `path`, in a folder that is not ignored, is ignored."""
-        if path in self._own:
+        if self.is_own(path):
             return True
         parts = path.relative_to(self.root).parts
         if folder and self._depth and len(parts) >= self._depth:
@@ -112,24 +118,29 @@ class Ignore:
     def _find_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
         """The rules for the entries of a folder, outermost first."""
         unknown = []
-        while folder not in self._rules and folder != self.root:
+        while (rules := self._rules.get(folder)) is None and folder != self.root:
             unknown.append(folder)
             folder = folder.parent
-        if folder not in self._rules:
-            self._rules[folder] = self._read_rules(folder)
-        rules = self._rules[folder]
+        if rules is None:
+            rules = self._rules[folder] = self._read_rules(folder)
         for folder in reversed(unknown):
-            rules = self._rules[folder] = rules + self._read_rules(folder)
+            more = self._read_rules(folder)
+            self._compiled += len(more)
+            if self._compiled > KEPT_FILES:
+                self._compiled = 0
+                self._rules.clear()
+            rules = self._rules[folder] = rules + more
         return rules
 
     def _read_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
         try:
             data, _ = read(folder / FOLDER_RULES, MIB, self.root)
         except Unread as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                self._problems[folder / FOLDER_RULES] = str(error)
-            return ()
-        rules, problem = parse_patterns(data.decode("utf-8", "replace").splitlines())
+            if isinstance(error.__cause__, FileNotFoundError):
+                return ()
+            rules, problem = _exclude_all(str(error))
+        else:
+            rules, problem = parse_patterns(data.decode("utf-8", "replace").splitlines())
         if problem:
             self._problems[folder / FOLDER_RULES] = problem
         start = len("/".join(folder.relative_to(self.root).parts))
@@ -146,17 +157,16 @@ def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
     """(the valid patterns, what is wrong with the others or ""). Too many lines exclude everything."""
     patterns: list[GitIgnoreSpecPattern] = []
     invalid: list[str] = []
+    length = 0
     options = re2.Options()
     options.max_mem, options.log_errors = PATTERN_MEMORY, False
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
-        if len(patterns) + len(invalid) == MAX_PATTERNS:
-            problem = f"it has over {MAX_PATTERNS:,} patterns: {RULES_TOO_LONG}"
-            return GitIgnoreSpec.from_lines(["*"], backend="simple"), problem
+        length += len(line)
+        if len(patterns) + len(invalid) == MAX_PATTERNS or length > MAX_LENGTH:
+            return _exclude_all(f"it has over {MAX_PATTERNS:,} patterns or {MAX_LENGTH // 1024} KiB of them")
         try:
-            if len(line) > MAX_PATTERN_LENGTH:
-                raise ValueError("too long")
             expression, include = GitIgnoreSpecPattern.pattern_to_regex(line)
             if expression is None:
                 raise ValueError("excludes nothing")
@@ -170,6 +180,11 @@ def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
     return GitIgnoreSpec(patterns, backend="simple"), problem if invalid else ""
 
 
+def _exclude_all(why: str) -> tuple[GitIgnoreSpec, str]:
+    """(rules that exclude everything, why): what a person may have excluded must not be read."""
+    return GitIgnoreSpec.from_lines(["*"], backend="simple"), f"{why}: {RULES_TOO_LONG}"
+
+
 @dataclass
 class Walked:
     """The listed folders, and those of them that are mount points."""
@@ -178,12 +193,16 @@ class Walked:
     mounts: list[Path] = field(default_factory=list)
 
 
-def walk(start: Path, ignore: Ignore, walked: Walked | None = None) -> Iterator[Found]:
+def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
+    """The files of `walk_in_steps`."""
+    return filter(None, walk_in_steps(start, ignore, Walked()))
+
+
+def walk_in_steps(start: Path, ignore: Ignore, walked: Walked) -> Iterator[Found | None]:
     """All files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
 
     `start` is the root of `ignore` or below it, and may itself be ignored, since somebody named it. Listed folders are
-    added to `walked`."""
-    walked = walked or Walked()
+    added to `walked`. None for each entry that is no file to read, so that the caller need not wait for the next."""
     try:
         first = read_status(start, ignore.root)
     except (FileNotFoundError, NotADirectoryError):
@@ -199,36 +218,31 @@ def walk(start: Path, ignore: Ignore, walked: Walked | None = None) -> Iterator[
         folder, drive = waiting.pop()
         below: list[Path] = []
         try:
-            entries, device = _look_into(folder, ignore, below)
+            with open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
+                device = (os.fstat(handle) if isinstance(handle, int) else handle.stat()).st_dev
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    yield _look_at(entry, folder / entry.name, ignore, below)
         except OSError as error:
             yield Found(str(folder), unread=explain_error(error), folder=True)
             continue
         walked.folders.append(folder)
         if device != drive:
             walked.mounts.append(folder)
-        yield from entries
         waiting += ((path, device) for path in reversed(below))
 
 
-def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> tuple[list[Found], int]:
-    """(files of a folder that are not ignored, its device); adds its subfolders to `below`."""
-    collected = []
-    with open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
-        device = (os.fstat(handle) if isinstance(handle, int) else handle.stat()).st_dev
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            path = folder / entry.name
-            try:
-                if problem := ignore.find_problem(path):
-                    collected.append(Found(str(path), unread=problem))
-                    continue
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if ignore.covers(path, is_folder):
-                    continue
-                if is_folder:
-                    below.append(path)
-                else:
-                    # on Windows the entry's own has no inode and may be outdated
-                    collected.append(make_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat()))
-            except OSError as error:
-                collected.append(Found(str(path), unread=explain_error(error)))
-    return collected, device
+def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Path]) -> Found | None:
+    """The file of an entry of a folder, or None if it is ignored or a folder, which is added to `below`."""
+    try:
+        if problem := ignore.find_problem(path):
+            return Found(str(path), unread=problem)
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if ignore.covers(path, is_folder):
+            return None
+        if is_folder:
+            below.append(path)
+            return None
+        # on Windows the entry's own has no inode and may be outdated
+        return make_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat())
+    except OSError as error:
+        return Found(str(path), unread=explain_error(error))

@@ -13,7 +13,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -355,35 +356,70 @@ class Watcher:
     # Events ---------------------------------------------------------------------------------------
 
     def _note(self, root: Root, event: FileSystemEvent) -> None:
-        """Records the paths of a file system event."""
+        """Records the paths of a file system event. It must be quick, since all events wait for it."""
         old, new = (Path(os.fsdecode(name)) if name else None for name in (event.src_path, event.dest_path))
-        paths = [path for path in (old, new) if path and (self._changes.knows(path) or not self._ignores(root, path))]
-        for path in paths:
-            self._changes.note(root.path, path)
-        if old and new in paths and not event.is_directory:
+        for path in filter(None, (old, new)):
+            if path.is_relative_to(root.path) and not root.ignore.is_own(path):
+                self._changes.note(root.path, path)
+        if old and new and not event.is_directory:
             self._changes.note_move(old, new)
 
-    def _ignores(self, root: Root, path: Path) -> bool:
-        return not path.is_relative_to(root.path) or root.ignore.reaches(path)
-
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
-        looks = []
+        """Reads changed files, those of each folder in a task of its own, outermost first: none waits for the rules or
+        files of another folder. Moves need all of their paths at once, and a folder may be large, so these follow."""
+        alone: dict[Path, list[Look]] = defaultdict(list)
+        others: list[Look] = []
+        urgency = CHANGE
         for place, changed in ready.items():
             root = self._roots.get(place)
             if root is None:
                 continue
             is_back = root.state == "missing" or not {uri_of(path) for path in changed}.isdisjoint(root.gone)
-            has_rules = any(path.name == FOLDER_RULES for path in changed)
-            if len(changed) > MANY or place in changed or has_rules or is_back:
+            if place in changed or is_back:
                 self._scan(root)
                 continue
+            has_rules = any(path.name == FOLDER_RULES for path in changed)
+            if has_rules:
+                root.ignore = self._ingest.ignore_rules(root.path, root.rules)
+                self._scan(root)
+            changed.sort(key=lambda path: (str(path).count(os.sep), path))
             all_changed = set(changed)
-            looks += [self._make_look(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
-        if looks:
-            task = Task(f"Reading {len(looks)} changed files")
-            task.steps = self._ingest.take(looks, task, moved, self)
-            task.ended = partial(self._finish_look, {look.root for look in looks})
-            self._ingest.tasks.submit(CHANGE, task)
+            for number, path in enumerate(changed):
+                if not all_changed.isdisjoint(path.parents):
+                    continue
+                look = self._make_look(root, path)
+                if number < MANY and path.is_file() and not self._is_moved(path, moved):
+                    alone[path.parent].append(look)
+                elif not has_rules:
+                    others.append(look)
+                    urgency = SCAN if number == MANY or path.is_dir() else urgency
+        for looks in alone.values():
+            self._submit_look(CHANGE, looks, {})
+        if others:
+            self._submit_look(urgency, others, moved)
+
+    def _is_moved(self, path: Path, moved: Mapping[Path, Path]) -> bool:
+        """Whether a file that the memory knows came to be at this path. An editor moves a new file over the old one."""
+        return path in moved and self._memory.sources.get(uri_of(moved[path])) is not None
+
+    def _submit_look(self, urgency: int, looks: list[Look], moved: Mapping[Path, Path]) -> None:
+        task = Task(f"Reading {count(len(looks), 'changed file')}")
+        task.steps = self._take_changed(looks, task, moved)
+        task.ended = partial(self._finish_look, {look.root for look in looks})
+        self._ingest.tasks.submit(urgency, task)
+
+    def _take_changed(self, looks: list[Look], task: Task, moved: Mapping[Path, Path]) -> Iterator[None]:
+        """Reads the changed paths that no rule excludes, or scans their folders if there are MANY."""
+        reached = []
+        for look in looks:
+            if not look.ignore.reaches(look.path):
+                reached.append(look)
+            yield
+        if len(reached) > MANY:
+            for root in filter(None, map(self._roots.get, {look.root for look in reached})):
+                self._scan(root)
+        elif reached:
+            yield from self._ingest.take(reached, task, moved, self)
 
     def _finish_look(self, places: Iterable[Path], error: BaseException | None) -> None:
         for root in filter(None, map(self._roots.get, places)):

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import queue
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -102,6 +102,7 @@ def take(
     policy: Policy = "local",
     plugins: manager.Plugins | None = None,
     readers: Readers = READERS,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> tuple[wire.Added, list[wire.Event]]:
     writer = Writer()
     writer.start()
@@ -112,7 +113,10 @@ def take(
     tally = Task("reading")
     try:
         looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
-        for _ in ingest.take(looks, tally):
+        steps = ingest.take(looks, tally)
+        next(steps, None)
+        meanwhile()
+        for _ in steps:
             pass
     finally:
         writer.close(5)
@@ -198,6 +202,17 @@ def test_an_emptied_file_says_nothing_any_more(memory: Failing, notes: Path) -> 
     assert (done.removed, done.skipped) == (1, 1)
     names, skipped = kept(memory, notes)
     assert "1" not in names and "empty" in skipped["1"]
+
+
+def test_a_file_that_another_task_reads_during_a_scan_stays(
+    memory: Failing, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest_module, "STEP_SECONDS", 0)
+    take(memory, notes)
+    (notes / "1.md").unlink()
+    new = notes / "new.md"
+    done, _ = take(memory, notes, meanwhile=lambda: (new.write_text("The new anchor is dry."), take(memory, new)))
+    assert done.removed == 1 and "new" in kept(memory, notes)[0]
 
 
 def test_a_file_that_cannot_be_read_for_a_while_is_not_lost(memory: Failing, notes: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
 from daemon import wire
-from daemon.jobs.tasks import ADD, SCAN, Task, Tasks
+from daemon.jobs.tasks import ADD, CHANGE, SCAN, Task, Tasks
 
 
 def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
@@ -45,19 +45,40 @@ def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
     assert tasks.close(5) and told == []
 
 
+def test_of_equally_urgent_tasks_the_one_goes_on_that_took_the_least_time() -> None:
+    tasks = Tasks(lambda event: None)
+    order: list[str] = []
+    begun, submitted, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def steps() -> Iterator[None]:
+        begun.set()
+        assert submitted.wait(5)
+        order.append("large folder")
+        yield
+        order.append("large folder")
+
+    tasks.start()
+    tasks.submit(CHANGE, Task("Reading", steps(), lambda error: ended.set()))
+    assert begun.wait(5)
+    tasks.submit(CHANGE, Task("Reading", iter(map(order.append, ["note", "note"]))))
+    submitted.set()
+    assert ended.wait(5) and tasks.close(5)
+    assert order == ["large folder", "note", "note", "large folder"]
+
+
 def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
     told: list[wire.Event] = []
     tasks = Tasks(told.append)
-    done = threading.Event()
+    failed, done = threading.Event(), threading.Event()
 
     def bad() -> Iterator[None]:
         yield
         raise ValueError("words of a private letter")
 
-    tasks.submit(SCAN, Task("Scanning", bad()))
+    tasks.submit(SCAN, Task("Scanning", bad(), lambda error: failed.set()))
     tasks.submit(SCAN, Task("Reading", iter(()), lambda error: done.set()))
     tasks.start()
-    assert done.wait(5)
+    assert failed.wait(5) and done.wait(5)
     (notice,) = told
     assert isinstance(notice, wire.Notice) and notice.level == "error"
     assert "Scanning failed" in notice.text and "letter" not in notice.text
