@@ -365,7 +365,7 @@ class Watcher:
             self._changes.note_move(old, new)
 
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
-        """Reads changed files, those of each folder in a task of its own, outermost first: none waits for the rules or
+        """Reads changed files, one task for each folder, outermost first: none waits for the rules or
         files of another folder. Moves need all of their paths at once, and a folder may be large, so these follow."""
         alone: dict[Path, list[Look]] = defaultdict(list)
         others: list[Look] = []
