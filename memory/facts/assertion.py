@@ -205,11 +205,10 @@ class FactAsserter:
     def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
         touched = sorted({*self._new, *self._superseder.touched, *self._asserted})
-        if not (touched or self._theses or self._resolver.new_objects or self._resolver.named):
+        if not (touched or self._theses or self._resolver.new_objects):
             return []
         fresh = GraphChange(
             objects=self._resolver.new_objects,
-            named=self._resolver.named,
             theses=self._theses,
             links=self._links(touched),
         )

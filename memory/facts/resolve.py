@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from memory.facts.extraction import OWNER, Extraction
 from memory.store import graph, sources
 from memory.store.connect import Connection
-from memory.text.mentions import is_date, norm
+from memory.text.mentions import STATE, TASK, VALUE, is_date, norm
 
 PERSON = "person"
 ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
@@ -20,12 +20,12 @@ MAX_CANDIDATES = 4  # objects whose names begin alike
 MAX_NAME_CHARS = 200  # also of a value
 
 _NOISE = re.compile(r"[*`\"“”]+|(?<!\w)_+|_+(?!\w)")  # an underscore within a word is a part of it
-_OF_MENTIONS = frozenset(("name", "link", "tag", "email", "title", "property"))  # not what a thing is, but how written
+_OF_MENTIONS = frozenset(("name", "link", "email", "title", "property", VALUE))  # not what a thing is, but how written
 _NO_ALIAS = frozenset("i me my he she it they we you him her them us owner user".split())
 
 
 class Resolver:
-    """Names to objects within one transaction; `new_objects` are the objects it made: (node id, is a date)."""
+    """Names to objects within one transaction; `new_objects` are the objects it made: (node id, leads nowhere)."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
         self.conn = conn
@@ -38,7 +38,6 @@ class Resolver:
         self._names: dict[str, set[str]] = {}
         self._places: dict[tuple[int, str], int] = {}
         self.new_objects: list[tuple[int, bool]] = []
-        self.named: list[int] = []  # known objects that were only words
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
         """Starts the next passage, with its extracted objects and the names that it mentions with their kinds."""
@@ -92,7 +91,7 @@ class Resolver:
         if node is None:
             node = next((node for node in candidates if node not in taken and self._fits(node, None)), None)
         if node is None:
-            node = self._create(surface, key, None, "place" if taken else "told")
+            node = self._create(surface, key, self._kinds.get(key), "place" if taken else "told")
         self._places[source, key] = node
         return node
 
@@ -123,10 +122,7 @@ class Resolver:
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
         known = graph.object_type(self.conn, node)
-        if known == graph.WORD:  # what a fact is about is a thing
-            self.named += graph.name_words(self.conn, [node])
-            known = "name"
-        if kind is None or known == "date":
+        if kind in (None, STATE, TASK, VALUE) or known == "date":
             return True
         if known is None or known in _OF_MENTIONS:
             graph.set_object_type(self.conn, node, kind)
@@ -140,12 +136,12 @@ class Resolver:
 
     def _create(self, surface: str, key: str | None, kind: str | None, origin: str = "told") -> int:
         node = graph.allocate(self.conn, "node", 1)
-        dated = key is not None and is_date(key)
-        row = graph.ObjectRow(node, surface, "date" if dated else kind)
+        type = "date" if key is not None and is_date(key) else kind
+        row = graph.ObjectRow(node, surface, type)
         graph.insert_objects(self.conn, [row], self._now)
         if key is not None:
             graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, origin)])
-        self.new_objects.append((node, dated))
+        self.new_objects.append((node, type in graph.NO_THINGS))
         return node
 
     def _add_aliases(self, node: int, name: str, kind: str | None, aliases: Iterable[str]) -> None:

@@ -155,7 +155,7 @@ class Graph:
     """Episodes x objects. n episodes, m objects, z mentions, t theses.
 
     `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,), `words`
-    (n,), `alive` (n,); `object_ids` (m,), `leads_nowhere` (m,): dates and mere words; `counts` (n, m) sparse: mentions
+    (n,), `alive` (n,); `object_ids` (m,), `leads_nowhere` (m,): dates, states; `counts` (n, m) sparse: mentions
     of an object in an episode, more for a title; `titled` (n, m) sparse 0/1: the object titles the episode;
     `mention_ids` (z,) edge ids in the order of `counts`, 0 if unknown. `derived` caches results by name."""
 
@@ -324,12 +324,6 @@ class Graph:
             if node in self.row_of:
                 changed[self.row_of[node]] = seq
         return self._share_mentions(replace(self, seqs=changed))
-
-    def with_names(self, objects: Sequence[int]) -> Graph:
-        """This graph with some objects that lead on, for they are more than words now."""
-        nowhere = self.leads_nowhere.copy()
-        nowhere[self.column_of.find(np.array(objects, np.int64))] = False
-        return self._share_mentions(replace(self, leads_nowhere=nowhere))
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Graph:
         """This graph with new times for some theses."""

@@ -53,15 +53,14 @@ class Link:
 @dataclass(slots=True)
 class GraphChange:
     """The changes of a batch for the snapshot in memory. All ids are node ids, except edge ids in `unlinked`, the
-    removed edges. `objects`: the new ones, and whether they lead nowhere; `named`: known ones that were only words and
-    are names now. `remade`: kept episodes with other mentions; `retimed`: new validity of theses (id -> begin, end)."""
+    removed edges. `objects`: the new ones, and whether they lead nowhere. `remade`: kept episodes with other mentions;
+    `retimed`: new validity of theses (id -> begin, end)."""
 
     added: list[EpisodeVertex] = field(default_factory=list)
     remade: list[EpisodeVertex] = field(default_factory=list)
     retired: list[int] = field(default_factory=list)
     moved: dict[int, int] = field(default_factory=dict)
     objects: list[tuple[int, bool]] = field(default_factory=list)
-    named: list[int] = field(default_factory=list)
     theses: list[ThesisVertex] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     unlinked: list[int] = field(default_factory=list)

@@ -53,8 +53,6 @@ class Snapshot:
             graph = graph.without_episodes(change.retired)
         if change.added or change.objects or change.theses or change.links:
             graph = graph.with_episodes(change.added, change.objects, change.theses, change.links)
-        if change.named:
-            graph = graph.with_names(change.named)
         if change.unlinked:
             graph = graph.without_links(change.unlinked)
         if change.retimed:

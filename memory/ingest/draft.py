@@ -37,7 +37,7 @@ MAX_LINES = 200_000  # of a document: a book wrapped at 80 columns has 130,000 i
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
     """A document to store, its text in episodes only; or a piece of a long one, with its episodes from number `first`
-    on. `hashes` identify all episodes of the document. `shared`: mentions in its properties and tags. `secrets` were
+    on. `hashes` identify all episodes of the document. `shared`: mentions in its properties. `secrets` were
     removed from it. `left_out` says what was not stored, if anything."""
 
     document: Document
@@ -126,7 +126,7 @@ class Drafting:
                 words.append("things")
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)
-            mentions = tuple(mention_rules.mentions(draft.text, title))
+            mentions = tuple(mention_rules.mentions(draft.text, title, "columns" in document.properties))
             lines = line_maps.find(draft)
             yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=facts, line_map=lines)
 
@@ -148,7 +148,7 @@ class Drafting:
         document = self._document
         if not self._hashes:
             raise InvalidInputError(f"There are no words in {document.uri}.")
-        shared = mention_rules.property_mentions(document.properties, document.tags)
+        shared = mention_rules.property_mentions(document.properties)
         times = dict.fromkeys(at for _, at in document.parts)
         bare = replace(document, text="", turns=(), lines=None, parts=tuple((1, at) for at in times))
         hashes = tuple(self._hashes)

@@ -199,27 +199,33 @@ class Ingestion:
         episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
 
     def _resolve_mentions(self, batch: Sequence[DocumentDraft]) -> None:
-        """Finds or creates the object of every norm in the batch."""
+        """Finds or creates the object of every norm in the batch; one that is sure nowhere is only found. An alias is
+        the object of its note's title."""
         surfaces: dict[str, Mention] = {}
         aliases: dict[str, list[str]] = {}
+        drafted = [*chain(*(chain(*(episode.mentions for episode in one.episodes), one.shared) for one in batch))]
+        for mention in drafted:
+            known_as = surfaces.setdefault(mention.norm, mention)
+            if mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface):
+                surfaces[mention.norm] = mention  # under its full name
         for draft in batch:
-            for mention in chain(*(episode.mentions for episode in draft.episodes), draft.shared):
-                known_as = surfaces.setdefault(mention.norm, mention)
-                is_full = mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface)
-                if is_full or mention.sure > known_as.sure:
-                    surfaces[mention.norm] = replace(mention, sure=mention.sure or known_as.sure)
-            for alias in draft.document.aliases:
-                if mention_rules.norm(alias):
-                    aliases.setdefault(mention_rules.norm(draft.title), []).append(alias)
-        objects = graph.objects_by_norm(self._conn, list(surfaces))
-        self._objects = {name: nodes[0] for name, nodes in objects.items()}
-        named = [node for name, node in self._objects.items() if surfaces[name].sure]
-        self.change.named.extend(graph.name_words(self._conn, named))
-        new = [name for name in surfaces if name not in self._objects]
+            for alias in filter(mention_rules.norm, draft.document.aliases):
+                aliases.setdefault(mention_rules.norm(draft.title), []).append(alias)
+        self._objects = {name: nodes[0] for name, nodes in graph.objects_by_norm(self._conn, list(surfaces)).items()}
+        known = self._objects.keys() | {mention.norm for mention in drafted if mention.sure}
+        titles = {mention_rules.norm(alias): title for title, given in aliases.items() for alias in given}
+        for name in (mention.norm for mention in drafted if mention.titles):
+            titles.pop(name, None)  # a note of its own
+        named = [self._objects[one.norm] for one in drafted if one.sure and one.norm in self._objects]
+        graph.name_values(self._conn, named)
+        unknown = known - self._objects.keys()
+        new = [name for name in surfaces if name in unknown and titles.get(name) not in known]
         first = graph.allocate(self._conn, "node", len(new))
         self._objects.update({name: first + i for i, name in enumerate(new)})
-        kinds = {name: surfaces[name].kind if surfaces[name].sure else graph.WORD for name in new}
-        kinds |= {name: "date" for name in new if mention_rules.is_date(name)}
+        for name, title in titles.items():
+            if title in self._objects:
+                self._objects.setdefault(name, self._objects[title])
+        kinds = {name: "date" if mention_rules.is_date(name) else surfaces[name].kind for name in new}
         graph.insert_objects(
             self._conn,
             [graph.ObjectRow(self._objects[name], surfaces[name].surface, kinds[name]) for name in new],
@@ -309,7 +315,7 @@ class Ingestion:
         self._add_theses(row, episode, former)
 
     def _count_mentions(self, draft: DocumentDraft, episode: Draft) -> tuple[dict[int, int], frozenset[int]]:
-        counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *draft.shared))
+        counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *draft.shared) if m.norm in self._objects)
         return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
 
     def _add_theses(self, row: episodes.EpisodeRow, episode: Draft, former: Mapping[int, FormerSentence]) -> None:
@@ -318,8 +324,9 @@ class Ingestion:
         members: dict[int, set[int]] = defaultdict(set)
         for mention in episode.mentions:
             place = bisect_right(starts, mention.start) - 1
-            if mention.start >= 0 and place >= 0 and mention.start < episode.sentences[place][1]:
-                members[place].add(self._objects[mention.norm])
+            node = self._objects.get(mention.norm)
+            if node and mention.start >= 0 and place >= 0 and mention.start < episode.sentences[place][1]:
+                members[place].add(node)
         for place, (start, end) in enumerate(episode.sentences):
             begin = row.event_from
             if place in former:

@@ -15,7 +15,8 @@ from memory.text.words import index_form
 from memory.time.timestamps import from_wall
 from memory.views import FoundObject, MentionedIn
 
-HIDDEN = ("date", "property", "tag")  # types of objects that are no things
+# Types of objects that are no things; older memories have tags, and words that begin lines.
+HIDDEN = ("date", "property", "state", "tag", "task", "value", "word")
 REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?1 AND (?2 IS NULL OR t <= ?2)"
 LEAST_NAME_CHARS = 3
 LEAST_NOTES = 2  # that mention a thing without facts, to be notable

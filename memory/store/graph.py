@@ -24,14 +24,14 @@ from memory.store.rows import (
     select_ids,
     to_json,
 )
+from memory.text.mentions import STATE, VALUE
 from memory.text.predicates import NAMELESS
 from memory.text.words import strip_accents
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "open")
 """In every array a kind is its place here; in the file its name is stored."""
-WORD = "word"  # type of an object that is named only at the beginning of lines and sentences, where any word may be
-NO_THINGS = ("date", WORD)  # types of objects that lead nowhere
+NO_THINGS = ("date", STATE)  # types of objects that lead nowhere
 OWNER_NAME = 0.5  # confidence of the owner's names, which ranks namesakes first
 
 
@@ -336,10 +336,10 @@ def object_type(conn: Connection, object: int) -> str | None:
     return type
 
 
-def name_words(conn: Connection, objects: Sequence[int]) -> list[int]:
-    """Makes names of those of these objects that were only words at the beginning of lines; returns these."""
-    query = f"UPDATE object SET type = 'name' WHERE type = '{WORD}' AND node_id IN {LISTED} RETURNING node_id"
-    return [node for (node,) in conn.execute(query, (id_list(objects),)).fetchall()]
+def name_values(conn: Connection, objects: Sequence[int]) -> None:
+    """Makes names of those of these objects that were only the values of facts."""
+    query = f"UPDATE object SET type = 'name' WHERE type = '{VALUE}' AND node_id IN {LISTED}"
+    conn.execute(query, (id_list(objects),))
 
 
 def set_object_type(conn: Connection, object: int, type: str) -> None:

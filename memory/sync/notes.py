@@ -44,7 +44,7 @@ def draft_note(note: Any, rules: bool) -> DocumentDraft:
     drafts = tuple(
         _draft_passage(document, passage, number, is_titled, rules) for number, passage in enumerate(passages)
     )
-    shared_mentions = tuple(mention_rules.property_mentions(document.properties, document.tags))
+    shared_mentions = tuple(mention_rules.property_mentions(document.properties))
     return DocumentDraft(document, title, drafts, shared_mentions, tuple(draft.sha256 for draft in drafts))
 
 
@@ -55,7 +55,7 @@ def _draft_passage(document: Document, passage: Any, number: int, is_titled: boo
     draft = Draft(
         passage["title"], text, passage["line"], passage["end_line"], at, from_wall(passage["until"]),
         passage["speaker"], tuple(passage["refs"]), passage["sha"], spans,
-        tuple(mention_rules.mentions(text, title)), turns=turns,
+        tuple(mention_rules.mentions(text, title, "columns" in document.properties)), turns=turns,
     )  # fmt: skip
     if not rules:
         return draft

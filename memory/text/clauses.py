@@ -230,7 +230,7 @@ def _names(text: str) -> list[tuple[str, str]]:
     return [
         (word, mention.surface)
         for mention in mentions(text)
-        if not is_date(mention.norm) and mention.kind != "tag"
+        if not is_date(mention.norm)
         for word in WORD.findall(mention.surface)
         if len(fold(word)) > 1 and word[0].isupper() and word.lower() not in _WEEKDAYS
     ]

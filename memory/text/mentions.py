@@ -1,12 +1,12 @@
 """The objects that a passage mentions, found by rules: no model, no dictionary, no network.
 
 Mentions depend only on the passage and its source's properties, never on the rest of the memory: reading the same texts
-in any order gives the same graph."""
+in any order finds the same."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from memory.text.languages import ENGLISH, alternatives, guess_language, languag
 from memory.text.words import TASK_DAYS, TASK_STATES, UNSPACED, drop_optional_accents
 from memory.time.dates import CalendarDate, find_dates
 
+HEADINGS = " › "  # between the headings of a title
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
 _PLANET = "Mars"  # a month only in "5 Mars 2024"
@@ -34,7 +35,9 @@ _NAME = re.compile(
 )
 _BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # ends a name
+TASK, STATE, VALUE = "task", "state", "value"  # types of objects that a fact has and that are no names
 _MAIL_TIMES = ("date", "sent")
+_NO_THINGS = (ENTRY_VERSIONS, "columns", "aliases", "alias", "tags", "tag")  # properties
 _HEAD = re.compile(r"\A(?:(?:From|To|Cc|Bcc|Subject|Date|Reply-To|Sent): .*(?:\n|\Z)){2,}")  # of a mail
 _HEAD_LABEL = re.compile(r"^[\w-]+(?=:)", re.MULTILINE)
 # What outlines write before the words of a task, and before its due dates.
@@ -46,15 +49,12 @@ _TASK_MARK = re.compile(
 _TABLE_HEAD = re.compile(r"^[ \t]*\|.*(?=\n[ \t]*\|[ \t:|+-]*-[ \t:|+-]*$)", re.MULTILINE)
 _SETTING = re.compile(r"(?<!\S)[A-Z-]+=[\w,+-]+(?:;[A-Z-]+=[\w,+-]+)+")  # a rule of a calendar: FREQ=WEEKLY;BYDAY=TU
 _ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+")  # of a time: 08:45 Europe/Stockholm
-_LABEL_END = re.compile(r"(?: \([^()\n]*\))?:")  # of a field: "Phone:", "Phone (mobile):"
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
-_BEFORE_TASK = re.compile(r"\[.\][ \t]+\Z")
 MIN_WRAPPED_CHARS = 40  # before a name that goes on in the next line
 MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
 _TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
-_TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{2,80})[\"”“»]|(?<![\w*])[*_]([^*_\n]{2,80})[*_](?![\w*])")
 _QUOTES = re.compile('["“„«*_]')
@@ -74,9 +74,10 @@ _NUMBERS = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An object in a text: `start`, `end` are character offsets, -1 outside the text. `kind` is name | link | tag |
+    """An object in a text: `start`, `end` are character offsets, -1 outside the text. `kind` is name | link |
     email | title | date | property. `titles`: the object is the title of the passage. `sure`: it is more than a word
-    with a capital at the beginning of lines and sentences, which names something only if another mention is sure."""
+    with a capital at the beginning of lines and sentences, which is an object only where the memory knows one of that
+    name."""
 
     surface: str
     norm: str
@@ -108,12 +109,13 @@ def is_date(name: str) -> bool:
     return _ISO_DATE.fullmatch(name) is not None
 
 
-def mentions(text: str, title: str = "") -> list[Mention]:
+def mentions(text: str, title: str = "", in_columns: bool = False) -> list[Mention]:
     """The objects that `text` and its `title` mention, title first, then by position. A part of a longer name in the
-    same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one."""
+    same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one. `in_columns`: the text is rows
+    of data, in which a number is no year."""
     collected = list(_find_in_title(title)) if title else []
     taken: list[tuple[int, int]] = []
-    for mention in (*_find_marked(text), *_find_date_mentions(text), *_find_caseless(text)):
+    for mention in (*_find_marked(text), *_find_date_mentions(text, in_columns), *_find_caseless(text)):
         if not any(start < mention.end and mention.start < end for start, end in taken):
             taken.append((mention.start, mention.end))
             collected.append(mention)
@@ -122,55 +124,77 @@ def mentions(text: str, title: str = "") -> list[Mention]:
     return _join_short_forms(sorted(collected, key=lambda m: (m.start, m.end)))
 
 
-def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
-    """The objects in frontmatter or headers: short string values, and tags. A key or the head of a
-    column names no thing, nor does the time of a mail."""
+def property_mentions(properties: Mapping[str, Any]) -> list[Mention]:
+    """The objects in frontmatter or headers: values that are links, addresses or written as names. A key, a tag or the
+    head of a column names no thing, nor does the time of a mail; an alias is another name of the note."""
     collected = []
     is_mail = "from" in properties
     for key, value in properties.items():
-        if key in (ENTRY_VERSIONS, "columns") or (is_mail and key in _MAIL_TIMES):
+        if key in _NO_THINGS or (is_mail and key in _MAIL_TIMES):
             continue
         for item in value if isinstance(value, (list, tuple)) else (value,):
             surface = str(item).strip()
             link = _WIKILINK.fullmatch(surface)
+            address = _EMAIL.search(surface)
+            if address:
+                collected.append(Mention(address[0], address[0].casefold(), "email"))
+                surface = surface[: address.start()].strip(' <"')
             surface = link.group(1).strip() if link else surface
-            if 0 < len(surface) <= MAX_NAME_CHARS and (any(c.isalpha() for c in surface)) and norm(surface):
+            if 0 < len(surface) <= MAX_NAME_CHARS and (link or any(map(str.isupper, surface))) and norm(surface):
                 collected.append(Mention(surface, norm(surface), "property"))
-    collected.extend(Mention(tag, norm(tag), "tag") for tag in tags if norm(tag))
     return collected
 
 
 def title_names(title: str) -> list[str]:
-    """The names in a title: the title, the title without "(film)", and the last part of a path of headings."""
+    """The names in a title: without "(film)", and the title."""
     bare = _PARENTHESIS.sub("", title).strip()
     return list(dict.fromkeys(name for name in (bare, title.strip()) if name))
 
 
 def _find_in_title(title: str) -> Iterator[Mention]:
-    names = title_names(title)
-    for name in names:
-        if norm(name) and len(name) <= MAX_NAME_CHARS:
-            yield Mention(name, norm(name), "name", titles=True)
-    for mention in _find_name_mentions(names[0] if names else "", []):
-        if mention.norm != norm(names[0]):
-            yield Mention(mention.surface, mention.norm, mention.kind)
+    """The objects of a title. In a path of headings the note has its name whatever that is, the last heading only if
+    it is a name and nothing else; a date is one however it is written."""
+    name, _, heading = title.partition(HEADINGS)
+    names = title_names(name)
+    dated = next((date for date in find_dates(name) if name.strip() == name[date.start : date.end]), None)
+    if dated is not None:
+        yield Mention(name, dated.iso(), "date", titles=True)
+    else:
+        fit = (name for name in names if norm(name) and len(name) <= MAX_NAME_CHARS)
+        yield from (Mention(name, norm(name), "name", titles=True) for name in fit)
+    heading = heading.rpartition(HEADINGS)[2]
+    for part in (names[0] if names else "", heading):
+        for mention in _find_name_mentions(part, []):
+            if mention.norm != norm(name):
+                is_whole = mention.sure and mention.norm == norm(heading)
+                yield replace(mention, start=-1, end=-1, titles=is_whole)
 
 
 def _find_marked(text: str) -> Iterator[Mention]:
-    """Objects that the writer marked: links, tags, addresses, quoted titles."""
+    """Objects that the writer marked: links, addresses, quoted titles."""
     for match in _WIKILINK.finditer(text):
         target = match.group(1).strip()
         if norm(target):
             yield Mention(target, norm(target), "link", match.start(), match.end())
-    for match in _TAG.finditer(text) if "#" in text else ():  # a search without result takes a tenth of a millisecond
-        yield Mention(match.group(1), norm(match.group(1)), "tag", match.start(), match.end())
-    for match in _EMAIL.finditer(text) if "@" in text else ():
+    for match in _EMAIL.finditer(text) if "@" in text else ():  # a search without result takes a tenth of a millisecond
         yield Mention(match.group(), match.group().casefold(), "email", match.start(), match.end())
     for match in _QUOTED.finditer(text) if _QUOTES.search(text) else ():
         surface = (match.group(1) or match.group(2)).strip(" ,.;:!?")
         words = surface.split()
         if 1 <= len(words) <= 10 and (surface[:1].isupper() or surface[:1].isdigit()) and norm(surface):
-            yield Mention(surface, norm(surface), "title", match.start(), match.end())
+            place = match.start() + match[0].index(surface)
+            named = is_name(surface) and (len(words) > 1 or _is_name(text, surface, place))
+            yield Mention(surface, norm(surface), "title", match.start(), match.end(), sure=named)
+
+
+def is_name(value: str) -> bool:
+    """Whether a value is written as a name: a link, or a few words that begin with capitals, short ones aside."""
+    words = value.split()
+    return value.startswith("[[") or (
+        0 < len(words) <= 5
+        and words[0][:1].isupper()
+        and all(word[:1].isupper() or not word[:1].isalpha() or len(word) < 4 for word in words)
+    )
 
 
 def _find_caseless(text: str) -> Iterator[Mention]:
@@ -211,10 +235,10 @@ def _compile_addresses() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
     )
 
 
-def _find_date_mentions(text: str) -> Iterator[Mention]:
+def _find_date_mentions(text: str, in_columns: bool) -> Iterator[Mention]:
     """Dates as objects, named by their ISO form at their precision."""
     for date in find_dates(text):
-        if not date.month and text[max(0, date.start - 1) : date.start] == "-":
+        if not date.month and (in_columns or text[max(0, date.start - 1) : date.start] == "-"):
             continue  # "form-1099"
         if not date.name or _is_month(date):
             yield Mention(text[date.start : date.end], date.iso(), "date", date.start, date.end)
@@ -254,6 +278,8 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
             surface = rest
             if not surface:
                 break
+        while " " in surface and _strip_word(surface.rpartition(" ")[2]) in common and not surface.endswith(" I"):
+            surface = surface.rpartition(" ")[0]
         surface = _POSSESSIVE.sub("", surface.strip())
         if not surface or len(surface) > MAX_NAME_CHARS or not any(map(str.isalpha, surface)):
             continue
@@ -261,47 +287,21 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
         if any(a < end and start < b for a, b in taken):
             continue
         key = norm(surface)
-        if len(key) > 1 and key not in common and not _only_begins(text, surface, start):
-            yield Mention(surface, key, "name", start, end, sure=_is_sure(text, surface, start, language))
+        if len(key) > 1 and key not in common:
+            yield Mention(surface, key, "name", start, end, sure=_is_name(text, surface, start))
 
 
-def _is_sure(text: str, word: str, start: int, language: str) -> bool:
-    """Whether a name has its capital not only from its place: it is of several words, has another capital, is not
-    at the beginning of a line or sentence everywhere in the text, is all of an item or cell, or is what a verb is about
-    ("Ana is allergic to nuts"). A word with a number is one word."""
+def _is_name(text: str, word: str, start: int) -> bool:
+    """Whether a name has its capital not only from its place: it is of several words, has another capital, or is
+    somewhere in the text not at the beginning of a line or sentence. A word with a number is one word."""
     first, _, rest = word.partition(" ")
-    if not first[1:].islower() or (rest and not rest.isdigit()) or not _begins_unit(text, start):
-        return True
-    onward = _compile_onward(language)
-    if onward is not None and onward.match(text, start + len(word)):
+    if not (first[1:].islower() or first.isupper()) or (rest and not rest.isdigit()) or not _begins_unit(text, start):
         return True
     return not all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{re.escape(word)}\b", text))
 
 
 def _begins_unit(text: str, start: int) -> bool:
     return _BEFORE_UNIT.search(text, max(0, start - MAX_LIST_MARK), start) is not None
-
-
-@cache
-def _compile_onward(language: str) -> re.Pattern[str] | None:
-    """What follows a name at the beginning of a line: the end, or a verb; None in a language without these."""
-    verbs = alternatives("telling", "holds", language=language)
-    others = "|".join(sorted(word_set("facts", "third_person", language=language)))
-    return re.compile(rf"[^\S\n]*(?:[\n|]|\Z)|[^\S\n]+(?:{verbs}|{others})\b") if verbs else None
-
-
-def _only_begins(text: str, word: str, start: int) -> bool:
-    """Whether a single word has its capital from its place and is no name: it begins a line or sentence, as do
-    all of its kind in the text; and it is a label, begins a task that goes on in small letters, or is elsewhere in
-    the text without the capital. Another item does not tell "Make a list" from "Ana is allergic to nuts"."""
-    if not word.isalpha() or word.isupper() or not _begins_unit(text, start):
-        return False
-    rest = text[start + len(word) : start + len(word) + 3]
-    goes_on = rest[:1] in " ," and rest.strip(" ,").islower()
-    begins_task = goes_on and _BEFORE_TASK.search(text, max(0, start - MAX_LIST_MARK), start)
-    if not (_LABEL_END.match(text, start + len(word)) or begins_task or re.search(rf"\b{word.lower()}\b", text)):
-        return False
-    return all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{word}\b", text))
 
 
 def _strip_marks(text: str) -> str:

@@ -20,6 +20,7 @@ from memory.facts.rules.validity import read_begin
 from memory.nouns import SOURCE_CODE, Modality
 from memory.text.clauses import ASKS, SUPPOSES
 from memory.text.languages import alternatives
+from memory.text.mentions import STATE, TASK, VALUE, is_name
 
 NO_HEADINGS = Headings()
 
@@ -54,13 +55,18 @@ def extract_by_rules(
     if told:  # the owner's own word, wherever it was said
         relations = [replace(fact, by_place=False) for fact in relations]
         relations += [_with_mood(text, fact, at) for fact in told_facts(cut)]
-    relations += tasks.task_facts(cut)
+    of_tasks = [*tasks.task_facts(cut)]
+    relations += of_tasks
     relations += tasks.inline_facts(cut, places.note)
     if first:
         relations += people.people_facts(cut, "" if of_owner or speaker or is_talk else places.note, properties)
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         relations = [fact for fact in relations if fact.subject != OWNER or attribute_of(fact.predicate) != "name"]
-    objects = [ExtractedObject(fact.object, "person") for fact in relations if person_of(fact.predicate) in FAMILY]
+    kinds = {fact.object: VALUE for fact in relations if fact.by_place and not is_name(fact.object)}
+    kinds |= {fact.subject: TASK for fact in of_tasks}
+    kinds |= {fact.object: STATE for fact in of_tasks if fact.predicate == "status"}
+    kinds |= {fact.object: "person" for fact in relations if person_of(fact.predicate) in FAMILY}
+    objects = [ExtractedObject(name, kind) for name, kind in kinds.items()]
     return Extraction(tuple(_unique(relations)), (), tuple(objects))
 
 

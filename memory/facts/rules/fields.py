@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Line, Passage, read_lines
-from memory.facts.rules.phrases import Span, clean, is_name, trim, value_kind
+from memory.facts.rules.phrases import Span, clean, trim, value_kind
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.tasks import HEADLINE, PLANNED
 from memory.facts.rules.validity import ValidValue, read_values
 from memory.text.languages import word_set
+from memory.text.mentions import is_name
 from memory.text.sentences import sentences
 from memory.text.task_marks import PLACEHOLDER
 from memory.text.words import EVENT_RECURS, EVENT_TIME

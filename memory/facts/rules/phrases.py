@@ -57,16 +57,6 @@ def value_kind(value: str) -> str:
     return "word"
 
 
-def is_name(value: str) -> bool:
-    """Whether a value is written as a name: a link, or a few words that begin with capitals, short ones aside."""
-    words = value.split()
-    return value.startswith("[[") or (
-        0 < len(words) <= 5
-        and words[0][:1].isupper()
-        and all(word[:1].isupper() or not word[:1].isalpha() or len(word) < 4 for word in words)
-    )
-
-
 def names_log_entry(heading: str) -> bool:
     """Whether a heading names an entry of a log or a changelog: dates, weekdays and versions, and no other word."""
     rest = heading

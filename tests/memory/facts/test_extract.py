@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -184,6 +185,27 @@ def test_an_item_that_cannot_be_is_dropped_alone(spoilt: dict[str, Any], reason:
     telling, dropped = told(answer(facts=[triple(**spoilt), triple(object="Utrecht", quote="she lived in Utrecht")]))
     assert [one.object for one in telling.relations] == ["Utrecht"]
     assert dropped == [f"fact: {reason}"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "object", "is_taken"),
+    [
+        ("Her sister Petra lives in Oslo", "Oslo", False),
+        ("Mira's brother Tom lives in Oslo", "Oslo", False),
+        ("She does not live in Oslo", "Oslo", False),
+        ("She never lived in Oslo", "Oslo", False),
+        ("She no longer lives in Oslo", "Oslo", False),
+        ("She lives in Oslo, and Tom lives in Bonn", "Oslo", True),
+        ("The sculptor Mira lives in Oslo", "Oslo", True),
+        ("Since 2019 Mira lives in Oslo", "Oslo", True),
+    ],
+)
+def test_a_name_before_the_verb_is_the_subject_and_a_denial_makes_no_fact(
+    sentence: str, object: str, is_taken: bool
+) -> None:
+    note = replace(episode(f"{sentence}."), title="Mira")
+    read, _ = told(answer(facts=[triple(object=object, quote=sentence, valid_from=None)]), note)
+    assert [fact.object for fact in read.relations] == [object] * is_taken
 
 
 def test_a_quote_of_another_episode_proves_nothing() -> None:
