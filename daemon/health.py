@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.config.file import describe_exposure
 from daemon.config.settings import SettingsError, describe_ignored
 from daemon.paths import Paths
-from daemon.terminal import count, list_sync_problems
+from daemon.terminal import count, list_replica_problems, list_sync_problems
 
 if TYPE_CHECKING:
     from daemon.client.client import Client
@@ -66,6 +66,7 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     yield from check_place("models", _models(client))
     yield from check_place("night", _night(now))
     yield from check_place("sync", list_sync_problems(now.sync) if now.sync else ())
+    yield from check_place("replica", list_replica_problems(now.replica) if now.replica else ())
 
 
 def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:

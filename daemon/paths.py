@@ -94,6 +94,11 @@ class Paths:
         return self.data / "sync.json"
 
     @property
+    def replica(self) -> Path:
+        """The address of the memory's replica, if it has one."""
+        return self.data / "replica.json"
+
+    @property
     def ballast(self) -> Path:
         """A file of zeros that is given up when the disk is full."""
         return self.data / "ballast"

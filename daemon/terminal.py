@@ -118,6 +118,8 @@ def list_problems(now: wire.Status) -> Iterator[str]:
         yield f"The last backup failed: {now.upkeep.backup_problem}; once more: pal backup"
     if now.sync:
         yield from list_sync_problems(now.sync)
+    if now.replica:
+        yield from list_replica_problems(now.replica)
 
 
 def describe_sync(state: wire.Sync) -> str:
@@ -140,6 +142,24 @@ def list_sync_problems(state: wire.Sync) -> Iterator[str]:
                 f"The files of {computer.name} may still have text that was forgotten, until it synchronises (last"
                 f" {computer.at.astimezone():%Y-%m-%d}). If it is gone for good: pal sync forget {computer.name}"
             )
+
+
+def describe_replica(state: wire.Replica) -> str:
+    """The replica, in a line."""
+    at = f", complete at {state.at.astimezone():%Y-%m-%d %H:%M:%S}" if state.at else ", not complete yet"
+    return f"{state.address}{at}"
+
+
+def list_replica_problems(state: wire.Replica) -> Iterator[str]:
+    """What keeps the replica from being written, and what it has that was forgotten."""
+    if state.problem:
+        yield f"Not replicated: {state.problem}. To end the replica: pal replicate stop"
+    if state.forgotten_until:
+        until = state.forgotten_until.astimezone()
+        yield (
+            f"{state.address} has text that was forgotten since, until {until:%Y-%m-%d}. To remove it there now:"
+            " pal replicate renew"
+        )
 
 
 def title_of(question: str) -> str:

@@ -1,4 +1,5 @@
-"""The daemon itself: its state, the models and embedders it uses, the page in the browser, the shared folder."""
+"""The daemon itself: its state, the models and embedders it uses, the page in the browser, the shared folder and
+the replica."""
 
 from __future__ import annotations
 
@@ -55,6 +56,7 @@ def status(services: Services) -> wire.Status:
         failed_total=failed_total,
         preparing=services.embedding.describe(),
         sync=services.syncing.state(),
+        replica=services.replication.state(),
     )
 
 
@@ -153,6 +155,27 @@ def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.Sync:
         raise NotFoundError(f"{folder} is not watched. The watched folders: pal watch list")
     services.syncing.allow(path, allowed)
     return _state(services)
+
+
+def replicate(services: Services, address: str, goes_on: bool) -> wire.Replica:
+    services.replication.begin(address, goes_on)
+    return _replica(services)
+
+
+def renew_replica(services: Services) -> wire.Replica:
+    services.memory.forgetting.clear_unused(services.writer.write)  # a copy of the file has its unused parts, too
+    services.replication.renew()
+    return _replica(services)
+
+
+def stop_replica(services: Services) -> None:
+    services.replication.stop()
+
+
+def _replica(services: Services) -> wire.Replica:
+    state = services.replication.state()
+    assert state is not None  # it was begun
+    return state
 
 
 def _state(services: Services) -> wire.Sync:

@@ -23,6 +23,7 @@ from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
 from daemon.jobs.night import Learning, NightlyJob
+from daemon.jobs.replication import Replication
 from daemon.jobs.schedule import Schedule
 from daemon.jobs.syncing import Syncing
 from daemon.jobs.tasks import Tasks
@@ -70,6 +71,7 @@ class Services:
     disk: Disk
     schedule: Schedule
     syncing: Syncing
+    replication: Replication
     plugins: Plugins
     own: tuple[Path, ...]  # what is the daemon's own, and never read
     activity: Activity

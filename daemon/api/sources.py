@@ -121,9 +121,9 @@ async def forget(
     if retired:
         if (object, episode, fact) != (None, None, None):
             raise InvalidInputError("Retired text is forgotten as a whole, or that of a source or folder.")
-        return await services.work(partial(_forget_retired, services, source or ""))
+        return services.replication.add_copy(await services.work(partial(_forget_retired, services, source or "")))
     unit = partial(_forget_one, services.memory, services.backups, source, object, episode, fact)
-    return services.erasing.watch(await services.write(unit))
+    return services.replication.add_copy(services.erasing.watch(await services.write(unit)))
 
 
 def _forget_one(
@@ -169,7 +169,8 @@ def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    return replace(erasing.forget(job).result(), copies=date_copies(copies))
+    gone = replace(erasing.forget(job).result(), copies=date_copies(copies))
+    return services.replication.add_copy(gone)
 
 
 def _forget_retired(services: Services, under: str) -> wire.Forgotten:

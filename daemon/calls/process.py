@@ -104,6 +104,19 @@ class ProcessCalls(Calls):
     def allow_sync(self, folder: Path, allowed: bool = True) -> wire.Sync:
         """Let facts and answers from a watched folder go to the other computers, or no longer."""
 
+    @call("POST", "/replica", slow=True)
+    def replicate(self, address: str, goes_on: bool = False) -> wire.Replica:
+        """Keep a replica of the memory in a folder, at sftp:// or at s3://. An address that has a replica is refused
+        unless `goes_on`: then this memory takes its place."""
+
+    @call("POST", "/replica/renew", slow=True)
+    def renew_replica(self) -> wire.Replica:
+        """Remove all earlier states of the memory from the replica, and so what was forgotten."""
+
+    @call("POST", "/replica/stop")
+    def stop_replica(self) -> None:
+        """Keep the replica no longer; what is there stays."""
+
     @call("POST", "/stop")
     def stop(self) -> None:
         """End the daemon."""

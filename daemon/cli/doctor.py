@@ -1,4 +1,4 @@
-"""pal doctor, sync: what is wrong, and the command that fixes it; one memory on several computers."""
+"""pal doctor: what is wrong, and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import click
 
 from daemon import health, wire
 from daemon.cli import output
-from daemon.cli.options import json_command, json_option, require_folder
+from daemon.cli.options import json_command
 from daemon.cli.session import WITHOUT_OFFLINE, Session
 from daemon.cli.show import describe_upkeep, night, print_suspects
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.client.starting import explain_failure
 from daemon.health import FIXES, HealthCheck, check_place
-from daemon.terminal import count, describe_sync, list_sync_problems
+from daemon.terminal import count
 
 WIDTH = 100
 NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
@@ -206,94 +206,3 @@ def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
             yield f"To have it gone: pal forget --source {shlex.quote(uri)}; save again what is still true."
     if questions:
         yield "Questions go with what they were answered from, when that is forgotten."
-
-
-MARKER = "palimpsest-sync"  # as in memory.sync.folder, which a client does not import
-KEEP_WORDS = "Whoever has these words and the folder can read it. Keep them where you keep passwords."
-
-
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def sync(ctx: click.Context) -> None:
-    """Make this memory and those on your other computers agree.
-
-    Without a command it synchronises now and shows the computers.
-    """
-    if ctx.invoked_subcommand is None:
-        session = ctx.ensure_object(Session)
-        session.show(session.client.sync(), _print_sync)
-
-
-@sync.command("init")
-@click.argument("folder", type=click.Path(path_type=Path))
-@json_command
-def sync_init(session: Session, folder: Path) -> None:
-    """Synchronise through FOLDER, which Syncthing, Dropbox, git or a USB stick carries to your other computers.
-
-    The first computer makes a key and shows its twelve words; every other one asks for them.
-    """
-    folder, words = folder.expanduser().absolute(), ""
-    if (folder / MARKER).exists():
-        if not sys.stdin.isatty():
-            words = sys.stdin.readline().strip()
-        else:
-            words = str(click.prompt("The twelve words that the other computer showed", err=True))
-    begun = session.client.begin_sync(folder, words)
-    if session.shows_json(begun):
-        return
-    if begun.words:
-        output.print_text(f"The key of {folder}:\n\n  {begun.words}\n\n{KEEP_WORDS}")
-        output.say(
-            "On every other computer: pal sync init with the same folder. To see the words again: pal sync words"
-        )
-    _print_sync(begun.sync)
-
-
-@sync.command("words")
-@json_command
-def sync_words(session: Session) -> None:
-    """Show the words of the key, for another computer."""
-    words = session.client.sync_words()
-    session.show({"words": words}, words)
-
-
-@sync.command("forget")
-@click.argument("machine")
-@json_command
-def sync_forget(session: Session, machine: str) -> None:
-    """Remove the computer MACHINE from the folder. What it stated stays.
-
-    Whoever has that computer still knows the words. If it is not yours any more, begin another folder on each of yours,
-    and delete this one.
-    """
-    session.show(session.client.forget_computer(machine), _print_sync)
-
-
-@sync.command("allow")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--no", "refused", is_flag=True, help="Not any more.")
-@json_command
-def sync_allow(session: Session, folder: Path, refused: bool) -> None:
-    """Let text of a watched FOLDER go to your other computers.
-
-    That is the facts that a language model read in it, and answers that cite it. Without this only those of folders
-    with the policy `any` go there. Its files are carried by your own program.
-    """
-    state = session.client.allow_sync(require_folder(folder), not refused)
-    what = "stays here" if refused else "goes to your other computers"
-    session.show(state, f"Text of {folder} {what}.")
-
-
-def _print_sync(state: wire.Sync) -> None:
-    output.print_text(describe_sync(state))
-    rows = [
-        (
-            f"  {computer.name}",
-            "this one" if computer.name == state.machine else f"last change {computer.at.astimezone():%Y-%m-%d %H:%M}",
-        )
-        for computer in state.computers
-    ]
-    output.print_table(rows)
-    for problem in list_sync_problems(state):
-        output.print_text(f"  {problem}")

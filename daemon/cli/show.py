@@ -255,3 +255,5 @@ def print_copies(gone: wire.Forgotten) -> None:
     if gone.copies:
         output.print_text("Still in these copies of the memory, which are yours to delete:")
         output.print_table((f"  {copy.path}", local_time(copy.at)) for copy in gone.copies)
+    if any("://" in copy.path for copy in gone.copies):
+        output.say("To remove it from the replica now: pal replicate renew")

@@ -19,7 +19,7 @@ from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
 from daemon.cli.show import describe_folder, describe_upkeep, night
 from daemon.client.client import DaemonDownError
-from daemon.terminal import count, describe_sync, list_problems, size
+from daemon.terminal import count, describe_replica, describe_sync, list_problems, size
 
 WATCH_SECONDS = 1.0  # between two looks
 
@@ -137,6 +137,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
         "Read": reading(state) if state else "",
         "Search": now.preparing,
         "Sync": describe_sync(now.sync) if now.sync else "",
+        "Replica": describe_replica(now.replica) if now.replica else "",
         "Erasing": _describe_erasing(now.erasing) if now.erasing else "",
     }
     output.print_table((title, text.removeprefix(", ")) for title, text in rows.items() if text)

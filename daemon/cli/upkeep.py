@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from daemon import wire
+from daemon import litestream, wire
 from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.output import follow_progress
@@ -54,15 +55,21 @@ def check(session: Session) -> None:
 
 @click.command()
 @click.argument("backup", required=False, type=click.Path(path_type=Path))
+@click.option("--from", "address", metavar="ADDRESS", help="The replica at ADDRESS, as of `pal replicate to`.")
 @click.option("--list", "only_list", is_flag=True, help="Only list the backups, the newest first.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_command
-def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
-    """Replace the memory with a backup.
+def restore(session: Session, backup: Path | None, address: str | None, only_list: bool, yes: bool) -> None:
+    """Replace the memory with a backup or a replica.
 
     BACKUP is a file; by default the newest of the backup folder. It is verified first. The replaced memory is kept
     with the backups. The daemon must not run: pal daemon stop
     """
+    if address is not None:
+        if backup or only_list:
+            raise click.UsageError("Give --from ADDRESS or a BACKUP, not both.")
+        _restore_replica(session, litestream.read_address(address), yes)
+        return
     there = _backups(session.paths.backups)
     if only_list:
         backups = [{"path": str(file), "at": _written(file).isoformat()} for file in there]
@@ -77,12 +84,29 @@ def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -
     if not yes:
         question = f"Restore {_describe(chosen)}? Forgotten notes are back, and newer ones are missing."
         output.confirm(question, "restore", "Nothing was changed.")
-    kept = _restore(session, chosen)
-    if session.shows_json({"restored": str(chosen), "kept": str(kept) if kept.exists() else None}):
-        return
-    output.print_text(f"Restored {chosen}.")
+    _report_restored(session, str(chosen), _restore(session, chosen))
+
+
+def _restore_replica(session: Session, address: str, yes: bool) -> None:
+    if not yes:
+        output.confirm(f"Restore {display_safe(address, line=True)}?", "restore", "Nothing was changed.")
+    private_folder(session.paths.data)
+    with tempfile.TemporaryDirectory(dir=session.paths.data) as folder:
+        file = Path(folder) / "memory.db"
+        litestream.restore(address, file)
+        kept = _restore(session, file)
+    if not _report_restored(session, address, kept):
+        output.say(f"If the other computer is gone, go on with its replica here: pal replicate to {address} --yes")
+
+
+def _report_restored(session: Session, name: str, kept: Path) -> bool:
+    """Shows what was restored; whether as JSON."""
+    if session.shows_json({"restored": name, "kept": str(kept) if kept.exists() else None}):
+        return True
+    output.print_text(f"Restored {name}.")
     if kept.exists():
         output.print_text(f"What it replaced is kept, yours to delete: {kept}")
+    return False
 
 
 def _restore(session: Session, backup: Path) -> Path:

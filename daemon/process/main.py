@@ -145,6 +145,7 @@ class Daemon:
         from daemon.jobs.models import Models
         from daemon.jobs.night import Learning, NightlyJob
         from daemon.jobs.opening import OWN, open_memory
+        from daemon.jobs.replication import Replication
         from daemon.jobs.syncing import Syncing
         from daemon.jobs.tasks import Tasks
         from daemon.jobs.upkeep import Upkeep
@@ -208,6 +209,8 @@ class Daemon:
             self.memory, self.writer, self.paths, self.settings.disk, self.activity.publish,
             give_up=self._give_up, go_on=self._go_on,
         )  # fmt: skip
+        self.replication = Replication(self.memory, self.paths)
+        self.memory.forgetting.around_wipe = self.replication.paused
         self.schedule = self._schedule()
         self.syncing = Syncing(self.memory, self.writer, self.paths.sync)
         self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = self.schedule.run_later
@@ -230,6 +233,7 @@ class Daemon:
             disk=self.disk,
             schedule=self.schedule,
             syncing=self.syncing,
+            replication=self.replication,
             plugins=plugins,
             own=self.paths.all(),
             activity=self.activity,
@@ -255,6 +259,7 @@ class Daemon:
         schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
+        schedule.add("replica", self.replication.look, watch.root_check_s or 30)
         schedule.add("rest", self._rest, REST_SECONDS)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
@@ -316,6 +321,7 @@ class Daemon:
             self.erasing.resume()
             self.watcher.start()
             self.embedding.resume()
+            self.replication.look()
             self.syncing.start()
             self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
         except Exception as error:
@@ -378,6 +384,7 @@ class Daemon:
     def stop(self) -> None:
         """Closes the memory and removes the daemon's address."""
         self.services.close()
+        self.replication.close()
         self.memory.close()
         if self._address:
             self._address.remove()

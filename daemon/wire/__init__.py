@@ -57,7 +57,7 @@ MODULES = {
     " Tag SecretPlacesReply KeptNote Agent AgentUndone Captured",
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
     "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
-    "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Sync"
+    "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica Sync"
     " SyncComputer SyncBegun",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.

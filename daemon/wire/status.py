@@ -147,6 +147,17 @@ class SyncBegun:
 
 
 @dataclass(frozen=True, slots=True)
+class Replica:
+    """The replica of the memory. `at` is when it was last seen to have everything, `problem` why it cannot be written.
+    Until `forgotten_until` it has states of the memory with text that was forgotten since."""
+
+    address: str
+    at: datetime | None = None
+    problem: str = ""
+    forgotten_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """`queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a sentence about the
     better search that is being prepared, if it is."""
@@ -174,6 +185,7 @@ class Status:
     failed_total: int = 0
     preparing: str = ""
     sync: Sync | None = None
+    replica: Replica | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ expires. Every call is on the disk when it returns; `wipe` also removes the word
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -40,6 +40,7 @@ class Forgetting:
         self._state = state
         self._store = state.store
         self.unwiped_because = ""  # why the last try to wipe forgotten words from the disk failed
+        self.around_wipe: Callable[[], AbstractContextManager[None]] = nullcontext  # pauses who else reads the log
 
     count_retired = read_by(past.count_retired)
 
@@ -110,11 +111,14 @@ class Forgetting:
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
         """Empties the log, which removes forgotten text from the disk; "" on success, else why it failed within
         `seconds`. Until then the memory notes it (`unwiped_since`)."""
-        deadline = time.monotonic() + seconds
+        with self.around_wipe():
+            return self._wipe(time.monotonic() + seconds, min(seconds, PATIENCE_SECONDS))
+
+    def _wipe(self, deadline: float, patience: float) -> str:
         while True:
             try:
                 with self._state.write_lock, self._store.making_room():
-                    self._store.checkpoint(min(seconds, PATIENCE_SECONDS))
+                    self._store.checkpoint(patience)
                     self._store.write(set_meta, forget.UNWIPED, None)
                 self.unwiped_because = ""
                 return ""

@@ -33,7 +33,7 @@ from memory.store.connect import (
     driver_errors,
     translate_error,
 )
-from memory.store.rows import get_meta
+from memory.store.rows import get_meta, set_meta
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -284,6 +284,17 @@ class Store:
                 conn.execute(f"PRAGMA busy_timeout = {usual_ms}")
         if blocked:
             raise StoreBusyError(f"{self.path} is being read, so deleted text is still in its log. Try again.")
+
+    def touch(self) -> None:
+        """Commits a transaction that changes nothing that is read, for a program that copies transactions."""
+        with self.writing() as conn:
+            set_meta(conn, "touched", (get_meta(conn, "touched") or 0) + 1)
+
+    def merge_log_after(self, pages: int) -> None:
+        """Merges the write-ahead log into the file whenever it has that many pages; 0: another program does."""
+        with self._unit:
+            if not self._closed:
+                self._writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 
     def release_pages(self) -> None:
         """Frees the cached pages of idle connections, up to 16 MB each, after the current unit."""

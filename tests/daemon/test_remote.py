@@ -17,14 +17,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.client.client import DaemonDownError
+from daemon import litestream
+from daemon.client.client import DaemonDownError, DaemonError
 from daemon.client.remote import Server, find_address, use_address
 from daemon.client.sending import RemoteClient, find_copy, keep_sending, send
 from daemon.client.starting import connect
 from daemon.lock import end_holder
 from daemon.paths import AT, RECEIVED, Paths, name_received
+from daemon.testing import run_daemon
+from memory import Memory
 from memory.errors import InvalidInputError
+from plugins.embedders.static import StaticEmbedder
 from tests.cli.vault import ROOT, Said
+from tests.daemon.conftest import QUICK
 
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
 NEEDED = (SSHD, shutil.which("ssh"), shutil.which("rsync"))
@@ -106,7 +111,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Net]:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
     (tmp_path / "sshd_config").write_text(
         f"Port {net.port}\nListenAddress 127.0.0.1\nHostKey {tmp_path}/host\nAuthorizedKeysFile {tmp_path}/user.pub\n"
-        f"StrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\n"
+        f"StrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\nPermitRootLogin yes\nPidFile none\n"
         f"SetEnv PATH={tmp_path}/there:/usr/local/bin:/usr/bin:/bin\n"
     )
     (tmp_path / "ssh_config").write_text(
@@ -275,3 +280,19 @@ def test_the_name_of_a_received_file() -> None:
     assert name_received(f"/home/me/.local/share/{RECEIVED}/laptop/notes/x.md") == "laptop:notes/x.md"
     assert name_received(f"/srv/{RECEIVED}/laptop") == f"/srv/{RECEIVED}/laptop"
     assert name_received("/home/me/notes/x.md") == "/home/me/notes/x.md"
+
+
+@over_ssh
+def test_a_replica_is_kept_over_sftp_with_the_keys_of_openssh(net: Net, tmp_path: Path) -> None:
+    there = net.folder / "replica"
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        daemon.client.remember("The boat is called Wendelin.")
+        with pytest.raises(DaemonError, match="Connect once: ssh server"):
+            daemon.client.replicate(f"sftp://server{there}")
+        subprocess.run(["ssh", "server", "true"], check=True)
+        daemon.client.replicate(f"sftp://server{there}")
+        assert [*there.rglob("*.ltx")]
+    restored = tmp_path / "restored.db"
+    litestream.restore(f"sftp://server{there}", restored)
+    with Memory.open(restored, embedder=StaticEmbedder()) as memory:
+        assert memory.stats().sources == 1
