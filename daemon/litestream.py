@@ -39,7 +39,9 @@ def find_program() -> str:
 def read_address(text: str) -> str:
     """The address that a person means; a folder has one, too. InvalidInputError."""
     if "://" not in text:
-        return Path(text).expanduser().absolute().as_uri()
+        if not (folder := Path(text).expanduser()).is_absolute():
+            raise InvalidInputError("Give the folder's whole path.")
+        return folder.as_uri()
     scheme = text.partition("://")[0]
     if scheme not in SCHEMES:
         raise InvalidInputError(f"A replica is in a folder, at sftp:// or at s3://, not at {scheme}://.")

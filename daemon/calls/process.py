@@ -111,11 +111,11 @@ class ProcessCalls(Calls):
 
     @call("POST", "/replica/renew", slow=True)
     def renew_replica(self) -> wire.Replica:
-        """Remove all earlier states of the memory from the replica, and so what was forgotten."""
+        """Remove all earlier states of the memory from the replica, and so forgotten text."""
 
     @call("POST", "/replica/stop")
     def stop_replica(self) -> None:
-        """Keep the replica no longer; what is there stays."""
+        """Keep the replica no longer; its files stay."""
 
     @call("POST", "/stop")
     def stop(self) -> None:

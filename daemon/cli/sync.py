@@ -140,16 +140,16 @@ def replicate_to(session: Session, address: str, goes_on: bool) -> None:
 @replicate.command("renew")
 @json_command
 def replicate_renew(session: Session) -> None:
-    """Remove all earlier states of the memory from the replica, and so what was forgotten."""
+    """Remove all earlier states of the memory from the replica, and so forgotten text."""
     session.show(session.client.renew_replica(), _print_replica)
 
 
 @replicate.command("stop")
 @json_command
 def replicate_stop(session: Session) -> None:
-    """Keep the replica no longer. What is there stays, yours to delete."""
+    """Keep the replica no longer. Its files stay, yours to delete."""
     session.client.stop_replica()
-    session.show({"stopped": True}, "The replica is kept no longer; what is there stays.")
+    session.show({"stopped": True}, "The replica is kept no longer; its files stay.")
 
 
 def _print_replica(state: wire.Replica) -> None:

@@ -68,7 +68,7 @@ def restore(session: Session, backup: Path | None, address: str | None, only_lis
     if address is not None:
         if backup or only_list:
             raise click.UsageError("Give --from ADDRESS or a BACKUP, not both.")
-        _restore_replica(session, litestream.read_address(address), yes)
+        _restore_replica(session, address if "://" in address else Path(address).expanduser().absolute().as_uri(), yes)
         return
     there = _backups(session.paths.backups)
     if only_list:
@@ -100,7 +100,7 @@ def _restore_replica(session: Session, address: str, yes: bool) -> None:
 
 
 def _report_restored(session: Session, name: str, kept: Path) -> bool:
-    """Shows what was restored; whether as JSON."""
+    """Reports a restored memory; returns whether as JSON."""
     if session.shows_json({"restored": name, "kept": str(kept) if kept.exists() else None}):
         return True
     output.print_text(f"Restored {name}.")

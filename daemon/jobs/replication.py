@@ -63,7 +63,7 @@ class Replication:
         self._is_closing = False
 
     def begin(self, address: str, goes_on: bool) -> None:
-        """Begins a replica; `goes_on`: what is there may be replaced by this memory. Returns after the first copy.
+        """Begins a replica, after its first copy; `goes_on`: also where one is, which this memory replaces.
         InvalidInputError, NotAvailableError."""
         address = litestream.read_address(address)
         if not goes_on and (times := litestream.list_times(address)):
@@ -90,7 +90,7 @@ class Replication:
             self._keep({"address": address})
 
     def stop(self) -> None:
-        """Ends the replica; what is there stays. NotFoundError."""
+        """Ends the replica; its files stay. NotFoundError."""
         with self._turn:
             if not self._paths.replica.exists():
                 raise NotFoundError(NO_REPLICA)
