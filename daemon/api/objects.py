@@ -130,12 +130,7 @@ def home(services: Services, since: datetime | None, day: str) -> wire.Home:
 
 
 def suggestions(services: Services) -> wire.SuggestionsReply:
-    today = date.today()
-
-    def make() -> wire.SuggestionsReply:
-        return suggest(services.memory, bool(list_plans(services.memory, services.cache, today)))
-
-    return services.cache.get(("suggestions", today), make)
+    return services.cache.get(("suggestions", date.today()), lambda: suggest(services.memory))
 
 
 def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry]:
@@ -165,9 +160,9 @@ def _parse_day(day: str) -> date:
         raise InvalidInputError(f"day is no day: {day[:40]!r}. Write it like 2026-03-09.") from error
 
 
-def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:
-    """Questions that have an answer, the first of them about what changed last; and what was read lately."""
+def suggest(memory: Memory) -> wire.SuggestionsReply:
+    """Questions that have one clear answer, the first of them about what changed last; and what was read lately."""
     changed = [revision.new for revision in memory.revisions("all", SHOWN) if revision.relation == "supersedes"]
-    questions = memory.questions.suggest(changed, has_plans, SUGGESTED)
+    questions = memory.questions.suggest(changed, SUGGESTED)
     notes, names = memory.browsing.list_recent(SHOWN)
     return wire.SuggestionsReply(tuple(questions), tuple(notes), tuple(names))

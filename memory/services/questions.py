@@ -134,19 +134,18 @@ class Questions:
                 outcome: AskOutcome = end.value
                 return outcome.answer
 
-    def suggest(self, changed: Sequence[Fact], has_plans: bool, most: int) -> list[str]:
-        """Questions for this memory that have a clear answer. `changed`: recently replaced facts; `has_plans`: whether
-        something is planned or due."""
+    def suggest(self, changed: Sequence[Fact], most: int) -> list[str]:
+        """Questions for this memory that have one clear answer. `changed`: recently replaced facts."""
         from memory.insight.suggestions import propose_questions
 
-        proposed = self._store.read(propose_questions, changed, has_plans)[:MAX_PROPOSED]
+        proposed = self._store.read(propose_questions, changed)[:MAX_PROPOSED]
         return list(islice((question for question, words in proposed if self._answers_clearly(question, words)), most))
 
     def _answers_clearly(self, question: str, expected: str) -> bool:
-        """Whether the first line of the answer has the expected words."""
+        """Whether the answer is one line, with the expected words."""
         answer = self.answer_unkept(question)
-        first = answer.text.partition("\n")[0].casefold()
-        return bool(answer.citations) and not answer.no_answer and expected.casefold() in first
+        shown = [line.text for line in answer.lines if line.kind in ("answer", "text")]
+        return not answer.no_answer and len(shown) == 1 and expected.casefold() in shown[0].casefold()
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""
