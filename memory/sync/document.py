@@ -5,6 +5,7 @@ wrote is replaced by another; `resolve` is the rule that all of them apply to th
 by pycrdt: in any order, twice, or late, they give the same document."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -78,12 +79,13 @@ class SyncDocument:
         self._written = self._doc.get_state()
 
     def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, SharedEntry]]:
-        """{key of an item: {computer: its entry}}."""
+        """{key of an item: {computer: its entry}}; what is no entry is left out."""
         entries: dict[str, dict[str, SharedEntry]] = {}
         for kind in kinds:
             for place, text in self._map(kind).items():
                 hash, _, machine = place.partition("/")
-                entries.setdefault(f"{kind}:{hash}", {})[machine] = msgspec.json.decode(text, type=SharedEntry)
+                with suppress(msgspec.MsgspecError, TypeError):
+                    entries.setdefault(f"{kind}:{hash}", {})[machine] = msgspec.json.decode(text, type=SharedEntry)
         return entries
 
     def put(self, key: str, machine: str, entry: SharedEntry) -> None:

@@ -22,9 +22,10 @@ from memory.store import shared, synced
 from memory.store.synced import FORGOTTEN_HERE, Agreed
 from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, SyncDocument, resolve
 from memory.sync.folder import MOST_FILES, SharedFolder
-from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, name_disputed
+from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, SharedKind, name_disputed
 from memory.time.timestamps import from_ms, now_ms
 
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError)  # what a value of another shape raises
 MOST_PASSES = 1000  # units of writing in a round: what is taken over may let more be taken over
 
 
@@ -34,6 +35,14 @@ class Computer(msgspec.Struct, frozen=True):
     name: str
     at: datetime
     has_forgotten: bool
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """What is stated of a computer: how many forgettings its files are without, and its first file."""
+
+    name: str
+    erased: int
+    first: str = ""
 
 
 class SyncState(msgspec.Struct, frozen=True):
@@ -116,7 +125,8 @@ class Sync:
             item = resolve(places)
             self._forgotten += item.forgotten > 0
             if item.others:
-                disputed |= {name_disputed(key, value) for value in self._kinds[_kind(key)].other_values(item)}
+                with suppress(*MALFORMED):
+                    disputed |= {name_disputed(key, value) for value in self._kinds[_kind(key)].other_values(item)}
             for machine in item.dead:
                 self._document.remove(key, machine)
                 del places[machine]
@@ -135,7 +145,7 @@ class Sync:
         for name, kind in self._kinds.items():
             if not adopted[name]:
                 continue
-            done = kind.adopt(adopted[name])
+            done = self._adopt(kind, adopted[name])
             self._waiting += len(adopted[name]) - len(done)
             with self.memory.store.reading() as conn:
                 now = kind.list_here(conn)
@@ -144,6 +154,21 @@ class Sync:
         if rows:
             self.memory.store.write(synced.put, rows)
         return changed
+
+    def _adopt(self, kind: SharedKind, items: Mapping[str, Resolved]) -> set[str]:
+        """Takes over items; those whose values have another shape are left out, and their computers named."""
+        try:
+            return kind.adopt(items)
+        except MALFORMED as error:
+            if len(items) > 1:
+                pairs = [*items.items()]
+                half = len(pairs) // 2
+                return self._adopt(kind, dict(pairs[:half])) | self._adopt(kind, dict(pairs[half:]))
+            [item] = items.values()
+            self.folder.problems[item.machine] = (
+                f"an item of the kind {kind.name} is malformed ({type(error).__name__})"
+            )
+            return set()
 
     def _state_changes(
         self,
@@ -188,7 +213,9 @@ class Sync:
             elif key not in here and row.local:
                 current = resolve(places) if places else None
                 value = current.value if current is not None else None
-                became = self._kinds[name].miss(conn, value) if value is not None else NOTHING
+                became: Any = NOTHING
+                with suppress(*MALFORMED):
+                    became = self._kinds[name].miss(conn, value) if value is not None else NOTHING
                 if became is GONE:
                     state(key, FORGOTTEN_HERE, None, gone=True)
                 elif became is DROPPED:
@@ -255,7 +282,8 @@ class Sync:
         stated = [entry for places in self._document.list_entries([MACHINE]).values() for entry in places.values()]
         computers: dict[str, SharedEntry] = {}
         for entry in sorted(stated, key=lambda entry: (entry.gone, entry.n)):
-            computers[entry.value["name"]] = entry
+            with suppress(msgspec.ValidationError):
+                computers[msgspec.convert(entry.value, Stated).name] = entry
         return computers
 
     def _state_computer(self, machine: str, gone: bool = False, first: str = "") -> None:

@@ -16,7 +16,7 @@ from memory.nouns import Answer, Citation, Document, Policy
 from memory.services.knowledge import Knowledge
 from memory.sync import folder as folder_module
 from memory.sync import sync as syncing
-from memory.sync.document import SharedEntry, resolve
+from memory.sync.document import FORGETTINGS, ITEMS, MACHINE, SharedEntry, resolve
 from memory.sync.folder import MARKER, MOST_FILES, SharedFolder, make_words
 from tests.memory.sync.computers import DAY, WORDS, Computer, agree, carry, carry_all, make_computers
 
@@ -291,6 +291,24 @@ def test_conflict_copies_and_half_written_files_are_named_left_out_and_tried_aga
     assert berta.sync.is_due
     berta.sync.run()
     assert berta.notes() == {"note:boat": "The boat is at pier seven."} and len(berta.sync.state.problems) == 2
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, "words", [1], {}, {"uri": 3}, {"name": "../x", "passage": 1, "fact": [1], "t": "x"}]
+)
+def test_items_of_another_shape_are_left_out_and_their_computer_named(
+    pair: tuple[Computer, Computer], value: object
+) -> None:
+    """A computer that was sold still has the words."""
+    anna, berta = pair
+    anna.say("boat", "The boat is called Wendelin.")
+    for kind in (*ITEMS, *FORGETTINGS, MACHINE):
+        anna.sync._document.put(f"{kind}:x", "anna", SharedEntry(5, t=0, value=value))
+    anna.sync._document._map("note")["y/anna"] = "no entry"
+    agree([anna, berta])
+    assert "boat" in {note.uri.removeprefix("note:") for note in berta.memory.sources.list_under("note:")}
+    assert value is None or "malformed" in berta.sync.state.problems["anna"]
+    assert not berta.sync.is_due
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
