@@ -8,7 +8,8 @@ from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall, Stats
+from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall
+from memory.views import Stats
 from plugins.installing import read_version
 
 

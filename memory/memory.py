@@ -18,20 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
-from memory.nouns import (
-    AskEvent,
-    Check,
-    Document,
-    Effort,
-    Fact,
-    Forgotten,
-    Recall,
-    Receipt,
-    Revision,
-    Scope,
-    Stats,
-    Verdict,
-)
+from memory.nouns import AskEvent, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Verdict
 from memory.protocols import LLM, ChooseLLM, Embedder, Reranker
 from memory.retrieval.pagerank import find_core_strategy
 from memory.retrieval.rerank import Reranking
@@ -47,6 +34,7 @@ from memory.store import check, metrics, restore, vectors
 from memory.store.store import WAIT_SECONDS, Store
 from memory.text.languages import stem
 from memory.text.mentions import norm
+from memory.views import Check, Forgotten, Stats
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from memory.nouns import AliasSuspect, Answer, Citation, Effort, Fact, Passage, Scope, Trace
+from memory.nouns import Answer, Citation, Effort, Fact, Passage, Scope, Trace
+from memory.views import AliasSuspect
 
 Opinion = Literal["good", "bad"]
 OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stored form

@@ -1,14 +1,16 @@
-"""What screens show: objects with their mentions, parts of the graph, plug-ins. Clients get them unchanged.
+"""What screens show: objects with their mentions, parts of the graph, chats, lists, counts. Clients get them unchanged.
 
 Standard library only; times are timezone-aware datetimes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from typing import Literal
 
-from memory.nouns import Fact
+from memory.events import AnswerLine, Citation, Scope, split_lines
+from memory.nouns import Fact, Policy, SourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +135,233 @@ class SecretPlace:
     uri: str
     line: int | None
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLine:
+    """A current fact, or a passage's sentences about a task; `n` is the number of its source."""
+
+    kind: Literal["fact", "passage"]
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSource:
+    """The place of a task context's lines from one passage; `line` is the first of them."""
+
+    n: int
+    uri: str
+    title: str
+    episode_id: int
+    line: int | None = None
+    at: datetime | None = None
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContext:
+    """The memory's evidence for a task, facts first, also as a `text` of about `tokens` tokens
+    (`memory.llm.about_tokens`, which rather overestimates), at most the `budget`."""
+
+    task: str
+    text: str
+    tokens: int
+    budget: int
+    lines: tuple[ContextLine, ...] = ()
+    sources: tuple[ContextSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat session, with the number of its messages."""
+
+    id: int
+    title: str
+    created: datetime
+    updated: datetime
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """The state of a chat session, as far as the traces of its answers are kept: the scope and the `as_of` of the last
+    question, the last model that wrote an answer, and for all answers the calls of models and their tokens, read and
+    written."""
+
+    within: Scope | None = None
+    as_of: datetime | None = None
+    model: str = ""
+    calls: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChange:
+    """What an answer's citation `n` says was changed after the answer was given: `old` is not so any more, `new` is in
+    its place, or contradicts it; "" where the line is gone from its source. `revision` is the one by which it was."""
+
+    n: int
+    old: str
+    new: str
+    at: datetime
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer;
+    `changes`: changes of its evidence since then. As far as its trace is kept: the part of the memory that it was
+    answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
+
+    id: int
+    role: Literal["user", "memory"]
+    text: str
+    at: datetime
+    state: Literal["complete", "partial"] = "complete"
+    citations: tuple[Citation, ...] = ()
+    no_answer: bool = False
+    trace_id: int | None = None
+    verdict: Literal["good", "bad"] | None = None
+    changes: tuple[AnswerChange, ...] = ()
+    within: Scope | None = None
+    as_of: datetime | None = None
+    model: str = ""
+
+    @property
+    def lines(self) -> tuple[AnswerLine, ...]:
+        """The text as lines, each with what it is."""
+        return tuple(split_lines(self.text, self.citations))
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationMatch:
+    """A chat session that contains the words searched for: in this number of `messages`, with a `quote` of the newest;
+    only in its title if 0. `role` is the author of that message."""
+
+    conversation: Conversation
+    messages: int = 0
+    message_id: int | None = None
+    role: Literal["user", "memory"] | None = None
+    quote: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source as a list shows it, with the number of its episodes."""
+
+    uri: str
+    kind: SourceKind
+    title: str
+    episodes: int
+    at: datetime | None = None
+    policy: Policy = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEntry:
+    """A task or an entry of a calendar, list or table that names a `day` ("2026-04-24"), with its `time` ("14:00",
+    "14:00 to 15:00") or "". `due`: it is an open task; where its day is over, it is overdue."""
+
+    day: str
+    time: str
+    text: str
+    due: bool
+    uri: str
+    title: str
+    line: int | None
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredText:
+    """Text of a source that no question finds any more, though it is kept: the source has gone (`deleted`), or these
+    `passages` were in earlier versions of it. `at`: when the last of it was retired."""
+
+    uri: str
+    title: str
+    deleted: bool
+    passages: int
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of what is live, and the file's size."""
+
+    path: str
+    sources: int
+    episodes: int
+    theses: int
+    objects: int
+    edges: int
+    skipped: int
+    copies: int  # files that count as one with another
+    bytes: int
+    embedder: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the memory: a backup, or what an upgrade left."""
+
+    path: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many of each are gone. `copies` are those that still hold it, or cannot be read: to delete them is the
+    person's part. `pending`: why its words are not off the disk yet, "" if they are. `also_in`: sources that are known
+    to hold just the same."""
+
+    sources: int = 0
+    episodes: int = 0
+    objects: int = 0
+    facts: int = 0
+    copies: tuple[Copy, ...] = ()
+    pending: str = ""
+    also_in: tuple[str, ...] = ()
+
+    def __add__(self, other: Forgotten) -> Forgotten:
+        return Forgotten(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of `check()`; `problems` is empty when all is well."""
+
+    problems: tuple[str, ...]
+    checked: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class AliasSuspect:
+    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that replaced or repeated
+    those of the other."""
+
+    one: str
+    other: str
+    similarity: float
+    facts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationReport:
+    """The results of consolidation. `joined`: facts merged into another; `stale`: deleted rows of edge memory;
+    `questions` and `episodes` that got a missing vector; `recentred`: the center of questions was recomputed;
+    `suspects`: names that may be one, most similar first. `stopped`: it was interrupted; completed work stays."""
+
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    recentred: bool = False
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False

@@ -27,7 +27,8 @@ from daemon.api.sources import date_copies
 from daemon.config.settings import CLIENT_NAME
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import AGENT_NOTES, Document, Forgotten, Source, Turn
+from memory.nouns import AGENT_NOTES, Document, Source, Turn
+from memory.views import Forgotten
 
 DAY = timedelta(days=1)
 SESSIONS = "note:session/"

@@ -11,9 +11,10 @@ from daemon.api.facts import strands
 from daemon.api.services import Cache, Services
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import BY_HAND, Document, Fact, PlannedEntry
+from memory.nouns import BY_HAND, Document, Fact
 from memory.text.predicates import statement
 from memory.time.timestamps import from_ms
+from memory.views import PlannedEntry
 
 MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note

@@ -25,8 +25,8 @@ from daemon.watch.files import Found, uri_of
 from daemon.watch.walking import Ignore, walk
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Copy, Forgotten
 from memory.time.timestamps import from_ms
+from memory.views import Copy, Forgotten
 from plugins.installing import read_version
 from plugins.manager import Plugins
 

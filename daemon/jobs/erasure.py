@@ -19,9 +19,9 @@ from daemon import wire
 from daemon.jobs.tasks import ADD, Task, Tasks
 from daemon.jobs.writer import Writer
 from memory.errors import PalimpsestError
-from memory.nouns import Forgotten
 from memory.services.jobs import NewJob
 from memory.time.timestamps import from_ms
+from memory.views import Forgotten
 
 if TYPE_CHECKING:
     from memory import Memory

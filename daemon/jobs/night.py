@@ -31,8 +31,8 @@ from memory import Memory
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from memory.nouns import ConsolidationReport
     from memory.ranking import TrainingProgress, TrainingReport
+    from memory.views import ConsolidationReport
 
 log = logging.getLogger(__name__)
 

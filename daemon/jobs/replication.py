@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from daemon import litestream, wire
 from daemon.paths import Paths, write_private
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, PalimpsestError
-from memory.nouns import Copy, Forgotten
+from memory.views import Copy, Forgotten
 
 if TYPE_CHECKING:
     from memory import Memory

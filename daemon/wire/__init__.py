@@ -64,12 +64,12 @@ MODULES = {
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
-    "memory.nouns": "Stats Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
-    " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
-    " ContextSource Turn AliasSuspect ConsolidationReport Passage agent_of",
+    "memory.nouns": "Fact Revision Receipt Profile ProfileEntry Turn Passage agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
-    " SecretPlace Plugin",
+    " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState AnswerChange"
+    " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
+    " ConsolidationReport",
     "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
-from memory.nouns import Forgotten, ListedSource, RetiredText
-from memory.views import SecretPlace
+from memory.views import Forgotten, ListedSource, RetiredText, SecretPlace
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daemon.wire.facts import Strand
-from memory.nouns import Fact, ListedSource, Passage, PlannedEntry, Revision
-from memory.views import FoundObject, MentionedIn, Neighbour
+from memory.nouns import Fact, Passage, Revision
+from memory.views import FoundObject, ListedSource, MentionedIn, Neighbour, PlannedEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.documents import Folder, Skipped
 from memory.events import Event
-from memory.nouns import Stats
+from memory.views import Stats
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.events import Citation, Event, Scope, Step, Visit
-from memory.nouns import ChatMessage, Conversation, ConversationState
 from memory.trace import Asked, Opinion
+from memory.views import ChatMessage, Conversation, ConversationState
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from memory.answering.extractive import rank_candidates
 from memory.answering.features import AnswerState
 from memory.facts.rules.passages import order_spans
 from memory.llm import about_tokens
-from memory.nouns import ContextLine, ContextSource, Episode, TaskContext
+from memory.nouns import Episode
 from memory.protocols import Embedder
 from memory.retrieval.state import RetrievalResult
 from memory.store.connect import Connection
 from memory.text.quotes import one_line
 from memory.text.words import lines_around
+from memory.views import ContextLine, ContextSource, TaskContext
 
 PASSAGES = 30  # whose sentences are compared with the task
 MAX_FACTS, FACT_SHARE = 6, 0.15  # at most, and of the room

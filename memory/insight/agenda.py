@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from memory.answering.entries import NO_DAYS, Entry, keep_newest, read_entries
-from memory.nouns import PlannedEntry
 from memory.store import calendars, episodes
 from memory.store.connect import Connection
+from memory.views import PlannedEntry
 
 OVERDUE = timedelta(days=14)  # how long an open task is still listed
 MAX_PASSAGES = 200  # the newest, which are read for it

@@ -7,11 +7,11 @@ from itertools import combinations
 from rapidfuzz import fuzz
 
 from memory.facts.attributes import attribute_of
-from memory.nouns import AliasSuspect
 from memory.store import graph as stored
 from memory.store import relations, revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm, same_numbers
+from memory.views import AliasSuspect
 
 SUSPECTS = 10  # pairs reported
 COMPARED = 10_000  # names compared

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.errors import NotFoundError
-from memory.nouns import Fact, ListedSource, Revision
+from memory.nouns import Fact, Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
 from memory.store import browse, episodes, facts, neighbourhood, relations, sources
@@ -17,7 +17,16 @@ from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.words import strip_accents
 from memory.time.timestamps import now_ms, to_wall, wall_of
-from memory.views import FoundObject, GraphReply, MentionedIn, NearEdge, NearNode, Neighbour, Neighbourhood
+from memory.views import (
+    FoundObject,
+    GraphReply,
+    ListedSource,
+    MentionedIn,
+    NearEdge,
+    NearNode,
+    Neighbour,
+    Neighbourhood,
+)
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, StoreMovedError
-from memory.nouns import FORGOTTEN, Forgotten, RetiredText
+from memory.nouns import FORGOTTEN
 from memory.protocols import Write, write_directly
 from memory.services.state import State
 from memory.store import connect, forget, past, sources, traces
@@ -20,6 +20,7 @@ from memory.store.rows import get_meta, set_meta
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
+from memory.views import Forgotten, RetiredText
 
 WIPE_SECONDS = 3.0  # that forgetting waits for questions that are being answered
 PATIENCE_SECONDS = 0.5  # of these without letting others write

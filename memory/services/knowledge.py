@@ -11,17 +11,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import find_similar, list_suspects
-from memory.nouns import (
-    AssertionResult,
-    Decision,
-    Episode,
-    Fact,
-    PlannedEntry,
-    Profile,
-    Revision,
-    RevisionState,
-    Verdict,
-)
+from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
 from memory.services.state import State
 from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
@@ -29,6 +19,7 @@ from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
 from memory.time.timestamps import from_ms, now_ms, to_ms, to_wall, wall_of
+from memory.views import PlannedEntry
 
 MAX_NEAR, MAX_SENTENCES = 60, 16  # facts near to texts; their sentences by which they are found, the longest
 MAX_NAMES = 3  # that are offered for one that nothing has

@@ -17,7 +17,6 @@ from memory.errors import ModelError, NotAvailableError, StoreError
 from memory.ingest.ingest import put_vectors
 from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
-from memory.nouns import ConsolidationReport
 from memory.protocols import Embedder, Write, write_directly
 from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
@@ -31,6 +30,7 @@ from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
 from memory.trace import Diagnosis
+from memory.views import ConsolidationReport
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits

@@ -20,7 +20,7 @@ from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError, StoreError
 from memory.graph.walk import enterable
 from memory.insight.whynot import explain_absence
-from memory.nouns import Answer, AskEvent, Fact, Scope, TaskContext, Trace, Visit
+from memory.nouns import Answer, AskEvent, Fact, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
@@ -36,6 +36,7 @@ from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 from memory.trace import OPINIONS, Asked, Hop, Plan, Traced, Used, Why, WhyNot
+from memory.views import TaskContext
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # verdicts on an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared

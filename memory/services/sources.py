@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import NotFoundError
-from memory.nouns import Episode, ListedSource, Policy, Source
+from memory.nouns import Episode, Policy, Source
 from memory.services.jobs import NewJob
 from memory.store import browse, episodes, forget, jobs, sources, synced
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms, to_ms
+from memory.views import ListedSource
 
 
 class Sources:

@@ -5,7 +5,6 @@ Words are without accents and match anywhere in a text: the last may be incomple
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory.nouns import ListedSource
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.revisions import Row, list_by_clauses
@@ -13,7 +12,7 @@ from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted
 from memory.store.sources import by_ids, make_listed
 from memory.text.words import index_form
 from memory.time.timestamps import from_wall
-from memory.views import FoundObject, MentionedIn
+from memory.views import FoundObject, ListedSource, MentionedIn
 
 # Types of objects that are no things; older memories have tags, and words that begin lines.
 HIDDEN = ("date", "property", "state", "tag", "task", "value", "word")

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError
-from memory.nouns import Check
 from memory.store import fact_vectors, seals
 from memory.store.connect import Connection, driver
 from memory.store.rows import is_live
 from memory.store.store import Store
+from memory.views import Check
 
 RESTORE = (
     "Put the newest backup in its place: pal restore; without a backup, move the memory away (pal config path --json"

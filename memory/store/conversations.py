@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import AnswerChange, ChatMessage, Citation, Conversation, ConversationMatch
+from memory.nouns import Citation
 from memory.store import facts, traces
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, is_live, read_value
 from memory.text.words import strip_accents
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import opinion
+from memory.views import AnswerChange, ChatMessage, Conversation, ConversationMatch
 
 Role = Literal["user", "memory"]
 MessageState = Literal["complete", "partial"]

@@ -10,10 +10,10 @@ from dataclasses import replace
 from secrets import token_hex
 
 from memory.errors import NotFoundError
-from memory.nouns import Forgotten
 from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, shared, synced, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
+from memory.views import Forgotten
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # replaces an answer in a chat that quoted forgotten data

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory.nouns import Stats
 from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
 from memory.store.calendars import count_repeated
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, get_meta, group_rows, id_list, is_live, read_value, set_meta, to_json
 from memory.store.sources import count_copies
 from memory.store.traces import IS_WHOLE
+from memory.views import Stats
 
 RUN = "run:"  # prefix in the table meta for the results of a periodic job: counts only
 

@@ -6,12 +6,12 @@ asked of a copy in which these are restored and later ones removed."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory.nouns import RetiredText
 from memory.store import relations, text
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, read_value, select_ids
 from memory.time.timestamps import from_ms
+from memory.views import RetiredText
 
 
 class Versions(NamedTuple):

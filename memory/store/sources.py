@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, ListedSource, Policy, Source
+from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, Policy, Source
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import (
@@ -27,6 +27,7 @@ from memory.text.mentions import norm
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_wall
+from memory.views import ListedSource
 
 MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails looked at

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
+from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, notes
 from memory.store.connect import Connection
 from memory.store.rows import (
@@ -23,6 +23,7 @@ from memory.store.rows import (
 )
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
+from memory.views import ConversationState
 
 REFUSALS = 20  # refusals of one question looked at
 

@@ -13,7 +13,8 @@ from daemon.api.objects import digest, list_plans, suggest
 from daemon.api.services import Cache
 from daemon.client.client import Client, DaemonError
 from memory import Memory
-from memory.nouns import Document, PlannedEntry
+from memory.nouns import Document
+from memory.views import PlannedEntry
 from plugins import manager
 from plugins.readers import documents
 from plugins.readers.registry import READERS

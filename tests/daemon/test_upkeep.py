@@ -15,8 +15,8 @@ from daemon.jobs.upkeep import PREFIX, Upkeep, choose_kept
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import StoreFullError
-from memory.nouns import Check
 from memory.protocols import Embedder
+from memory.views import Check
 
 NOON = datetime.fromisoformat("2024-05-05T12:00:00+00:00")
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.nouns import Answer, Citation, Document, Forgotten, Step, Trace, Visit
+from memory.nouns import Answer, Citation, Document, Step, Trace, Visit
 from memory.services.forgetting import ANY_TIME, Expiry
 from memory.store import traces
+from memory.views import Forgotten
 from tests.memory.store.building import HashEmbedder
 from tests.memory.test_forgetting import residue
 

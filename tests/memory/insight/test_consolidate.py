@@ -19,12 +19,13 @@ from memory.edge_memory.edges import ENOUGH
 from memory.edge_memory.reinforce import Credit, reinforce_edges
 from memory.errors import NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
-from memory.nouns import Answer, Citation, ConsolidationReport, Fact, Trace
+from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, fact_vectors, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
+from memory.views import ConsolidationReport
 from tests.examples import examples
 
 STALE = "SELECT count(*) FROM edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL"

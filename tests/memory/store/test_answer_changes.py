@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.nouns import Answer, AnswerChange, Document
+from memory.nouns import Answer, Document
 from memory.protocols import Embedder
+from memory.views import AnswerChange
 
 RENT = "/notes/rent.md"
 

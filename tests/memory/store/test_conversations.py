@@ -6,11 +6,12 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.llm import Usage
-from memory.nouns import Answer, ChatMessage, Citation, Conversation, ConversationState, Scope, Trace
+from memory.nouns import Answer, Citation, Scope, Trace
 from memory.store import conversations, traces
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
 from memory.trace import PLAIN, Plan
+from memory.views import ChatMessage, Conversation, ConversationState
 
 
 def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:

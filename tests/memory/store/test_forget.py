@@ -5,10 +5,11 @@ from hashlib import sha256
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Answer, Citation, Forgotten, Scope, Trace, Visit
+from memory.nouns import Answer, Citation, Scope, Trace, Visit
 from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
+from memory.views import Forgotten
 from tests.memory.store.building import HashEmbedder, about, remember
 
 SECRET = "Qqqzwickl whispered xylofrantz to Jjjvandrake."
