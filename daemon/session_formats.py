@@ -2,8 +2,7 @@
 
 a hook of Claude Code       {"hook_event_name", "transcript_path", ...}: a file to read
 a notification of Codex     {"type": "agent-turn-complete", "thread-id", ...}: its log, or else the turn itself
-logs of Claude Code, Codex  lines of JSON, as the reader of such files takes them
-messages                    [{"role", "content"}], {"messages": [...]}, or one such object on each line
+messages                    [{"role", "content"}] or {"messages": [...]}
 plain text                  "User: ..." and "Assistant: ..."; without these it is the agent's own word
 """
 
@@ -83,40 +82,13 @@ def _read_json(text: str, data: bytes) -> Session | None:
     except RecursionError as error:
         raise InvalidInputError("The JSON is nested too deeply.") from error
     except ValueError:
-        return _read_lines(text, data)
+        return _refuse() if _is_object(text.partition("\n")[0]) else None
     if isinstance(whole, dict):
         if "hook_event_name" in whole or "transcript_path" in whole:
             return _read_hook(whole)
         if whole.get("type") == "agent-turn-complete":
             return _read_agent_notification(whole)
-        if "\n" not in text:  # a log of one line, perhaps
-            return _read_log(data) or _read_chat(data) or _refuse()
     return _read_chat(data) or _refuse()
-
-
-def _read_lines(text: str, data: bytes) -> Session | None:
-    """Lines of JSON: a log, or a message on each. None if the first line is something else."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    try:
-        if not isinstance(json.loads(lines[0]), dict):
-            return None
-    except (ValueError, RecursionError):
-        return None
-    messages = [message for message in map(_parse_object, lines) if message is not None]
-    if all({"role", "content"} <= message.keys() for message in messages):
-        return _read_chat(json.dumps(messages).encode("utf-8", "surrogatepass")) or _refuse()
-    return _read_log(data) or _refuse()
-
-
-def _read_log(data: bytes) -> Session | None:
-    from plugins.readers import Unreadable, registry
-
-    try:
-        [document] = registry.stream_logs(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
-    except (Unreadable, ValueError):
-        return None
-    turns = getattr(document, "turns", ())
-    return Session(turns, document.title, _find_session_id(data)) if turns else None  # type: ignore[union-attr]
 
 
 def _read_chat(data: bytes) -> Session | None:
@@ -162,16 +134,6 @@ def _find_log(thread: str) -> Path | None:
     return max(folder.glob(f"**/rollout-*{thread}{LOG_SUFFIX}"), default=None)
 
 
-def _find_session_id(data: bytes) -> str:
-    """The id that the lines of a log give their session."""
-    for line in data.splitlines()[:20]:
-        entry = _parse_object(line.decode("utf-8", "replace")) or {}
-        inner = entry.get("payload")
-        if name := _to_str(entry.get("sessionId")) or (_to_str(inner.get("id")) if isinstance(inner, dict) else ""):
-            return name
-    return ""
-
-
 def _split(text: str) -> Iterator[wire.Turn]:
     """The turns of a transcript; a text in which nobody has a name is the agent's."""
     labels = list(_LABEL.finditer(text))
@@ -191,12 +153,11 @@ def _decode(data: bytes) -> str:
         raise InvalidInputError("Standard input is not UTF-8 text.") from error
 
 
-def _parse_object(line: str) -> dict[str, Any] | None:
+def _is_object(line: str) -> bool:
     try:
-        value = json.loads(line)
+        return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return False
 
 
 def _to_str(value: Any) -> str:
@@ -205,5 +166,5 @@ def _to_str(value: Any) -> str:
 
 def _refuse() -> Session:
     raise InvalidInputError(
-        'The JSON holds no session. It may be a log of Claude Code or Codex, or {"messages": [{"role", "content"}]}.'
+        'The JSON holds no session such as {"messages": [{"role", "content"}]}. To read a log: pal add FILE'
     )

@@ -21,6 +21,7 @@ from daemon.failures import STATUS, failure
 
 log = logging.getLogger(__name__)
 
+IN_FLIGHT = 16  # open requests; a client above this number tries again
 BODY_BYTES = 2 << 20
 HEADERS_BYTES = 16 << 10
 LISTENERS = 32  # to the daemon's activity: a chat is one while it is open
@@ -44,7 +45,7 @@ def fail(problem: wire.Failed) -> Response:
 
 
 class Gate:
-    """Lets requests in: as many as the settings say, none when the daemon is stopping, over TCP only with the token."""
+    """Lets requests in: `most` at a time, none when the daemon is stopping, over TCP only with the token."""
 
     def __init__(self, app: ASGIApp, most: int, token: str | None, port: int | None) -> None:
         self._app = app

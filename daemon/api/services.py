@@ -39,6 +39,7 @@ from plugins.manager import Plugins
 
 T = TypeVar("T")
 
+AT_ONCE = 4  # questions that are answered at the same time
 QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
 
 
@@ -85,7 +86,7 @@ class Services:
 
     def __post_init__(self) -> None:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
-        self.questions = QuestionPool(self.settings.daemon.readers or 1)
+        self.questions = QuestionPool(AT_ONCE)
         self.workers = ThreadPoolExecutor(4, "worker")
         self.limiter = WriteLimiter(self.settings.mcp)
         self.cache = Cache(self.memory)

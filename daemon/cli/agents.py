@@ -69,9 +69,9 @@ def capture(
 ) -> None:
     """Save a session with an agent, from standard input.
 
-    Reads logs of Claude Code and Codex, messages in JSON, plain text ("User: ...", "Assistant: ..."), and the input of
-    a hook of Claude Code. Your messages are your words; nothing the agent said becomes a fact. The same session again
-    adds only new messages.
+    Reads messages in JSON, plain text ("User: ...", "Assistant: ..."), and the input of a hook of Claude Code; for logs
+    of Claude Code and Codex: pal add. Your messages are your words; nothing the agent said becomes a fact. The same
+    session again adds only new messages.
 
     \b
     pal capture --client aider < chat.json

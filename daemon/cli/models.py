@@ -48,7 +48,7 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
     """Grade a model: how well and how fast it reads, decides, answers, refuses and uses tools.
 
     It gets the same prompts as with your notes, about invented ones. Takes some minutes on this machine, or about
-    40,000 tokens of a model elsewhere. Without NAME: all models on this machine without current grades.
+    35,000 tokens of a model elsewhere. Without NAME: all models on this machine without current grades.
     """
     if not names:
         rows = session.client.models().models

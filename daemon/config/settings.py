@@ -65,8 +65,6 @@ class DaemonSettings:
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
-    readers: int = 4  # questions answered at the same time
-    in_flight: int = 16  # open requests at the same time; a client above this number tries again
     request_s: float = 10.0  # in which a client must send its request
 
 
@@ -97,13 +95,9 @@ class WatchSettings:
 
     debounce_s: float = setting(2.0, "Seconds without a change after which a file is read.")
     longest_wait_s: float = 60.0  # after which a file that keeps changing is read anyway
-    scan_interval_s: float = 3600.0  # between two full scans, which find changes that events missed
     poll_s: float = 60.0  # between two scans of a folder without file events, as on a network drive
     root_check_s: float = 30.0  # between two checks that a watched folder still exists
     gone_wait_s: float = 60.0  # after which many missing files are looked for again
-    gone_files: int = 20  # above this number and share of a folder's files, missing ones stay until a person decides
-    gone_share: float = 0.2
-    gone_window_s: float = 86_400.0  # in which missing files are added up
     ignore: tuple[str, ...] = setting(IGNORE, "Files and folders that are never read, in .gitignore syntax.")
     key_files: tuple[str, ...] = setting(
         KEY_FILES,

@@ -1,7 +1,7 @@
 """All periodic jobs in one APScheduler: what, how often, and when next.
 
     disk      the memory's file: still there? its disk: room?    every disk.check_s
-    scan      compare every watched folder with the disk         about every watch.scan_interval_s
+    scan      compare every watched folder with the disk         about every hour
     folders   watched folders: still there?                      every watch.root_check_s
     rest      return memory if questions have ended              checked every minute
     night     consolidation and training, if due                 checked every ten minutes

@@ -252,11 +252,12 @@ class Daemon:
         """All that is done again and again."""
         from daemon.jobs.embedder import CATCH_UP_SECONDS
         from daemon.jobs.schedule import LOOK_SECONDS, Schedule
+        from daemon.watch.watcher import SCAN_SECONDS
 
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
         schedule = Schedule()
         schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
-        schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
+        schedule.add("scan", self.watcher.scan_all, SCAN_SECONDS, jitter_s=SCAN_SECONDS / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
         schedule.add("replica", self.replication.look, watch.root_check_s or 30)
@@ -269,7 +270,7 @@ class Daemon:
 
     async def serve(self) -> None:
         from daemon.api.app import build
-        from daemon.api.gate import Gate
+        from daemon.api.gate import IN_FLIGHT, Gate
         from daemon.process.server import Server, listen, wake_by_signals, watch_loop
 
         self._loop = asyncio.get_running_loop()
@@ -280,7 +281,7 @@ class Daemon:
         port = listener.getsockname()[1] if token else None
         app = build(self.services)
         self.page.serve(app)
-        self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
+        self.gate = Gate(app, IN_FLIGHT, token, port)
         server = Server(self.gate, self.settings.daemon, self.begin, self._wait_for_stop, self.drain)
         watching = asyncio.create_task(watch_loop(self.paths.stacks))
         with wake_by_signals():

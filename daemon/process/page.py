@@ -12,7 +12,7 @@ import socket
 from starlette.types import ASGIApp
 
 from daemon import wire
-from daemon.api.gate import Gate
+from daemon.api.gate import IN_FLIGHT, Gate
 from daemon.config.settings import Settings
 from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener
@@ -89,7 +89,7 @@ class Page:
         listeners = _bind(port)
         self._port = listeners[0].getsockname()[1]
         hosts = {"127.0.0.1", "localhost"} | ({"[::1]"} if len(listeners) > 1 else set())
-        self._gate = Gate(self._app, self._settings.daemon.in_flight, None, None)
+        self._gate = Gate(self._app, IN_FLIGHT, None, None)
         guard = Guard(
             self._gate, self._sessions, frozenset(f"{host}:{self._port}" for host in hosts), self._note_session
         )

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-from daemon.api.gate import LISTENERS
+from daemon.api.gate import IN_FLIGHT, LISTENERS
 from daemon.client.connection import BLOCKED_SECONDS
 from daemon.config.settings import DaemonSettings
 from daemon.paths import OwnFile, Paths, private_folder
@@ -47,7 +47,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="asyncio",
-                http=limit_connections(settings.in_flight + LISTENERS + WAITING, settings.request_s),
+                http=limit_connections(IN_FLIGHT + LISTENERS + WAITING, settings.request_s),
                 h11_max_incomplete_event_size=HEAD_BYTES,
                 backlog=AT_ONE_GO,
                 ws="none",

@@ -19,6 +19,7 @@ from daemon.jobs.tasks import ADD, Task
 from daemon.watch.attempts import KIND as FILE_KIND
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
+from daemon.watch.losses import GONE_FILES
 from daemon.watch.survey import Look, Trusting
 from memory.errors import StoreFullError
 from memory.nouns import Policy
@@ -122,7 +123,7 @@ class Adds:
             looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
-        judge = Trusting(self._ingest.settings.gone_files)
+        judge = Trusting(GONE_FILES)
         task.ended = partial(self._finish, job, task, partial(self._submit, job, paths, lambda event: None, again))
         task.steps = self._take(looks, task, judge, again)
         self._ingest.tasks.submit(ADD, task)

@@ -20,6 +20,8 @@ from memory.time.timestamps import now_ms
 log = logging.getLogger(__name__)
 
 AWAY = "it is missing; it is read again when it returns"
+GONE_FILES, GONE_SHARE = 20, 0.2  # above this number and share missing files stay until a person decides
+GONE_WINDOW_MS = 24 * 3600 * 1000  # in which they are added up
 FEW = 2  # files that may all be deleted at once without a question
 SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
@@ -103,13 +105,13 @@ class Losses:
     def _are_many(self, root: Root, gone: int) -> bool:
         """Whether `gone` files are too many, including those retired within a day."""
         below = uri_of(root.path) + "/"
-        since = max(root.settled, now_ms() - int(self._settings.gone_window_s * 1000))
+        since = max(root.settled, now_ms() - GONE_WINDOW_MS)
         before = self._sources.count_retired(below, since)
         known = self._sources.count_under(below)
         lost = gone + before
         if gone >= known > FEW or (2 * gone >= known and identify(root.path) != root.known_as):
             return True
-        return lost > self._settings.gone_files and lost > self._settings.gone_share * (known + before)
+        return lost > GONE_FILES and lost > GONE_SHARE * (known + before)
 
     def _doubt(self, root: Root, gone: Sequence[str], whole: bool) -> None:
         """First waits for another scan: files that are being moved may return."""

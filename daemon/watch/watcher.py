@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SCAN_SECONDS = 3600.0  # between two full scans, which find changes that events missed
 POLL_SHARE = 0.05  # share of time for scans of a folder without events
 MANY = 512  # changed paths of one folder above which it is scanned
 SETTLE_SECONDS = 2.0  # until the events of a new folder are checked
@@ -240,7 +241,7 @@ class Watcher:
 
     def _choose_poll_seconds(self, root: Root) -> float:
         settings = self._ingest.settings
-        return max(settings.poll_s, min(root.scan_s / POLL_SHARE, settings.scan_interval_s))
+        return max(settings.poll_s, min(root.scan_s / POLL_SHARE, SCAN_SECONDS))
 
     def _scan(self, root: Root) -> None:
         if identify(root.path) is None:

@@ -226,15 +226,14 @@ class OllamaEmbedder(ServedEmbedder):
     def __init__(self, named: str, settings: OllamaSettings | None = None) -> None:
         self._settings = own = settings or OllamaSettings()
         model = parse_name(named, self.family)[0]
-        limits = (own.first_token_s, own.next_token_s, own.total_s)
-        super().__init__(named, OllamaModel(model, own), ollama.locate(own), limits)
+        super().__init__(named, OllamaModel(model, own), ollama.locate(own), own.limits)
 
     def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         from ollama import ResponseError
 
         try:
             with ollama.connect(self._url, self._limits) as client:
-                reply = client.embed(self._model, texts, truncate=True, keep_alive=self._settings.keep_alive)
+                reply = client.embed(self._model, texts, truncate=True, keep_alive=ollama.KEEP_ALIVE)
         except ResponseError as error:
             raise self._make_error(error.status_code, str(error.error)) from error
         yield list(reply.embeddings)
@@ -248,8 +247,7 @@ class OpenAIEmbedder(ServedEmbedder):
     def __init__(self, named: str, settings: OpenAISettings | None = None) -> None:
         self._settings = own = settings or OpenAISettings()
         model = parse_name(named, self.family)[0]
-        limits = (own.first_token_s, own.next_token_s, own.total_s)
-        super().__init__(named, OpenAIModel(model, own), openai.locate(own), limits)
+        super().__init__(named, OpenAIModel(model, own), openai.locate(own), own.limits)
 
     def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}

@@ -53,7 +53,7 @@ class AnthropicModel:
         self._lock = threading.Lock()
         self._client: anthropic.Anthropic | None = None
         self._about: dict[str, Any] | None = None
-        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+        self.limits = self._settings.limits
 
     def is_local(self) -> bool:
         """Never, wherever its server seems to be."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import ollama
 
 PORT = 11434
+KEEP_ALIVE, KEEP_ALIVE_READING = "10m", "1m"  # for which a model stays loaded after a question, and after reading
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
@@ -37,7 +38,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
 
     def __init__(self, model: str, settings: OllamaSettings | None = None) -> None:
         self._settings = own = settings or OllamaSettings()
-        super().__init__(model, locate(own), (own.first_token_s, own.next_token_s, own.total_s))
+        super().__init__(model, locate(own), own.limits)
         self._must_think = False  # for JSON, since it ignored the form that it should have
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
@@ -68,7 +69,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [*system, *map(_make_message, request.messages)],
-            "keep_alive": self._settings.keep_alive_reading if reading else self._settings.keep_alive,
+            "keep_alive": KEEP_ALIVE_READING if reading else KEEP_ALIVE,
         }
         if request.schema:
             arguments["format"] = dict(request.schema)

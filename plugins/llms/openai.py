@@ -34,7 +34,7 @@ class OpenAIModel(transport.ServedModel[bool]):
 
     def __init__(self, model: str, settings: OpenAISettings | None = None) -> None:
         self._settings = own = settings or OpenAISettings()
-        super().__init__(model, locate(own), (own.first_token_s, own.next_token_s, own.total_s))
+        super().__init__(model, locate(own), own.limits)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""

@@ -1,10 +1,9 @@
 """Grades a model on the memory's own tasks: its prompts, schemas and checks, over invented notes.
 
-About twenty calls and 25,000 tokens, and then ever longer prompts until the model no longer finds a number in the
-middle, or takes too long: up to 60,000 tokens more if the model runs on this machine. A kind of task is given up if its
+About twenty calls and 25,000 tokens, and a long prompt with a number in its middle. A kind of task is given up if its
 first two score nothing; a model that neither reads nor answers gets no more tasks.
 
-    loaded -> speed -> reads -> decides -> answers -> refuses -> tools -> longer prompts -> Grades
+    loaded -> speed -> reads -> decides -> answers -> refuses -> tools -> a long prompt -> Grades
            a server that fails after the first grade: the Grades so far, with the reason
 """
 
@@ -47,9 +46,7 @@ from memory.text.quotes import make_fence
 from plugins.llms import Step
 from plugins.llms.guard import Guarded
 
-SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)  # of prompts, in tokens
-LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can be trusted
-PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
+LONG_PROMPT = 8_000  # tokens: a batch of notes is shorter
 TASKS_IN_VAIN = 2  # at the beginning of a kind, after which it is given up
 QUESTION_READ, QUESTION_WRITTEN = 2_200, 40  # tokens of an ordinary question
 MAX_TURNS, MAX_STALLED_TURNS = 6, 3  # of a model that drives the tools
@@ -294,10 +291,8 @@ class _Probe:
 
     def steps(self) -> Iterator[Step]:
         """Does all of it. ModelError."""
-        room = self.context_tokens - 500
-        longest = room if self.is_local else min(room, LONGEST_ELSEWHERE)
-        sizes = [size for size in SIZES if size < longest] + ([longest] if longest < SIZES[-1] else [])
-        number, total = 2, 2 + sum(len(kind.tasks) for kind in KINDS) + len(sizes)
+        size = min(self.context_tokens - 500, LONG_PROMPT)
+        number, total = 2, 3 + sum(len(kind.tasks) for kind in KINDS)
         yield 0, total, "loading it"
         self.complete(ask_for_a_word())  # so that loading does not count as the time of a task
         yield 1, total, "speed"
@@ -311,13 +306,10 @@ class _Probe:
             if {"reads", "answers"} <= {*self._vain}:
                 self._remarks.append("It neither reads nor answers; the rest was not tried.")
                 return
-        for place, size in enumerate(sizes, number):
-            yield place, total, f"{size:,} tokens"
-            context, ms = self._find(size)
-            self._context = max(self._context, context)
-            if not context or ms >= PATIENCE_MS:
-                self._remarks.append(f"With {size:,} tokens it was {'too slow' if context else 'lost'}.")
-                return
+        yield number, total, f"{size:,} tokens"
+        self._context = self._find(size)
+        if not self._context:
+            self._remarks.append(f"With {size:,} tokens it was lost.")
 
     def _grade(self, kind: Kind, number: int, total: int) -> Iterator[Step]:
         """All tasks of a kind, until it is given up."""
@@ -364,16 +356,16 @@ class _Probe:
     def _ask(self, text: str, max_tokens: int) -> Reply:
         return self.complete(LlmRequest(messages=(Message("user", text),), max_tokens=max_tokens))
 
-    def _find(self, size: int) -> tuple[int, float]:
-        """The tokens of a prompt if the model found a number in its middle, else 0; and the milliseconds."""
+    def _find(self, size: int) -> int:
+        """The tokens of a prompt if the model found a number in its middle, else 0."""
         number = 4096 + size % 1777  # another one each time
         lines = [f"Shelf {shelf} holds {shelf * 7 % 31} boxes of paper and a lamp." for shelf in range(size // 16)]
         lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
         try:
             reply = self._ask("\n".join([*lines, "What is the number of the safe? Only the number."]), 60)
         except (MalformedOutputError, ModelRefusedError, ModelTimeoutError):
-            return 0, PATIENCE_MS
-        return (reply.usage.read or size) if str(number) in reply.text else 0, reply.ms
+            return 0
+        return (reply.usage.read or size) if str(number) in reply.text else 0
 
     def result(self) -> Grades:
         """All that is known by now."""

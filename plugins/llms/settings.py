@@ -6,7 +6,21 @@ from memory.settings import setting
 
 
 @dataclass(frozen=True, slots=True)
-class OllamaSettings:
+class Limits:
+    """Seconds until the first word, with the time to load the model; between two words; and in all."""
+
+    first_token_s: float = 300.0
+    next_token_s: float = 120.0
+    total_s: float = 600.0
+
+    @property
+    def limits(self) -> tuple[float, float, float]:
+        """As `plugins.llms.Backend` has them."""
+        return self.first_token_s, self.next_token_s, self.total_s
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaSettings(Limits):
     """Models on this machine, through Ollama."""
 
     host: str = setting("", "Ollama's address; empty: OLLAMA_HOST, else 127.0.0.1:11434.")
@@ -16,15 +30,10 @@ class OllamaSettings:
         least=256,
         most=10000000,
     )
-    keep_alive: str = "10m"  # how long a model stays loaded after a question
-    keep_alive_reading: str = "1m"  # and after reading in the background
-    first_token_s: float = 300.0  # with the time to load the model
-    next_token_s: float = 120.0
-    total_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAISettings:
+class OpenAISettings(Limits):
     """Models of a server that speaks OpenAI's protocol, like llama.cpp, LM Studio and vLLM."""
 
     url: str = setting("", "The server's address, such as http://127.0.0.1:8080; empty: none.")
@@ -32,13 +41,10 @@ class OpenAISettings:
         "", "A file with the API key that only you can read, or keyring:NAME; empty: OPENAI_API_KEY, or no key."
     )
     context: int = setting(8192, "Tokens of context, if the server does not say.", least=256, most=10000000)
-    first_token_s: float = 300.0  # with the time to load the model
-    next_token_s: float = 120.0
-    total_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class AnthropicSettings:
+class AnthropicSettings(Limits):
     """Models of Anthropic, over the network; used only if a role names one."""
 
     key_file: str = setting(

@@ -98,28 +98,25 @@ def lines(rows: list[dict[str, object]]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    "text",
     [
-        (lines(CLAUDE), "c-1"),
-        (lines(CLAUDE) + '\n{"type": "assi', "c-1"),  # the last line is half written
-        (lines(CODEX), "x-1"),
-        (json.dumps(MESSAGES), ""),
-        (json.dumps({"messages": MESSAGES}, indent=1), ""),
-        (lines(MESSAGES), ""),  # type: ignore[arg-type]
-        ("User: Where is the key?\n\nAssistant: Under the pot.\n", ""),
-        ("\ufeffHuman: Where is the key?\nClaude: Under the pot.", ""),
+        json.dumps(MESSAGES),
+        json.dumps({"messages": MESSAGES}, indent=1),
+        "User: Where is the key?\n\nAssistant: Under the pot.\n",
+        "\ufeffHuman: Where is the key?\nClaude: Under the pot.",
     ],
-    ids="claude half codex list messages lines text bom".split(),
+    ids="list messages text bom".split(),
 )
-def test_the_forms_of_a_session_are_told_apart(text: str, name: str) -> None:
-    found = read_session(text.encode())
-    assert ([(turn.speaker, turn.text) for turn in found.turns], found.name) == (SPOKEN, name)
+def test_the_forms_of_a_session_are_recognized(text: str) -> None:
+    session = read_session(text.encode())
+    assert [(turn.speaker, turn.text) for turn in session.turns] == SPOKEN
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", " \n", '{"a": 1}', "[1, 2]", '{"messages": 3}', "[" * 100_000, '{"x": {"y": 2}}\n{"z": 1}',
+        "", " \n", '{"a": 1}', lines(CLAUDE), lines(CODEX), "[1, 2]",
+        '{"messages": 3}', "[" * 100_000, '{"x": {"y": 2}}\n{"z": 1}',
         '{"hook_event_name": "Stop", "transcript_path": "/etc/passwd"}',
         '{"hook_event_name": "Stop", "transcript_path": "/nowhere/x.jsonl"}', '{"hook_event_name": "Stop"}',
     ],

@@ -74,9 +74,9 @@ def test_vectors_are_the_servers_in_the_order_of_the_texts(at: At) -> None:
 
 def test_what_ollama_is_sent() -> None:
     with FakeOllama(LOCAL) as server:
-        OllamaEmbedder("bge-m3", OllamaSettings(host=server.url, keep_alive="5m")).embed_query("Where?")
+        OllamaEmbedder("bge-m3", OllamaSettings(host=server.url)).embed_query("Where?")
         body = server.seen[-1].body
-    assert body == {"model": "bge-m3", "input": ["Where?"], "truncate": True, "keep_alive": "5m"}
+    assert body == {"model": "bge-m3", "input": ["Where?"], "truncate": True, "keep_alive": "10m"}
 
 
 def test_a_family_has_its_prefixes_and_the_first_dimensions_may_be_kept() -> None:

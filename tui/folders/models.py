@@ -85,7 +85,7 @@ On this machine: install Ollama, and pull one."
     async def action_probe(self) -> None:
         if (model := self.model) is None:
             return
-        cost = "It takes some minutes." if model.is_local else "It uses about 40,000 tokens of your account."
+        cost = "It takes some minutes." if model.is_local else "It uses about 35,000 tokens of your account."
         if not await self.app.push_screen_wait(ConfirmScreen(f"Grade {model.name}?", cost, "Yes, grade it")):
             return
         self.say(f"Grading {model.name}")
