@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 from daemon import wire
+from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall
+from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Fact, Hit, Policy, Recall, Revision
 from memory.views import Stats
 from plugins.installing import read_version
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def policy(name: str | None) -> Policy | None:
@@ -49,3 +54,20 @@ def _make_found(hit: Hit) -> wire.Found:
     return wire.Found(
         hit.episode.to_passage(), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
     )
+
+
+def quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:
+    """The revisions with the whole sentences of their quotes: a person is to judge them."""
+    ids = {fact.episode_id for each in listed for fact in (each.old, each.new)}
+    passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
+
+    def whole(fact: Fact) -> Fact:
+        passage = passages.get(fact.episode_id)
+        for match in re.finditer(re.escape(fact.quote), passage.text) if passage and fact.quote else ():
+            if passage and passage.line_at(match.start()) == fact.line:
+                start = max((end.end() for end in SENTENCE_END.finditer(passage.text, 0, match.start())), default=0)
+                end = SENTENCE_END.search(passage.text, max(match.start(), match.end() - 1))
+                return replace(fact, quote=passage.text[start : end.start() if end else None].strip())
+        return fact
+
+    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in listed]

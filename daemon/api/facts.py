@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Set
 from datetime import datetime
 from typing import get_args
 
 from daemon import wire
 from daemon.api.services import Services
+from daemon.views import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Document, Fact, Revision, RevisionState, Verdict
@@ -20,9 +20,7 @@ log = logging.getLogger(__name__)
 
 MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 WORD = re.compile(r"\w+")
-NEWS = 100  # changes that are published of one unit
 MOST_NAMES = 100
 MOST_TAGS = 1000
 PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
@@ -38,14 +36,14 @@ def revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.one_moment():
-        listed = _quote_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
+        listed = quote_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
         told_as_one = memory.knowledge.names_told_as_one()
         return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), told_as_one)
 
 
 def revision(memory: Memory, id: int) -> wire.Revision:
     with memory.one_moment():
-        return _quote_sentences(memory, [memory.knowledge.revision(id)])[0]
+        return quote_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
 def names(memory: Memory, one: str, other: str, same: bool) -> wire.Names:
@@ -62,23 +60,6 @@ def names_beginning(memory: Memory, begin: str, limit: int) -> tuple[str, ...]:
 
 def tags(memory: Memory) -> tuple[wire.Tag, ...]:
     return tuple(wire.Tag(*row) for row in memory.sources.count_tags(MOST_TAGS))
-
-
-def _quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:
-    """The revisions with the whole sentences of their quotes: a person is to judge them."""
-    ids = {fact.episode_id for each in listed for fact in (each.old, each.new)}
-    passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
-
-    def whole(fact: Fact) -> Fact:
-        passage = passages.get(fact.episode_id)
-        for match in re.finditer(re.escape(fact.quote), passage.text) if passage and fact.quote else ():
-            if passage and passage.line_at(match.start()) == fact.line:
-                start = max((end.end() for end in SENTENCE_END.finditer(passage.text, 0, match.start())), default=0)
-                end = SENTENCE_END.search(passage.text, max(match.start(), match.end() - 1))
-                return replace(fact, quote=passage.text[start : end.start() if end else None].strip())
-        return fact
-
-    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in listed]
 
 
 def facts(
@@ -232,28 +213,3 @@ def _check_key(key: str) -> str:
     if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
         raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
     return key
-
-
-class News:
-    """Tells everybody which facts were replaced, as soon as that is written. `look` is for the writer's thread."""
-
-    def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
-        self._memory = memory
-        self._publish = publish
-        self._generation = memory.store.generation
-        self._newest = self._find_last()
-
-    def look(self) -> None:
-        """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
-        generation = self._memory.store.generation
-        if generation == self._generation:
-            return
-        self._generation = generation
-        if (newest := self._find_last()) > self._newest:
-            fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
-            for id in sorted(id for id in fresh if id > self._newest):
-                self._publish(wire.FactChanged(revision(self._memory, id)))
-            self._newest = newest
-
-    def _find_last(self) -> int:
-        return max((revision.id for revision in self._memory.revisions("all", 1)), default=0)

@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import collections
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from daemon import wire
+from daemon.views import quote_sentences
+from memory import Memory
 
 BACKLOG = 1000  # events that may wait for a listener
+NEWS = 100  # changes that are published of one unit
 
 
 class Channel:
@@ -88,3 +91,29 @@ class Activity:
             listeners = list(self._listeners)
         for channel in listeners:
             channel.end()
+
+
+class News:
+    """Tells everybody which facts were replaced, as soon as that is written. `look` is for the writer's thread."""
+
+    def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
+        self._memory = memory
+        self._publish = publish
+        self._generation = memory.store.generation
+        self._newest = self._find_last()
+
+    def look(self) -> None:
+        """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
+        generation = self._memory.store.generation
+        if generation == self._generation:
+            return
+        self._generation = generation
+        if (newest := self._find_last()) > self._newest:
+            fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
+            for id in sorted(id for id in fresh if id > self._newest):
+                [seen] = quote_sentences(self._memory, [self._memory.knowledge.revision(id)])
+                self._publish(wire.FactChanged(seen))
+            self._newest = newest
+
+    def _find_last(self) -> int:
+        return max((revision.id for revision in self._memory.revisions("all", 1)), default=0)

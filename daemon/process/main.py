@@ -1,6 +1,6 @@
 """The daemon from start to end: start, serve, drain, stop.
 
-All parts are wired here. Heavy modules are imported after the lock is acquired, so that a second daemon exits within a
+Heavy modules are imported after the lock is acquired, so that a second daemon exits within a
 tenth of a second.
 
     exit codes: 0 stopped   1 it could not start   3 another one runs   4 a newer Palimpsest wrote the memory
@@ -18,18 +18,16 @@ import os
 import signal
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from daemon.client.starting import COULD_NOT_START
-from daemon.config.file import describe_exposure
-from daemon.config.settings import Settings, SettingsError, describe_ignored, load, new_folder_policy
+from daemon.config.settings import Settings, SettingsError, describe_ignored, load
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
-from daemon.reading.memory import give_back, limit_arenas, set_limits
+from daemon.reading.memory import limit_arenas, set_limits
 from memory.errors import (
     PalimpsestError,
     StoreDamagedError,
@@ -40,7 +38,7 @@ from memory.errors import (
 )
 
 if TYPE_CHECKING:
-    from daemon.jobs.schedule import Schedule
+    pass
 
 log = logging.getLogger("daemon")
 
@@ -54,7 +52,6 @@ EXIT_CODES = {
 INTERRUPTED = 130
 YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
-REST_SECONDS = 60.0  # between two looks whether questions have ended
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 NOT_WATCHED = "An error keeps all folders from being watched; see: pal daemon log. To try again: pal daemon restart"
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
@@ -134,139 +131,11 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
-        from daemon.api.facts import News
         from daemon.api.services import Services
-        from daemon.api.telling import Telling
-        from daemon.jobs.activity import Activity
-        from daemon.jobs.disk import Disk, release_ballast
-        from daemon.jobs.embedder import Embedding, prepare
-        from daemon.jobs.enrichment import Enrichment
-        from daemon.jobs.erasure import Erasure
-        from daemon.jobs.models import Models
-        from daemon.jobs.night import Learning, NightlyJob
-        from daemon.jobs.opening import OWN, open_memory
-        from daemon.jobs.replication import Replication
-        from daemon.jobs.syncing import Syncing
-        from daemon.jobs.tasks import Tasks
-        from daemon.jobs.upkeep import Upkeep
-        from daemon.jobs.writer import Writer
         from daemon.process.page import Page
-        from daemon.reading.process import Readers
-        from daemon.watch.adds import Adds
-        from daemon.watch.attempts import Attempts
-        from daemon.watch.ingest import Ingest
-        from daemon.watch.watcher import Watcher
-        from memory import Memory
-        from plugins import manager
 
-        plugins = manager.load(self.settings)
-        for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
-            log.warning("%s", problem)
-        release_ballast(self.paths)
-        Memory.discard_copies(self.paths.memory)
-        self.memory = open_memory(
-            self.paths.memory,
-            self.settings,
-            plugins,
-            reranker=plugins.reranker(self.settings.reranker.name),
-            wait_s=self.settings.disk.wait_s,
-        )
-        # Their models load now, not with the first question, and not during the opening, which yields the interpreter
-        # at every row that it reads: with 100,000 passages that took 2.3 s instead of 1.7.
-        for model in {plugins.embedder(OWN), self.memory.embedder}:
-            threading.Thread(target=prepare, args=[model], name="embedder", daemon=True).start()
-        if number := self.memory.maintenance.discard_unfinished(self.paths.backups):
-            log.info("removed what was left of %d unfinished copies", number)
-        self.activity = Activity()
-        self.writer = Writer(News(self.memory, self.activity.publish).look)
-        self.tasks = Tasks(self.activity.publish)
-        memory = self.settings.memory
-        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker, plugins.left_out)
-        self.attempts = Attempts(self.memory, self.writer, self.paths.reading)
-        ingest = Ingest(
-            self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),
-            self.readers, self.attempts,
-        )  # fmt: skip
-        self.adds = Adds(ingest)
-        self.watcher = Watcher(ingest)
-        self.adds.keep_named = self.watcher.keep_named
-        self.erasing = Erasure(self.memory, self.writer, self.tasks)
-        self.embedding = Embedding(
-            self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
-        )
-        self.models = Models(self.memory, plugins, self.writer, self.settings, partial(load, self.paths.config))
-        self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
-        self.models.changed = self.enrichment.reconsider
-        self.learning = Learning(self.memory, self.writer)
-        self.nightly = NightlyJob(
-            self.memory,
-            self.writer,
-            self.settings.night,
-            retention=self.settings.retention,
-        )
-        self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
-        self.disk = Disk(
-            self.memory, self.writer, self.paths, self.settings.disk, self.activity.publish,
-            give_up=self._give_up, go_on=self._go_on,
-        )  # fmt: skip
-        self.replication = Replication(self.memory, self.paths)
-        self.memory.forgetting.around_wipe = self.replication.paused
-        self.schedule = self._schedule()
-        self.syncing = Syncing(self.memory, self.writer, self.paths.sync)
-        self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = self.schedule.run_later
         self.page = Page(self.paths, self.settings)
-        self.services = Services(
-            settings=self.settings,
-            memory=self.memory,
-            writer=self.writer,
-            tasks=self.tasks,
-            readers=self.readers,
-            adds=self.adds,
-            erasing=self.erasing,
-            watcher=self.watcher,
-            embedding=self.embedding,
-            models=self.models,
-            enrichment=self.enrichment,
-            learning=self.learning,
-            nightly=self.nightly,
-            upkeep=self.upkeep,
-            disk=self.disk,
-            schedule=self.schedule,
-            syncing=self.syncing,
-            replication=self.replication,
-            plugins=plugins,
-            own=self.paths.all(),
-            activity=self.activity,
-            backups=self.paths.backups,
-            page=self.page,
-            policy=partial(new_folder_policy, self.paths.config),
-            telling=Telling(self.memory, self.writer, self.paths.config),
-            stop=self.stop_soon,
-        )
-        self.nightly.asking = lambda: self.services.questions.busy
-        self.watcher.load()
-        self.writer.start()
-        self.tasks.start()
-
-    def _schedule(self) -> Schedule:
-        """All that is done again and again."""
-        from daemon.jobs.embedder import CATCH_UP_SECONDS
-        from daemon.jobs.schedule import LOOK_SECONDS, Schedule
-        from daemon.watch.watcher import SCAN_SECONDS
-
-        watch, after_s = self.settings.watch, self.settings.night.after_start_s
-        schedule = Schedule()
-        schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
-        schedule.add("scan", self.watcher.scan_all, SCAN_SECONDS, jitter_s=SCAN_SECONDS / 4)
-        schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
-        schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
-        schedule.add("replica", self.replication.look, watch.root_check_s or 30)
-        schedule.add("rest", self._rest, REST_SECONDS)
-        schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
-        schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
-        schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)
-        schedule.add("check", self.upkeep.check, LOOK_SECONDS, after_s)
-        return schedule
+        self.services = Services(self.paths, self.settings, self.page, self.stop_soon, self._give_up)
 
     async def serve(self) -> None:
         from daemon.api.app import build
@@ -303,28 +172,9 @@ class Daemon:
         self._beginning.start()
 
     def _begin(self) -> None:
-        from daemon.watch.attempts import SAFE_MODE
-
         try:
-            if self._stopping.wait(BREATH_SECONDS):
-                return
-            with contextlib.suppress(PalimpsestError):  # readers report the error
-                self.attempts.recover()
-            if self.attempts.pause:
-                log.error("%s", SAFE_MODE)
-                self.services.safe_mode = SAFE_MODE
-                if self._stopping.wait(self.attempts.pause):
-                    return
-                self.services.safe_mode = ""
-            self.schedule.start()
-            self.disk.look()
-            self.adds.go_on()
-            self.erasing.resume()
-            self.watcher.start()
-            self.embedding.resume()
-            self.replication.look()
-            self.syncing.start()
-            self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
+            if not self._stopping.wait(BREATH_SECONDS):
+                self.services.begin(self._stopping.wait)
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -344,19 +194,6 @@ class Daemon:
         self.exit_code = NO_FILE
         self.stop_soon()
 
-    def _rest(self) -> None:
-        """Returns the memory that questions took, once there are none."""
-        if self.services.questions.begin_rest():
-            self.memory.release_caches()
-            give_back()
-
-    def _go_on(self, was_full: bool) -> None:
-        """Resumes work after a full disk."""
-        self.adds.go_on()
-        if was_full:
-            self.watcher.scan_all()
-            self.embedding.resume()
-
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         """The first signal stops in order, the second at once: all acknowledged writes are on the disk."""
         if self._stopping.is_set():
@@ -368,25 +205,11 @@ class Daemon:
         log.info("stopping")
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
-        self.schedule.close()
-        self.syncing.close()
-        self.watcher.close()
-        self.nightly.close(DRAIN_SECONDS)
-        self.learning.close(DRAIN_SECONDS)
-        self.enrichment.close(DRAIN_SECONDS)
-        self.models.close()
-        self.readers.close()
-        self.tasks.close(DRAIN_SECONDS)
-        self.attempts.close()
-        self.activity.close()
-        self.writer.submit(self.memory.jobs.put_back, urgent=True)
-        self.writer.close(DRAIN_SECONDS)
+        self.services.drain(DRAIN_SECONDS)
 
     def stop(self) -> None:
         """Closes the memory and removes the daemon's address."""
         self.services.close()
-        self.replication.close()
-        self.memory.close()
         if self._address:
             self._address.remove()
         log.info("stopped")

@@ -46,7 +46,7 @@ from memory.text.quotes import make_fence
 from plugins.llms import Step
 from plugins.llms.guard import Guarded
 
-LONG_PROMPT = 8_000  # tokens: a batch of notes is shorter
+LONG_PROMPT = 10_000  # tokens: a batch of notes is shorter
 TASKS_IN_VAIN = 2  # at the beginning of a kind, after which it is given up
 QUESTION_READ, QUESTION_WRITTEN = 2_200, 40  # tokens of an ordinary question
 MAX_TURNS, MAX_STALLED_TURNS = 6, 3  # of a model that drives the tools

@@ -9,6 +9,7 @@ import pytest
 
 from daemon import wire
 from daemon.api import facts
+from daemon.jobs import activity
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
@@ -192,7 +193,7 @@ def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
 def test_news_come_once_and_in_order(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
-    news = facts.News(memory, told.append)
+    news = activity.News(memory, told.append)
     writer = Writer(news.look)
     writer.start()
     writer.write(lambda: tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro")))

@@ -86,7 +86,7 @@ def test_the_same_at_a_vendors(monkeypatch: pytest.MonkeyPatch) -> None:
         model = Guarded("anthropic:claude-new", AnthropicModel("claude-new", AnthropicSettings(url=server.url)))
         steps, grades = graded(model)
     assert shares(grades) == (1.0,) * 5
-    assert steps[-1][2] == "8,000 tokens"
+    assert steps[-1][2] == "10,000 tokens"
 
 
 def test_the_same_of_a_server_that_speaks_openais_protocol() -> None:
