@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import NoReturn
 
 import click
 
@@ -18,10 +14,7 @@ from daemon.cli.options import json_command
 from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
 from daemon.cli.show import describe_folder, describe_upkeep, night
-from daemon.client.client import DaemonDownError
 from daemon.terminal import count, describe_replica, describe_sync, list_problems, size
-
-WATCH_SECONDS = 1.0  # between two looks
 
 
 @click.command()
@@ -30,7 +23,6 @@ WATCH_SECONDS = 1.0  # between two looks
 @click.option("--retired", is_flag=True, help="List kept text of deleted files and edited notes.")
 @click.option("--failed", is_flag=True, help="List failed files and failed work of models, with the reasons.")
 @click.option("--all", "in_full", is_flag=True, help="Also show the daemon's work and the embedder.")
-@click.option("--watch", is_flag=True, help="Refresh until Ctrl-C.")
 @click.option(
     "--match",
     metavar="TEXT",
@@ -52,7 +44,6 @@ def status(
     retired: bool,
     failed: bool,
     in_full: bool,
-    watch: bool,
     match: str,
     limit: int,
 ) -> None:
@@ -66,37 +57,11 @@ def status(
     if sources:
         _show_sources(session, session.reader.sources(match, limit))
         return
-    if watch:
-        _watch_status(session, in_full)
     if skipped and not session.as_json:
         _print_skipped(session.client.list_skipped(match, limit))
         return
     now = session.reader.status()
     session.show(now, print_failed if failed else partial(_print_status, in_full=in_full, at=session.paths.at))
-
-
-def _watch_status(session: Session, in_full: bool) -> NoReturn:
-    """Shows the status until Ctrl-C. A terminal is refreshed; otherwise each change is printed, until the daemon ends:
-    DaemonDownError."""
-    terminal, before = sys.stdout.isatty() and not session.as_json, None
-    while True:
-        try:
-            now = session.client.status()
-        except DaemonDownError as error:
-            if not terminal:
-                raise
-            click.clear()
-            output.say(str(error))
-        else:
-            state = replace(now, uptime_s=0.0, jobs=())
-            if terminal:
-                click.clear()
-                _print_status(now, in_full, session.paths.at)
-            elif state != before:
-                session.show(now, partial(_print_status, in_full=in_full, at=session.paths.at))
-                sys.stdout.flush()
-            before = state
-        time.sleep(WATCH_SECONDS)
 
 
 def _show_sources(session: Session, reply: wire.SourcesReply) -> None:

@@ -52,7 +52,6 @@ def describe_grades(grades: Grades) -> wire.Graded:
         first_s=grades.first_s,
         context=grades.context,
         question_s=grades.question_s,
-        good_for=tuple(role for role in ROLES if grades.fits(role)),
         by_role=tuple(_describe_role(role, grades) for role in ROLES),
         advice=_advise(grades),
         notes=grades.notes,

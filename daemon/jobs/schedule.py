@@ -93,8 +93,8 @@ class Schedule:
             return ()
         jobs = {job.id: job for job in self._scheduler.get_jobs()}
         return tuple(
-            wire.ScheduledJob(name, jobs[name].next_run_time.replace(microsecond=0), seconds)
-            for name, (_, seconds, _, _) in self._jobs.items()
+            wire.ScheduledJob(name, jobs[name].next_run_time.replace(microsecond=0))
+            for name in self._jobs
             if name in jobs
         )
 

@@ -65,8 +65,8 @@ class Tried:
 @dataclass(frozen=True, slots=True)
 class Graded(Event):
     """The end of a probe. The first five grades are shares in [0, 1], None was not graded; `context` is in tokens;
-    `question_s` are the seconds that a question will take, 0 if that is not known. `good_for` are roles, `by_role` a
-    sentence for each of all roles, `advice` what to do with the model. `problem` says why the probe ended early."""
+    `question_s` are the seconds that a question will take, 0 if that is not known. `by_role` is a sentence
+    for each role, `advice` what to do with the model. `problem` says why the probe ended early."""
 
     name: str
     at: datetime
@@ -79,7 +79,6 @@ class Graded(Event):
     first_s: float
     context: int
     question_s: float = 0.0
-    good_for: tuple[str, ...] = ()
     by_role: tuple[str, ...] = ()
     advice: str = ""
     notes: tuple[str, ...] = ()

@@ -109,7 +109,6 @@ class ScheduledJob:
 
     name: str
     next_at: datetime
-    every_s: float
 
 
 @dataclass(frozen=True, slots=True)

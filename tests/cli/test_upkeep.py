@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import sqlite3
@@ -28,17 +27,6 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     everything = vault.pal("status", "--all").out
     assert everything.startswith(said.out) and "\nMemory      ./home/memory.db, " in everything
     assert vault.pal("status", "--json").json["stats"]["sources"] == 20
-
-
-def test_status_goes_on_showing_what_changes(shell: Shell) -> None:
-    process = shell.process("status", "--watch", "--json")
-    before = json.loads(process.stdout.readline())
-    shell.pal("remember", "The pier is closed in winter.")
-    while (now := json.loads(process.stdout.readline()))["stats"]["sources"] == before["stats"]["sources"]:
-        pass
-    assert now["stats"]["sources"] == before["stats"]["sources"] + 1
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
 
 
 def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Shell) -> None:

@@ -111,7 +111,7 @@ def test_a_model_is_graded_and_then_used_by_itself(tmp_path: Path, ollama: FakeO
         steps, graded = events[:-1], events[-1]
         assert isinstance(graded, wire.Graded)
         assert [step.done for step in steps if isinstance(step, wire.Progress)] == list(range(len(steps)))
-        assert graded.good_for == ("extract", "answer", "agent")
+        assert graded.by_role == ("extract: yes", "answer: yes", "agent: yes")
         daemon.kill()
         daemon.start()
         after = client.models()
