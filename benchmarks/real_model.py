@@ -65,7 +65,7 @@ class Bench:
         with _Timer(self.limit_s, stream.close):
             for event in stream:
                 if isinstance(event, wire.Graded):
-                    verdict = f"good for {', '.join(event.good_for) or 'nothing'}"
+                    verdict = "; ".join(event.by_role)
         self.found |= {"probe": verdict, "probe_s": _since(began)}
 
     def read(self, paths_memory: Path) -> None:

@@ -65,10 +65,8 @@ def judge(memory: Memory, id: int, verdict: str) -> wire.Judged:
     return wire.Judged(after, before.asked.verdict, passages)
 
 
-def diagnosis(memory: Memory, limit: int | None) -> wire.Diagnosis:
-    if limit is not None and not 1 <= limit <= MOST_ROWS:
-        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
-    return memory.maintenance.diagnose() if limit is None else memory.maintenance.diagnose(limit)
+def diagnosis(memory: Memory) -> wire.Diagnosis:
+    return memory.maintenance.diagnose()
 
 
 async def rebuild(services: Services, what: Sequence[str]) -> Response:

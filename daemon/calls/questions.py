@@ -129,8 +129,8 @@ class QuestionCalls(Calls):
         """Undo the last training."""
 
     @call("GET", "/diagnosis", slow=True)
-    def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
-        """Measure how well the graph served the newest questions (default: 200)."""
+    def diagnosis(self) -> wire.Diagnosis:
+        """Measure how well the graph served the newest questions."""
 
     @call("GET", "/conversations", field="conversations")
     def conversations(self) -> tuple[wire.Conversation, ...]:

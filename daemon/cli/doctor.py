@@ -31,17 +31,10 @@ QUESTION = "trace "  # prefix of the number of a question among places
 @click.option("--fix", is_flag=True, help="Fix what needs no decision, and check again.")
 @click.option("--memory", is_flag=True, help="Show how well earlier questions were served.")
 @click.option(
-    "--last",
-    type=click.IntRange(1, 1000),
-    default=200,
-    show_default=True,
-    help="With --memory: the number of questions.",
-)
-@click.option(
     "--secrets", is_flag=True, help="List the places of passwords and keys in your notes, without their values."
 )
 @json_command
-def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
     """Show what is wrong, and the command that fixes it.
 
     Checks the daemon, the file, its disk, the backups, the watched folders, the embedder and nightly work. Exits with 1
@@ -53,7 +46,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) 
         print_places(session)
         return
     if memory:
-        diagnosis = session.client.diagnosis(last)
+        diagnosis = session.client.diagnosis()
         session.show(diagnosis, _print_diagnosis)
         return
     checks = list(examine(session))

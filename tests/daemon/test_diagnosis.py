@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from daemon import wire
-from daemon.client.client import Client, DaemonError
+from daemon.client.client import Client
 from memory.trace import Diagnosis
 from tests.daemon.conftest import answer
 
@@ -22,14 +20,6 @@ def test_it_is_computed_from_what_was_asked(client: Client) -> None:
     assert (coverage.questions, coverage.unanswered) == (1, 1)
     assert coverage.example == "What is the boiling point of tungsten hexafluoride?"
     assert "pal add PATH" in coverage.repair
-    assert client.diagnosis(limit=1).no_answer_rate == 1
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1001])
-def test_a_limit_that_cannot_be_meant(client: Client, limit: int) -> None:
-    with pytest.raises(DaemonError) as caught:
-        client.diagnosis(limit)
-    assert caught.value.failed.code == "bad_input"
 
 
 def test_the_wire_has_the_noun_itself() -> None:
