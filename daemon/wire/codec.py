@@ -34,7 +34,7 @@ def encode(value: Any) -> Any:
         if type(value).__name__ == "Step":
             from memory.stages import describe_step  # its types take 5 ms, which an empty chat should not pay
 
-            sent["phrase"] = describe_step(value)
+            sent["phrase"] = describe_step(cast(Any, value))
         return sent
     if isinstance(value, (tuple, list, set, frozenset)):
         return [encode(item) for item in value]
