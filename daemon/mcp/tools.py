@@ -24,10 +24,7 @@ from daemon.mcp.agent import Agent
 
 MAX_CHARS = 80_000  # of a reply: about 25,000 tokens, which is what some agents' programs take at most
 CUT_ROOM = 1000  # of these, for sentences about what is cut
-HOW_TO_PAGE = (
-    "Ask for less at once: a narrower question, a smaller k or limit, another time; palimpsest://passage/ID reads one"
-    " passage."
-)
+HOW_TO_PAGE = "Ask for less at once: a narrower question, a smaller k or limit, another time."
 DECIDED = frozenset(  # parameters that an agent does not choose
     "within agent conversation own_words replay effort object episode fact retired".split()
 )
@@ -46,17 +43,14 @@ FIELDS = {
     "HistoryReply": "about strands",
     "Judged": "passages",
     "KeptNote": "source known",
-    "ListedSource": "uri title kind at episodes",
-    "NoteReply": "source passages facts",
     "Passage": "episode_id uri title line at speaker text",
-    "ProfileEntry": "key facts",
     "RecallReply": "hits unknown",
     "Revision": "id at relation state old new",
     "RevisionsReply": "revisions",
     "Strand": "values",
     "TaskContext": "text tokens sources",
 }
-WITH_TEXT = frozenset(("Answered", "Citation", "Fact", "ListedSource", "Passage", "TaskContext"))
+WITH_TEXT = frozenset(("Answered", "Citation", "Fact", "Passage", "TaskContext"))
 
 
 class Tools:
@@ -146,8 +140,6 @@ def _may_see(value: Any, access: Access) -> bool:
             return any(access.may_see(held.fact.uri) for held in value.values)
         case wire.Revision():
             return access.may_see(value.old.uri) and access.may_see(value.new.uri)
-        case wire.ProfileEntry():
-            return any(access.may_see(fact.uri) for fact in value.facts)
     uri = getattr(value, "uri", None)
     return uri is None or access.may_see(uri)
 

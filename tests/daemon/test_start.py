@@ -15,7 +15,7 @@ HEAVY = (
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.aliases", "memory.insight.diagnosis", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.common.parts", "plugins.readers.common.html", "plugins.readers.common.calendars", "yaml",
-    "daemon.api.sources", "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
+    "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
 )  # fmt: skip
 
 CODE = """

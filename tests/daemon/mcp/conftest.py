@@ -62,9 +62,3 @@ async def call(client: Client, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     text = result.content[0].text  # type: ignore[union-attr]
     return text if result.is_error else json.loads(text)
-
-
-async def read(client: Client, uri: str) -> Any:
-    """What a resource holds."""
-    [contents] = (await client.read_resource(uri)).contents
-    return json.loads(contents.text)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What an agent reads by name, the prompts that a person picks, and what completes their arguments."""
+"""The prompts that a person picks, and names that are not shared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from daemon.mcp.access import Access, Policy
 from daemon.testing import RunningDaemon
-from tests.daemon.mcp.conftest import call, read, served
+from tests.daemon.mcp.conftest import call, served
 
 
 @pytest.fixture
@@ -17,34 +17,8 @@ def work(home: Path) -> Policy:
     return Policy(Access.in_folders([home / "work"]))
 
 
-async def test_notes_objects_changes_and_the_person_are_read_by_name(daemon: RunningDaemon, home: Path) -> None:
-    async with served(daemon) as client:
-        listed = {str(one.uri) for one in (await client.list_resources()).resources}
-        assert listed == {f"palimpsest://{name}" for name in ("recent", "profile", "status")}
-        templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
-        assert templates == {f"palimpsest://{name}" for name in ("passage/{id}", "note/{id}", "object/{name}")}
-        first = (await call(client, "recall", question="ferry to Hallow Bay", k=1))["hits"][0]["passage"]
-        note = await read(client, f"palimpsest://note/{first['episode_id']}")
-        assert note["source"]["uri"] == str(home / "work/ferry.md") and "cut" not in note
-        assert note["passages"][0]["untrusted"]
-        ana = await read(client, "palimpsest://object/Ana")
-        assert [held["fact"]["superseded_by"] is None for held in ana["history"][0]["values"]] == [False, True]
-        assert any("777" in fact["text"] for fact in ana["facts"])
-        assert len((await read(client, "palimpsest://recent"))["revisions"]) == 1
-        profile = await read(client, "palimpsest://profile")
-        assert profile["names"] == ["Joris Vale"] and [one["key"] for one in profile["known"]] == ["phone"]
-        assert await read(client, "palimpsest://status") == {
-            "sources": 7, "passages": 7, "you_are": "tester", "shared": "all", "may_write": True
-        }  # fmt: skip
-
-
 async def test_what_is_not_shared_is_not_there(daemon: RunningDaemon, work: Policy) -> None:
     async with served(daemon, work) as client:
-        assert await read(client, "palimpsest://profile") == {"names": [], "known": []}
-        assert "sources" not in await read(client, "palimpsest://status")
-        for name in ("Bruno", "Nobody"):
-            with pytest.raises(Exception, match=f"(shared with you tells of|no) {name}|{name}"):
-                await read(client, f"palimpsest://object/{name}")
         bruno = await call(client, "facts", about="Bruno")
         assert bruno["facts"] == []
         for tool in ("facts", "history"):
@@ -75,9 +49,9 @@ async def test_who_may_not_write_is_not_asked_to_remember(daemon: RunningDaemon)
             await client.get_prompt("remember_session")
 
 
-async def test_resources_and_prompts_are_counted_as_calls(daemon: RunningDaemon) -> None:
+async def test_prompts_are_counted_as_calls(daemon: RunningDaemon) -> None:
     async with served(daemon, calls_per_minute=3) as client:
         for _ in range(3):
-            await read(client, "palimpsest://recent")
+            await client.get_prompt("recall", {"task": "x"})
         with pytest.raises(Exception, match="wait"):
             await client.get_prompt("recall", {"task": "x"})
