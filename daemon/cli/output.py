@@ -34,6 +34,13 @@ from daemon.paths import name_received
 from daemon.terminal import display_safe, escape_unsafe
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, StoreError
 
+HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
+NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
+_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
+NOT_RUNNING, BAD_SETTINGS = 3, 78
+_START_CODES = {4, 74, 75, BAD_SETTINGS}  # of a daemon that could not start; `pal` exits with the same
+ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
+
 
 def print_json(value: Any) -> None:
     """One JSON document on one line of stdout, in ASCII where that is not UTF-8. Events carry their `type`."""
@@ -171,50 +178,31 @@ def can_draw() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
-NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
-_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
-
-_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start; `pal` exits with the same
-
-
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
     """The message for `error`; None for an unexpected error, and for click's own."""
     match error:
         case DaemonError():
             return Refused(error.failed, as_json)
         case DaemonDownError():
-            return DaemonState(str(error), error.code)
+            return Failure(str(error), error.code if error.code in _START_CODES else NOT_RUNNING)
         case StoreError() | NotFoundError() | InvalidInputError():  # where the daemon did not do it
             return Refused(failure(error), as_json)
         case PalimpsestError():
-            return BadSettings(display_safe(str(error)))
+            return Failure(str(error), BAD_SETTINGS)
         case PermissionError():
             return click.ClickException(display_safe(f"No permission: {error.filename or error}", line=True))
     return None
 
 
-class DaemonState(click.ClickException):
-    """The daemon is not running, or already runs."""
+class Failure(click.ClickException):
+    """An error with its exit code."""
 
-    exit_code = 3
-
-    def __init__(self, message: str, code: int | None = None) -> None:
+    def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
-        if code is not None and code in _START_CODES:
-            self.exit_code = code  # type: ignore[misc]  # click declares one code per class
+        self.exit_code = code  # type: ignore[misc]  # click declares one code per class
 
     def format_message(self) -> str:
         return display_safe(self.message)
-
-
-class BadSettings(click.ClickException):
-    """config.toml is invalid."""
-
-    exit_code = 78
-
-
-ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
 
 
 class NothingFound(click.ClickException):
@@ -226,17 +214,13 @@ class NothingFound(click.ClickException):
         say(self.message)
 
 
-class Refused(click.ClickException):
+class Refused(Failure):
     """The daemon could not do it; says what happened and what to do."""
 
     def __init__(self, failed: wire.Failed, as_json: bool) -> None:
-        super().__init__(f"{failed.message} {failed.remedy}".strip())
-        self.exit_code = _EXIT_CODES.get(failed.code, 1)  # type: ignore[misc]  # click declares one code per class
+        super().__init__(f"{failed.message} {failed.remedy}".strip(), _EXIT_CODES.get(failed.code, 1))
         self.failed = failed
         self.as_json = as_json
-
-    def format_message(self) -> str:
-        return display_safe(self.message)
 
     def show(self, file: IO[Any] | None = None) -> None:
         if self.as_json:

@@ -13,7 +13,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import json_command
-from daemon.cli.output import DaemonState
+from daemon.cli.output import NOT_RUNNING, Failure
 from daemon.cli.session import Session, pass_session
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.client.starting import connect
@@ -78,7 +78,7 @@ def status(session: Session) -> None:
     elif hello:
         click.echo(f"Running: {display_safe(hello.version)}, process {hello.pid}.")
     if hello is None:
-        raise DaemonState("The daemon is not running. Any command starts it; so does `pal daemon start`.")
+        raise Failure("The daemon is not running. Any command starts it; so does `pal daemon start`.", NOT_RUNNING)
 
 
 @daemon.command()
@@ -110,7 +110,7 @@ def _stop(session: Session) -> bool:
         return False
     output.say("The daemon does not answer; ending its process.")
     if not end_holder(session.paths.lock):
-        raise DaemonState(f"The daemon cannot be ended. {session.paths.lock} contains its process id.")
+        raise Failure(f"The daemon cannot be ended. {session.paths.lock} contains its process id.", NOT_RUNNING)
     return True
 
 
