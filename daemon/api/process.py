@@ -12,9 +12,8 @@ from pathlib import Path
 from starlette.responses import Response
 
 from daemon import views, wire
-from daemon.api.routing import stream
+from daemon.api.routing import follow, stream
 from daemon.api.services import Services
-from daemon.jobs.activity import Channel
 from daemon.jobs.syncing import NO_FOLDER
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
@@ -99,9 +98,7 @@ def try_model(services: Services, name: str) -> wire.Tried:
 
 
 async def probe_model(services: Services, name: str) -> Response:
-    channel = Channel()
-    await services.work(partial(services.models.begin_probe, name, channel))
-    return stream(channel.events())
+    return follow(services, partial(services.models.probe, name), f"grading {name}")
 
 
 def enable_enrichment(services: Services, enabled: bool) -> wire.Enrichment:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -24,6 +24,7 @@ from daemon.api.services import Services
 from daemon.calls.declaration import Call
 from daemon.client.connection import Lines
 from daemon.failures import failure
+from daemon.jobs.activity import Channel
 from daemon.wire.codec import decode_fields, parse_path, parse_time
 from memory.errors import InvalidInputError
 
@@ -145,6 +146,24 @@ def stream(events: AsyncIterator[wire.Event]) -> Response:
             yield wire.event_line(event)
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+def follow(services: Services, work: Callable[[Channel], wire.Event], name: str) -> Response:
+    """The events of long work as they come, at last the one that it returns, or its error. It goes on if nobody listens
+    any more, unless it looks at that: half of it helps nobody."""
+    channel = Channel()
+
+    def run() -> None:
+        try:
+            channel.put(work(channel))
+        except (Exception, CancelledError) as error:
+            log.error("%s failed: %s", name, type(error).__name__)
+            channel.put(failure(error))
+        finally:
+            channel.end()
+
+    services.workers.submit(run)
+    return stream(channel.events())
 
 
 def _parse(kind: Any, name: str, text: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -13,9 +12,8 @@ from starlette.responses import Response
 
 from daemon import wire
 from daemon.api import sources
-from daemon.api.routing import MOST_ROWS, stream
+from daemon.api.routing import MOST_ROWS, follow
 from daemon.api.services import Services
-from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from daemon.terminal import title_of
@@ -72,42 +70,23 @@ def diagnosis(memory: Memory) -> wire.Diagnosis:
 async def rebuild(services: Services, what: Sequence[str]) -> Response:
     if not what or not set(what) <= set(REBUILT):
         raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
-    channel = Channel()
-    work = partial(_rebuild, services.memory, services.writer, services.backups, tuple(what), channel.put)
-    services.workers.submit(partial(_fill, channel, work, "rebuilding"))
-    return stream(channel.events())
+    build = partial(_rebuild, services.memory, services.writer, services.backups, tuple(what))
+    return follow(services, build, "rebuilding")
 
 
 async def train(services: Services) -> Response:
-    channel = Channel()
-    work = partial(services.learning.study, channel.put)
-    services.workers.submit(partial(_fill, channel, work, "learning"))
-    return stream(channel.events())
+    return follow(services, lambda channel: services.learning.study(channel.put), "learning")
 
 
 def undo_training(services: Services) -> wire.TrainingUndone:
     return services.learning.undo()
 
 
-def _fill(channel: Channel, work: Callable[[], wire.Event], name: str) -> None:
-    """Puts the last event of some work into the channel. It goes on if nobody listens any more: half of it helps
-    nobody."""
-    try:
-        channel.put(work())
-    except (Exception, CancelledError) as error:
-        log.error("%s failed: %s", name, type(error).__name__)
-        channel.put(failure(error))
-    finally:
-        channel.end()
-
-
-def _rebuild(
-    memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], publish: Callable[[wire.Event], None]
-) -> wire.Rebuilt:
+def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], channel: Channel) -> wire.Rebuilt:
     """Rebuilds views of the traces and the text."""
 
     def tell(done: int, total: int) -> None:
-        publish(wire.Progress(done, total, "Rebuilding"))
+        channel.put(wire.Progress(done, total, "Rebuilding"))
 
     edges, passages, vectors, rows = 0, 0, 0, 0
 

@@ -12,7 +12,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -20,7 +19,7 @@ from typing import Any
 
 from daemon import wire
 from daemon.config.settings import Settings, SettingsError
-from daemon.failures import ConflictError, failure
+from daemon.failures import ConflictError
 from daemon.jobs.activity import Channel
 from daemon.jobs.grading import describe_grades, describe_model, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
@@ -229,21 +228,24 @@ class Models:
         ms = round(1000 * (time.monotonic() - began), 1)
         return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
 
-    def begin_probe(self, name: str, channel: Channel) -> None:
-        """Grades a model in a separate thread; the channel gets the events. NotFoundError, ConflictError."""
+    def probe(self, name: str, channel: Channel) -> wire.Graded:
+        """Grades a model; the channel gets the steps, and the grades so far are kept if nobody reads it any more.
+        NotFoundError, ConflictError, ModelError."""
         self._configure()
         model = self._open_known(name)
         if not self._probing.acquire(blocking=False):
             raise ConflictError("Another model is being graded. Wait until that is done.")
-
-        def work() -> None:
-            try:
-                self._probe(model, channel)
-            finally:
-                self._probing.release()
-                channel.end()
-
-        threading.Thread(target=work, name="probe", daemon=True).start()
+        try:
+            for item in probe(model, lambda: channel.abandoned):
+                if isinstance(item, Grades):
+                    grades = item.add_earlier(self.grades_of(model.name))
+                    self._writer.write(partial(self._memory.models.keep_grades, grades))
+                    self.changed()
+                    return describe_grades(grades)
+                channel.put(wire.Progress(*item))
+        finally:
+            self._probing.release()
+        raise AssertionError  # a probe ends with grades, or with an error
 
     def close(self) -> None:
         """Breaks off whatever is being asked."""
@@ -272,24 +274,6 @@ class Models:
         self._writer.submit(partial(self._memory.models.count, use))
         outcome = type(error).__name__ if error else "done"
         log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
-
-    def _probe(self, model: Guarded, channel: Channel) -> None:
-        try:
-            for item in probe(model, lambda: channel.abandoned):
-                if isinstance(item, Grades):
-                    item = item.add_earlier(self.grades_of(model.name))
-                    self._writer.write(partial(self._memory.models.keep_grades, item))
-                    self.changed()
-                    channel.put(describe_grades(item))
-                else:
-                    channel.put(wire.Progress(*item))
-        except Exception as error:
-            self._tell(error, f"grading {model.name}", channel)
-
-    def _tell(self, error: Exception, task: str, channel: Channel) -> None:
-        if not isinstance(error, ModelError | CancelledError):
-            log.exception("%s: %s", task, type(error).__name__)
-        channel.put(failure(error))
 
     def _count_tokens(self) -> dict[str, int]:
         """What each model has read and written today."""

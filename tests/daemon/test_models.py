@@ -129,7 +129,7 @@ def test_closing_the_stream_ends_the_probe(tmp_path: Path, ollama: FakeOllama) -
         assert isinstance(next(stream), wire.Progress)
         ollama.until(lambda server: bool(server.chats))
         with pytest.raises(DaemonError) as caught:
-            client.probe_model("ollama:llama3")
+            list(client.probe_model("ollama:llama3"))
         assert caught.value.failed.code == "conflict"
         stream.close()
         ollama.until(lambda server: server.left == 1)
@@ -170,13 +170,13 @@ def test_what_cannot_be_is_refused(tmp_path: Path, ollama: FakeOllama) -> None:
             (lambda: client.use_models("cook", ("ollama:qwen3:4b",)), "bad_input"),
             (lambda: client.use_models("answer", ("qwen3",)), "not_found"),
             (lambda: client.use_models("answer", ("ollama:qwen3:4c",)), "not_found"),
-            (lambda: client.probe_model("nobody:x"), "not_found"),
+            (lambda: list(client.probe_model("nobody:x")), "not_found"),
         ):
             with pytest.raises(DaemonError) as caught:
                 call()
             assert caught.value.failed.code == code
         with pytest.raises(DaemonError, match=r"Did you mean ollama:qwen3:4b\?"):
-            client.probe_model("ollama:qwen3:4c")
+            list(client.probe_model("ollama:qwen3:4c"))
         reply = client.use_models("answer", ("ollama:llama3", "auto"))
         assert roles(reply)["answer"] == "ollama:llama3:latest"
         assert roles(client.use_models("answer", ()))["answer"] == ""
