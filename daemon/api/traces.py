@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -90,17 +90,14 @@ def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...
 
     edges, passages, vectors, rows = 0, 0, 0, 0
 
-    def write(unit: Callable[[], T]) -> T:
-        return writer.submit(unit).result()
-
     if "rows" in what:
-        rows = write(partial(memory.maintenance.repair_rows, backups))
+        rows = writer.write_later(partial(memory.maintenance.repair_rows, backups))
     if "memory" in what:
-        edges = memory.maintenance.rebuild_edge_memory(tell, write)
+        edges = memory.maintenance.rebuild_edge_memory(tell, writer.write_later)
     if "text" in what:
-        passages = write(partial(_index, memory))
+        passages = writer.write_later(partial(_index, memory))
     if "vectors" in what:
-        vectors = memory.maintenance.rebuild_vectors(tell, write)
+        vectors = memory.maintenance.rebuild_vectors(tell, writer.write_later)
     return wire.Rebuilt(what, edges, passages, vectors, rows)
 
 

@@ -172,14 +172,14 @@ class Embedding:
         label = self._read_choice() if name == AUTO else name
         if self._is_whole(embedder):
             failures = self._count_failures()
-            while self._memory.maintenance.fill_vectors(self._write):
+            while self._memory.maintenance.fill_vectors(self._writer.write_later):
                 yield
             if self._count_failures() == failures:
                 self._made_up_for = failures
             self._progress = None
             return
         published_at = 0.0
-        for n_done, total in self._memory.maintenance.switch_embedder(embedder, write=self._write):
+        for n_done, total in self._memory.maintenance.switch_embedder(embedder, write=self._writer.write_later):
             if self._choice != name:
                 break
             self._progress = n_done, total
@@ -196,10 +196,6 @@ class Embedding:
     def _is_whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""
         return self._memory.maintenance.is_complete(embedder)
-
-    def _write(self, unit: Callable[[], T]) -> T:
-        """In the writer's thread, after everything a person waits for."""
-        return self._writer.submit(unit).result()
 
     def _finish(self, name: str, error: BaseException | None) -> None:
         if error is None or isinstance(error, CancelledError) or self._choice != name:

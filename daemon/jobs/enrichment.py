@@ -211,7 +211,7 @@ class Enrichment:
         if not self._count_queued():  # looking costs no commit
             return None
 
-        return self._reading.write(partial(self._memory.jobs.claim, KINDS, self._boot))
+        return self._writer.write_later(partial(self._memory.jobs.claim, KINDS, self._boot))
 
     def _count_queued(self) -> int:
         return self._memory.jobs.count(KINDS).get("queued", 0)
@@ -248,7 +248,7 @@ class Enrichment:
             self._say("waiting", "The rest may only be read on this machine, and no model here can: pal models")
             return False
         batches = make_batches(allowed, self._choose_batch(here), self._choose_batch(away))[:WAVE]
-        self._reading.write(partial(self._enqueue, batches))
+        self._writer.write_later(partial(self._enqueue, batches))
         return True
 
     def _choose_batch(self, model: Guarded | None) -> int:
@@ -294,7 +294,7 @@ class Enrichment:
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("job %d: %s\n%s", job.id, type(error).__name__, where)
             why = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
-            self._reading.write(partial(self._memory.jobs.fail, job.id, why))
+            self._writer.write_later(partial(self._memory.jobs.fail, job.id, why))
 
     # What becomes of a job --------------------------------------------------------------------------------
 
@@ -309,7 +309,7 @@ class Enrichment:
         if lasting:
             self._give_back(job, 0)
         else:
-            self._reading.write(partial(self._memory.jobs.fail, job.id, self._trouble))
+            self._writer.write_later(partial(self._memory.jobs.fail, job.id, self._trouble))
 
     def _answer_failed(self, job: Job, error: PalimpsestError) -> None:
         many = job.payload.get("episodes", ())
@@ -320,10 +320,10 @@ class Enrichment:
             if job.kind == EXTRACT:
                 self._reading.could_not_read(self._state.model)
             why = f"{self._state.model}: {error}"
-            self._reading.write(partial(self._memory.jobs.give_up, job.id, why))
+            self._writer.write_later(partial(self._memory.jobs.give_up, job.id, why))
 
     def _give_back(self, job: Job, seconds: float) -> None:
-        self._reading.write(partial(self._memory.jobs.release, job.id, seconds))
+        self._writer.write_later(partial(self._memory.jobs.release, job.id, seconds))
 
 
 def _name(job: Job, titles: dict[int, Episode]) -> str:

@@ -81,7 +81,7 @@ class Reading:
         names = tuple(f"{model.name}: " for model in used if model)
         dead = self._memory.jobs.given_up(KINDS, MAX_RETRIED) if names else []
         others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
-        return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
+        return sum(self._writer.write_later(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
     def _learn_of(self, job: Job, episodes: Sequence[Episode], owner: Sequence[str], reply: Any, model: str) -> None:
         """Learns from the model's reply about the episodes of the request."""
@@ -96,7 +96,9 @@ class Reading:
                 bad[episode.id] = why
         log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(episodes) - len(bad), len(episodes),
                  len(dropped))  # fmt: skip
-        self.write(partial(self._learn, job, {id: extractions[id] for id in extractions if id not in bad}, bad, model))
+        self._writer.write_later(
+            partial(self._learn, job, {id: extractions[id] for id in extractions if id not in bad}, bad, model)
+        )
 
     def _read_episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
         """Those of a job that are there, the ids of those whose text stays here, and what the owner is called."""
@@ -109,7 +111,7 @@ class Reading:
     def _extract(self, job: Job) -> None:
         episodes, here, owner = self._read_episodes(job)
         if not episodes:  # retired meanwhile
-            self.write(partial(self._memory.jobs.finish, job.id))
+            self._writer.write_later(partial(self._memory.jobs.finish, job.id))
         elif 0 < len(here) < len(episodes):  # where text may go has changed since
             self.split(job, [here, [episode.id for episode in episodes if episode.id not in here]])
         else:
@@ -143,7 +145,7 @@ class Reading:
         free = self._select_free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
-            self.write(partial(self._memory.jobs.finish, job.id))
+            self._writer.write_later(partial(self._memory.jobs.finish, job.id))
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
@@ -153,7 +155,7 @@ class Reading:
             verdicts = decisions.parse_decisions(reply, pairs)
             if not verdicts and not decisions.is_empty(reply):
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
-            self.write(partial(self._apply_verdicts, job, verdicts, model.name))
+            self._writer.write_later(partial(self._apply_verdicts, job, verdicts, model.name))
 
     def _apply_verdicts(self, job: Job, verdicts: list[Decision], model: str) -> None:
         revisions = self._memory.knowledge.apply_decisions(verdicts, model)
@@ -227,11 +229,7 @@ class Reading:
     def split(self, job: Job, parts: Sequence[Sequence[Any]]) -> None:
         """Jobs for the parts, in place of one for all."""
         then = [_make_job(job.kind, part, job.priority) for part in parts]
-        self.write(partial(self._memory.jobs.finish, job.id, then))
-
-    def write(self, unit: Callable[[], T]) -> T:
-        """Runs a unit in the writer's thread, after all that a person waits for."""
-        return self._writer.submit(unit).result()
+        self._writer.write_later(partial(self._memory.jobs.finish, job.id, then))
 
 
 def _is_full(job: Job) -> bool:

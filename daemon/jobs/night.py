@@ -161,7 +161,7 @@ class NightlyJob:
         """In the writer's thread, after everything a person waits for."""
         if self._is_stopped():
             raise CancelledError
-        return self._writer.submit(unit).result()
+        return self._writer.write_later(unit)
 
     def _is_stopped(self) -> bool:
         """Whether the daemon stops; called between units, and blocks while questions run."""
@@ -204,7 +204,7 @@ class Learning:
             raise ConflictError("Training is already running. Try again later: pal train")
         try:
             report = self._memory.maintenance.train_ranker(
-                write=lambda unit: self._writer.submit(unit).result(),
+                write=self._writer.write_later,
                 progress=lambda progress: tell(_make_progress(progress)),
                 cancelled=self._closing.is_set,
             )

@@ -57,6 +57,10 @@ class Writer:
         """Runs an urgent unit; returns its result or raises its error, CancelledError after `close`."""
         return self.submit(unit, urgent=True).result()
 
+    def write_later(self, unit: Callable[[], T]) -> T:
+        """The same, after everything that a person waits for."""
+        return self.submit(unit).result()
+
     def refuse_background(self, reason: str) -> None:
         """Refuses background units with this reason; "" accepts them again."""
         self._refusal = reason

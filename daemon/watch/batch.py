@@ -77,7 +77,7 @@ class BatchWriter:
     def write(self, batch: Batch, known: Sources, skipped: Mapping[str, str], task: Task) -> None:
         """Writes a batch, then updates `task` and publishes the changes."""
         prepared = self._prepare(batch)
-        written = self._writer.submit(lambda: self._write_unit(batch, prepared, skipped)).result()
+        written = self._writer.write_later(lambda: self._write_unit(batch, prepared, skipped))
         before = {source.uri for sources in known.values() for source in sources} if batch.drafts else set()
         for draft, receipt in written:
             uri = draft.document.uri

@@ -146,7 +146,7 @@ class Ingest:
         """Marks sources read by another version of a reader as unread, once."""
         if not self._knows_readers:
             self.attempts.recover()
-            self.writer.submit(partial(self.memory.sources.set_reader_versions, self._plugins.versions)).result()
+            self.writer.write_later(partial(self.memory.sources.set_reader_versions, self._plugins.versions))
             self._knows_readers = True
 
     def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked) -> Iterator[None]:
@@ -224,7 +224,7 @@ class Ingest:
         for sources in lost.values():
             for source in sources:
                 with suppress(NotFoundError):  # another task has retired it
-                    self.writer.submit(partial(self.memory.ingest.retire, source.uri)).result()
+                    self.writer.write_later(partial(self.memory.ingest.retire, source.uri))
                 task.removed += 1
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield

@@ -63,7 +63,7 @@ class Moves:
         for uri, old in pairs.items():
             renamed = {source.uri: uri + source.uri[len(old) :] for source in lost[old]}
             try:
-                self._writer.submit(partial(self._move, renamed, disk.looks[uri].policy)).result()
+                self._writer.write_later(partial(self._move, renamed, disk.looks[uri].policy))
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
