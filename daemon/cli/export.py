@@ -88,7 +88,7 @@ def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Pat
 
 
 def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
-    from daemon.exporting.files import NewFile
+    from daemon.exporting import NewFile
 
     with NewFile(to) as file:
         for line in _lines(session, secrets=secrets):
@@ -97,8 +97,7 @@ def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
 
 
 def _write_pages(session: Session, to: Path) -> dict[str, Any]:
-    from daemon.exporting.folders import ForeignFolderError, write_folder
-    from daemon.exporting.pages import write_pages
+    from daemon.exporting import ForeignFolderError, write_folder, write_pages
 
     try:
         report = write_folder(to, write_pages(_lines(session, pages=True)))
@@ -213,7 +212,7 @@ def _is_empty(paths: Paths) -> bool:
 
 
 def _load(file: Path, paths: Paths, kept: Path, as_json: bool) -> dict[str, int]:
-    from daemon.exporting.files import open_packed
+    from daemon.exporting import open_packed
     from memory import Memory
 
     with _bar("Reading", as_json) as bar:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.exporting.files import NewFile
-from daemon.exporting.folders import IGNORED, WRITTEN, ForeignFolderError, write_folder
+from daemon.exporting import IGNORED, WRITTEN, ForeignFolderError, NewFile, write_folder
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
 

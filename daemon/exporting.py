@@ -1,0 +1,271 @@
+"""Exports as files: one private file, written completely or not at all; and a folder with a page of Markdown for each
+person, place and thing: its facts, their history, and the notes that mention it.
+
+A folder is rewritten regularly: only changed files, and no file of another author. A list in it has the written files
+with their hashes; a file that is not in it, or has another content, belongs to a person: it is kept and reported. An
+ignore file keeps the memory from reading its own export. Text of notes is escaped: nothing in it links, tags or embeds
+anything."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Any, BinaryIO, cast
+from urllib.parse import quote
+
+PACKED = ".gz"  # what the name of a file ends in that is packed on the way
+
+
+class NewFile:
+    """Takes pieces, and gets its name when the `with` ends well; otherwise it is deleted. OSError."""
+
+    def __init__(self, path: Path, durable: bool = True) -> None:
+        """Compressed if the name ends in .gz; the same pieces give the same bytes. `durable`: synced to the disk before
+        it gets its name, which takes some milliseconds."""
+        self.path = path
+        self._durable = durable
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._packed: BinaryIO | None = None
+
+    def write(self, data: bytes) -> None:
+        (self._packed or self._file).write(data)
+
+    def __enter__(self) -> NewFile:
+        self._temporary.unlink(missing_ok=True)
+        try:
+            place = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._file = os.fdopen(place, "wb")
+            if self.path.suffix.lower() == PACKED:
+                self._packed = cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=self._file, mtime=0))
+        except BaseException:  # Ctrl-C, right after it was made
+            self._temporary.unlink(missing_ok=True)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                if self._packed is not None:
+                    self._packed.close()
+                self._file.flush()
+                if self._durable:
+                    os.fsync(self._file.fileno())
+        except BaseException:
+            kind = OSError
+            raise
+        finally:
+            with suppress(OSError):  # a disk that is full cannot take what is left to be written
+                self._file.close()
+            if kind is None:
+                self._temporary.replace(self.path)
+            else:
+                self._temporary.unlink(missing_ok=True)
+
+
+def open_packed(path: Path) -> BinaryIO:
+    """A file opened for reading, decompressed if it is compressed, whatever its name."""
+    file = path.open("rb")
+    if file.peek(2)[:2] != b"\x1f\x8b":
+        return file
+    return cast(BinaryIO, gzip.open(file))
+
+
+WRITTEN = ".palimpsest-export.json"
+IGNORED = ".palimpsestignore"
+
+
+class ForeignFolderError(Exception):
+    """A folder with other files and without the list."""
+
+
+@dataclass
+class Report:
+    """The files by path: `changed` ones were written, `kept` ones belong to a person."""
+
+    changed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> Report:
+    """Writes files (name, content) into a new folder, an empty one, or one of an earlier export. ForeignFolderError,
+    OSError. If interrupted, each file has its old or its new content, and the list is right."""
+    before = _read_list(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    report, written = Report(), dict(before)
+    try:
+        _put(folder / IGNORED, b"# written by pal export, so that the memory does not read itself\n*\n")
+        obsolete = dict.fromkeys(before)
+        for name, content in files:
+            obsolete.pop(name, None)
+            _write(folder, name, content, written, report)
+        for name in obsolete:
+            _remove(folder, name, written, report)
+    finally:
+        _put(folder / WRITTEN, json.dumps({"files": dict(sorted(written.items()))}).encode())
+    return report
+
+
+def _read_list(folder: Path) -> dict[str, str]:
+    """The files of the last export, each with the hash of its content."""
+    try:
+        listing = json.loads((folder / WRITTEN).read_bytes())
+        return {str(name): str(digest) for name, digest in listing["files"].items()}
+    except FileNotFoundError:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise ForeignFolderError("Other files are in it.") from None
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ForeignFolderError(f"{WRITTEN} in it cannot be read.") from error
+
+
+def _write(folder: Path, name: str, content: bytes, written: dict[str, str], report: Report) -> None:
+    if not name or {"/", "\\", "\0"} & {*name}:
+        raise ValueError(f"{name!r} is no name of a file.")
+    on_disk, digest = _compute_digest(folder / name), hashlib.sha256(content).hexdigest()
+    if digest == on_disk:
+        written[name] = digest
+        report.unchanged += 1
+    elif on_disk is not None and on_disk != written.get(name):
+        report.kept.append(name)
+    else:
+        _put(folder / name, content, durable=False)
+        written[name] = digest
+        report.changed.append(name)
+
+
+def _remove(folder: Path, name: str, written: dict[str, str], report: Report) -> None:
+    on_disk = _compute_digest(folder / name)
+    if on_disk == written.pop(name) and on_disk is not None:
+        (folder / name).unlink()
+        report.removed.append(name)
+    elif on_disk is not None:
+        report.kept.append(name)
+
+
+def _compute_digest(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def _put(path: Path, data: bytes, durable: bool = True) -> None:
+    with NewFile(path, durable) as file:
+        file.write(data)
+
+
+MAX_NAME_BYTES = 120
+UNSEEN = ("Cf", "Co", "Cs")  # categories of invisible and invalid characters
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')  # by some file system, or in a link
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(?=[.)] ))")
+
+
+def write_pages(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """(file name, content) of the page of each line of an export. Things with a common name share
+    the first page."""
+    titles: set[str] = set()
+    names: set[str] = set()
+    for thing in map(json.loads, lines):
+        own = {fold_name(name) for name in (thing.get("name", ""), *thing.get("names", ()))}
+        if thing["type"] != "page" or "name" not in thing or own & titles:
+            continue
+        titles |= own
+        name = make_name(thing["name"]) or f"Object {thing['id']}"
+        if fold_name(name) in names:
+            name = f"{name} ({thing['id']})"
+        names.add(fold_name(name))
+        yield f"{name}.md", "".join(_write_page(thing)).encode("utf-8", "replace")
+
+
+def make_name(title: str) -> str:
+    """A file name for a title, valid on every file system; "" if no character is usable."""
+    visible = (char for char in unicodedata.normalize("NFC", title) if unicodedata.category(char) not in UNSEEN)
+    name = " ".join(_FORBIDDEN.sub(" ", "".join(visible)).split())
+    name = name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore").strip(". ")
+    return f"{name}_" if _DEVICES.fullmatch(name) else name
+
+
+def fold_name(name: str) -> str:
+    """What two names have in common that some file system cannot tell apart."""
+    return unicodedata.normalize("NFKD", " ".join(name.split())).casefold()
+
+
+def _write_page(thing: dict[str, Any]) -> Iterator[str]:
+    yield f"# {_escape(thing['name'])}\n"
+    if aliases := [_escape(name) for name in thing["names"] if name != thing["name"]]:
+        yield f"\nAlso: {', '.join(aliases)}\n"
+    if thing["facts"]:
+        yield "\n## Now\n\n"
+        yield from (f"- {_describe_fact(fact, thing)}\n" for fact in thing["facts"])
+    if timeline := list(_write_timeline(thing)):
+        yield "\n## Timeline\n\n"
+        yield from timeline
+    if thing["notes"]:
+        yield "\n## Sources\n"
+        yield from map(_describe_mention, thing["notes"])
+        if (more := thing["notes_total"] - len(thing["notes"])) > 0:
+            yield f"\nand in {more:,} more.\n"
+
+
+def _describe_fact(fact: dict[str, Any], thing: dict[str, Any]) -> str:
+    """`phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
+    when = f", since {fact['since']}" if fact["since"] else f", until {fact['until']}" if fact["until"] else ""
+    return f"{_describe_value(fact, thing)}{when} ({_place(fact)})"
+
+
+def _describe_value(fact: dict[str, Any], thing: dict[str, Any]) -> str:
+    if not fact["predicate"]:
+        return _escape(fact["text"])
+    called = {fold_name(name) for name in (thing["name"], *thing["names"])}
+    subject, value = fact["objects"][0], fact["objects"][-1]
+    about = "" if fold_name(subject) in called else f"{_escape(subject)} "
+    modality = "" if fact["modality"] == "asserted" else f" ({fact['modality']})"
+    return f"{about}**{_escape(fact['predicate'])}**: {_escape(value)}{modality}"
+
+
+def _write_timeline(thing: dict[str, Any]) -> Iterator[str]:
+    """Changed values, by time."""
+    strands = (strand["values"] for strand in thing["strands"])
+    values = [value for strand in strands if len(strand) > 1 or strand[0]["ended"] for value in strand]
+    for value in sorted(values, key=lambda value: (_find_begin(value["fact"]), value["fact"]["id"])):
+        fact, ended = value["fact"], value["ended"]
+        until = f" to {fact['until']}" if fact["until"] else ""
+        why = f"; {_escape(ended['reason'])}" if ended and ended["reason"] else ""
+        yield f"- {_find_begin(fact)}{until}: {_describe_value(fact, thing)} ({_place(fact)}{why})\n"
+
+
+def _find_begin(fact: dict[str, Any]) -> str:
+    return str(fact["since"] or (fact["valid_from"] or fact["recorded"])[:10])
+
+
+def _describe_mention(note: dict[str, Any]) -> str:
+    day = f", {note['at'][:10]}" if note["at"] else ""
+    text = _escape(note["quote"]) if note["quote"].strip() else "…"
+    return f"\n> {text}\n> — {_place(note)}{day}\n"
+
+
+def _place(item: dict[str, Any]) -> str:
+    """A link to the note of a fact or mention, where it is a file."""
+    uri, line = item["uri"], item["line"]
+    file, _, _ = uri.partition("#")
+    label = _escape(item["title"] or PurePosixPath(uri).name or uri)
+    place = f"[{label}](<file://{quote(file)}>)" if PurePosixPath(file).is_absolute() else label
+    return f"{place}, line {line}" if line is not None and "#" not in uri else place
+
+
+def _escape(text: str) -> str:
+    """Text escaped for Markdown, on one line."""
+    return _MARKS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", " ".join(text.split()))

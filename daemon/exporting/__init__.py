@@ -1,1 +1,0 @@
-"""Exports as files, written atomically and without overwriting other files."""
