@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import command, data, judge, lifelog
 from memory import Memory
 from memory.nouns import Document, Episode, Scope
-from memory.store import episodes
+from memory.store import arrays, episodes
 from plugins.manager import Plugins
 from tests.fakes.truth import Gold, Known, plain
 
@@ -200,7 +200,7 @@ class Library:
     @classmethod
     def of(cls, memory: Memory, world: World) -> Library:
         with memory.store.reading() as conn:
-            rows = episodes.by_ids(conn, episodes.live(conn).id.tolist())
+            rows = episodes.by_ids(conn, arrays.live_episodes(conn).id.tolist())
         holds = {one.id: _gold_of(one, world.root) for one in rows}
         of: dict[str, list[Episode]] = {}
         for one in rows:

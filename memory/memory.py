@@ -30,7 +30,7 @@ from memory.services.secrets import Secrets
 from memory.services.sources import Sources
 from memory.services.state import PAST, State
 from memory.settings import MemorySettings
-from memory.store import check, metrics, restore, vectors
+from memory.store import check, restore, vectors
 from memory.store.store import WAIT_SECONDS, Store
 from memory.text.languages import stem
 from memory.text.mentions import norm
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
     from memory.ranking import EdgeRanker
     from memory.services.browsing import Browsing
-    from memory.services.exporting import Exporting
     from memory.services.forgetting import Forgetting
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
@@ -49,10 +48,10 @@ if TYPE_CHECKING:
 
 class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
-    the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
-    `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `forgetting` (for
-    good, and what is kept), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
-    `models`, `secrets` (masked values)."""
+    the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is, and its
+    export), `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `forgetting`
+    (for good, and what is kept), `sources` (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets`
+    (masked values)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -89,12 +88,6 @@ class Memory:
         from memory.services.maintenance import Maintenance
 
         return Maintenance(self.state, self.knowledge)
-
-    @cached_property
-    def exporting(self) -> Exporting:
-        from memory.services.exporting import Exporting
-
-        return Exporting(self.state)
 
     @cached_property
     def forgetting(self) -> Forgetting:
@@ -305,7 +298,7 @@ class Memory:
 
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
-        return self.store.read(metrics.count_live, self.store.path, self.embedder.name)
+        return self.store.read(check.count_live, self.store.path, self.embedder.name)
 
     def check(self, quick: bool = False) -> Check:
         """Looks for damage: the file, the full text, the vectors, and what must belong together; `quick` leaves out
@@ -330,9 +323,7 @@ class Memory:
         `former_path`. Returns the number of lines of each kind. Its vectors are missing: `maintenance.switch_embedder`.
         Nobody may have that memory open. `progress` gets (done, total) lines. InvalidInputError with the number of the
         line, StoreNewerError, StoreDamagedError: then nothing has changed."""
-        from memory.store.load import load
-
-        return load(export, path, former_path, progress).counts
+        return restore.load(export, path, former_path, progress).counts
 
     def rehearse(self, backup: Path) -> None:
         """Restores a backup into a folder next to the memory, asks it something, and removes it again. StoreError and
@@ -341,7 +332,7 @@ class Memory:
             file = Path(folder) / "memory.db"
             restore.restore(backup, file, Path(folder) / "kept.db")
             with Store.open_read_only(file) as restored:
-                restored.read(metrics.count_live, file, "")
+                restored.read(check.count_live, file, "")
 
     def release_caches(self) -> None:
         """Frees caches after much was read or written: pages of the file, and forms of words. These are few MB, but

@@ -252,12 +252,12 @@ def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> I
 
 def export(memory: Memory, pages: bool) -> Iterator[bytes]:
     if pages:
-        return memory.exporting.read_pages(read_version(), partial(make_page, memory))
-    return memory.exporting.read(read_version())
+        return memory.browsing.export_pages(read_version(), partial(make_page, memory))
+    return memory.browsing.export_rows(read_version())
 
 
 def export_with_secrets(memory: Memory) -> Iterator[bytes]:
-    return memory.exporting.read(read_version(), unmask=True)
+    return memory.browsing.export_rows(read_version(), unmask=True)
 
 
 def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:

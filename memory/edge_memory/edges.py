@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from memory.graph.arrays import Bools, Floats, Ids, Ints
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
-from memory.store.append_only import append_rows
+from memory.store.arrays import append_rows
 from memory.store.connect import Connection
 from memory.store.edge_memory import FORGOTTEN, Ends, Slots
 from memory.store.graph import EDGE_KINDS

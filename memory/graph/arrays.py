@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.postings import IdIndex, Postings, SparseRows, flatten_slices
-from memory.store.append_only import append_rows
+from memory.store.arrays import append_rows
 from memory.store.graph import EDGE_KINDS
 
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.append_only import append_rows, with_room
+from memory.store.arrays import append_rows, with_room
 
 Ids = NDArray[np.int32]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory.graph.arrays import Bools, Floats, Ints
 from memory.protocols import Vectors
-from memory.store.append_only import append_rows, with_room
+from memory.store.arrays import append_rows, with_room
 
 LEAST_NEAR, SHARE_NEAR = 4000, 100  # minimum, and share, of vectors compared by values
 BLOCK = 1 << 15  # rows whose signs are compared at once, to fit the cache

@@ -16,9 +16,9 @@ from memory.graph.change import LINK_KINDS, GraphChange
 from memory.graph.postings import IdIndex, SparseRows
 from memory.graph.quantized import QuantizedVectors
 from memory.protocols import Vectors
-from memory.store import episodes, vectors
+from memory.store import arrays, vectors
 from memory.store import graph as stored
-from memory.store.append_only import append_rows, with_room
+from memory.store.arrays import append_rows, with_room
 from memory.store.calendars import EntryVersions, find_entry_versions
 from memory.store.connect import Connection
 
@@ -112,9 +112,9 @@ def load_passages(conn: Connection) -> Graph:
 def load_graph(conn: Connection) -> Graph:
     """The stored graph, sorted by id."""
     columns = _read_episode_columns(conn)  # nothing is copied: a million episodes take 2 GB
-    columns["object_ids"], columns["leads_nowhere"] = map(with_room, stored.live_objects(conn))
+    columns["object_ids"], columns["leads_nowhere"] = map(with_room, arrays.live_objects(conn))
     nodes = replace(Graph.empty(), **columns)
-    edges = stored.live_edges(conn)
+    edges = arrays.live_edges(conn)
     counts, titled, mention_ids = _take_mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
         nodes,
@@ -127,7 +127,7 @@ def load_graph(conn: Connection) -> Graph:
 
 
 def _read_episode_columns(conn: Connection) -> dict[str, Any]:
-    rows = episodes.live(conn)
+    rows = arrays.live_episodes(conn)
     columns = {
         "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
         "is_chat": rows.is_chat, "words": rows.words, "alive": np.ones(len(rows.id), np.bool_),
@@ -136,7 +136,7 @@ def _read_episode_columns(conn: Connection) -> dict[str, Any]:
 
 
 def _take_mentions(
-    edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
+    edges: dict[stored.EdgeKind, arrays.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> tuple[SparseRows, SparseRows, NDArray[np.int32]]:
     """`counts`, `titled` and `mention_ids` of a Graph; removes these edges from `edges`."""
     mentions = edges.pop("mention")
@@ -148,10 +148,10 @@ def _take_mentions(
 
 
 def _take_theses(
-    conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
+    conn: Connection, edges: dict[stored.EdgeKind, arrays.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> Theses:
     """Removes the edges of theses from `edges` as soon as possible: they are many."""
-    ids, episode_ids, valid_from, valid_to = stored.live_theses(conn)
+    ids, episode_ids, valid_from, valid_to = arrays.live_theses(conn)
     thesis_of = IdIndex.build(ids)
     asserted = np.zeros(len(ids), np.int32)
     asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
@@ -163,23 +163,23 @@ def _take_theses(
     return Theses._make([*map(with_room, columns_of_theses), members.with_room()])
 
 
-def _read_links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
+def _read_links(conn: Connection, edges: Mapping[stored.EdgeKind, arrays.EdgeArrays]) -> Links:
     parts = [edges[name] for name in LINK_KINDS]
-    joined = stored.EdgeArrays._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    joined = arrays.EdgeArrays._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     kinds = np.array([stored.EDGE_KINDS.index(name) for name in LINK_KINDS], np.int8)
     codes = np.repeat(kinds, [len(part.id) for part in parts])
     order = np.argsort(joined.id)
     ids, src, dst, *_, timed = joined.select(order)
     start, end = np.full(len(ids), NO_TIME), np.full(len(ids), NO_END)
-    for id, (valid_from, valid_to) in stored.validity(conn, ids[timed].tolist()).items():
+    for id, (valid_from, valid_to) in arrays.validity(conn, ids[timed].tolist()).items():
         place = int(np.searchsorted(ids, id))
         start[place] = NO_TIME if valid_from is None else valid_from
         end[place] = NO_END if valid_to is None else valid_to
-    evidence = stored.evidence_of_edges(conn)
+    evidence = arrays.evidence_of_edges(conn)
     return Links(ids, codes[order], src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
 
 
-def _make_matrix(edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
+def _make_matrix(edges: arrays.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
     """The edges as a matrix sorted by row, then column, with indexes of edges as entries. ValueError for an edge of a
     missing node."""
     shape = (len(row_of), len(column_of))

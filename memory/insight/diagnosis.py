@@ -22,9 +22,9 @@ from memory.graph.arrays import Graph, Ids
 from memory.graph.walk import THESIS, Walkable, index
 from memory.insight.aliases import list_suspects
 from memory.store import graph as stored
-from memory.store import metrics
+from memory.store import traces
 from memory.store.connect import Connection
-from memory.store.metrics import Outcome
+from memory.store.traces import Outcome
 from memory.trace import Diagnosis, FailureClass, FailureName
 
 TRACES = 200  # the default number of traces
@@ -49,7 +49,7 @@ class _Case(NamedTuple):
 
 def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
     """The diagnosis from the newest `limit` traces. `graph` is the current graph."""
-    diagnosis = diagnose(metrics.newest(conn, limit), graph, partial(stored.object_labels, conn))
+    diagnosis = diagnose(traces.list_outcomes(conn, limit), graph, partial(stored.object_labels, conn))
     return replace(diagnosis, alias_suspects=list_suspects(conn))
 
 

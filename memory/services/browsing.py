@@ -1,17 +1,18 @@
-"""Browsing a memory: search by words, the surroundings of an object, the text of a note."""
+"""Browsing a memory: search by words, the surroundings of an object, the text of a note; and exporting all of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from memory.errors import NotFoundError
 from memory.nouns import Fact, Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
-from memory.store import browse, episodes, facts, neighbourhood, relations, sources
+from memory.store import browse, episodes, export, facts, neighbourhood, relations, sources
 from memory.store.browse import ReadSource
 from memory.store.connect import Connection
 from memory.text.mentions import norm
@@ -150,6 +151,35 @@ class Browsing:
         if source is None:
             raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
         return source
+
+    # Export ---------------------------------------------------------------------------------------
+
+    def export_rows(self, version: str, unmask: bool = False) -> Iterator[bytes]:
+        """All rows from which `Memory.load` recreates the memory, as lines of JSON in pieces of whole lines: a header,
+        the rows, an end. To be read to its end by one thread. Masked text stays masked, with the secrets in separate
+        lines if `unmask`."""
+        kinds = [kind for kind in export.KINDS if unmask or not kind.is_secret]
+        with self._store.reading() as conn:
+            yield export.write_header(
+                version, {kind.name: export.count_rows(conn, kind, unmask) for kind in kinds}, unmask
+            )
+            lines = 1
+            for kind in kinds:
+                for piece, number in export.read_pieces(conn, kind, unmask):
+                    lines += number
+                    yield piece
+            yield export.write_end(lines)
+
+    def export_pages(self, version: str, make_page: Callable[[str], dict[str, Any]]) -> Iterator[bytes]:
+        """What `make_page` returns for the name of each thing that has a page, as lines like those of `export_rows`."""
+        encode = msgspec.json.Encoder().encode
+        with self._store.reading() as conn:
+            things = browse.list_notable_things(conn)
+            yield export.write_header(version, {"page": len(things)})
+            lines = (encode({"type": "page", "id": id} | make_page(name)) + b"\n" for id, name in things)
+            for piece, _ in export.join_lines(lines):
+                yield piece
+            yield export.write_end(len(things) + 1)
 
 
 def _fold(words: str) -> list[str]:

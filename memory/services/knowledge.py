@@ -13,7 +13,7 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import find_similar, list_suspects
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
 from memory.services.state import State
-from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions, sources
+from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -206,7 +206,7 @@ class Knowledge:
         """The objects of that name. NotFoundError without any."""
         key = norm(name)
         objects = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
-        if not objects and not sources.list_sources(conn, limit=1):
+        if not objects and not browse.list_sources(conn, limit=1):
             raise NotFoundError(
                 f"Nothing is known about {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
             )

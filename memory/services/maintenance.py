@@ -23,7 +23,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
 from memory.store import backup as backups
-from memory.store import edge_memory, fact_vectors, metrics, queries, relations, schema, seals, text, vectors
+from memory.store import edge_memory, fact_vectors, jobs, queries, relations, schema, seals, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import set_meta
 from memory.store.store import read_by, write_by
@@ -132,7 +132,7 @@ class Maintenance:
             return write(work)
 
         try:
-            report = replace(report, stale=unit(partial(self._state.change_edges, metrics.drop_stale_memory)))
+            report = replace(report, stale=unit(partial(self._state.change_edges, edge_memory.drop_stale)))
             groups = self._store.read(relations.duplicate_groups)
             for start in range(0, len(groups), GROUPS_AT_ONCE):
                 joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
@@ -329,8 +329,8 @@ class Maintenance:
 
     # Looking --------------------------------------------------------------------------------------
 
-    first_read = read_by(metrics.find_beginning)
-    last_run = read_by(metrics.last_run)
+    first_read = read_by(sources.find_beginning)
+    last_run = read_by(jobs.last_run)
     note_copy = write_by(backups.note_copy)
 
     def discard_unfinished(self, folder: Path) -> int:
@@ -344,7 +344,7 @@ class Maintenance:
         with self._state.reading() as (conn, serving):
             return diagnosis.diagnose_newest(conn, serving.snapshot.graph, limit)
 
-    note_run = write_by(metrics.note_run)
+    note_run = write_by(jobs.note_run)
 
     def known_copies(self, folder: Path) -> list[Path]:
         """All copies of this memory, in `folder` or elsewhere."""

@@ -25,7 +25,7 @@ class Sources:
     list_below = read_by(sources.list_below)
     list_uris = read_by(sources.list_uris)
     list_equal = read_by(sources.list_equal)
-    count = read_by(sources.count)
+    count = read_by(browse.count_sources)
     count_under = read_by(sources.count_under)
     count_retired = read_by(sources.count_retired)
     list_of_size = read_by(sources.list_of_size)
@@ -35,7 +35,7 @@ class Sources:
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
     chat_names = read_by(sources.chat_names)
-    count_tags = read_by(sources.count_tags)
+    count_tags = read_by(browse.count_tags)
     change_tags = write_by(sources.change_tags)
     set_reader_versions = write_by(sources.read_anew)
     synced_folders = read_by(synced.list_allowed)
@@ -50,7 +50,7 @@ class Sources:
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources with `query` in uri or title, newest first; and how many there are."""
         with self._store.reading() as conn:
-            return sources.list_sources(conn, query, limit), sources.count(conn, query)
+            return browse.list_sources(conn, query, limit), browse.count_sources(conn, query)
 
     def set_policy(self, policies: Mapping[str, Policy]) -> None:
         """Changes where text may go: of each source, or of all below that folder or in that file."""

@@ -3,13 +3,23 @@
 Words are without accents and match anywhere in a text: the last may be incomplete."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.revisions import Row, list_by_clauses
-from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_asserted, is_live, read_value, select_ids
-from memory.store.sources import by_ids, make_listed
+from memory.store.rows import (
+    LISTED,
+    LIVE,
+    SOURCE_COLUMNS,
+    id_list,
+    is_asserted,
+    is_live,
+    make_pattern,
+    read_value,
+    select_ids,
+    source_from_row,
+)
 from memory.text.words import index_form
 from memory.time.timestamps import from_wall
 from memory.views import FoundObject, ListedSource, MentionedIn
@@ -34,7 +44,7 @@ class ReadSource(NamedTuple):
 def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
     """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
     then the most mentioned; objects that are only values come last."""
-    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
     filter = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # without words a semijoin would be slower
@@ -51,7 +61,7 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
         f" {source} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
         " ifnull(t.n, 0) + ifnull(m.n, 0) DESC, n.label, n.id"
         " LIMIT :limit OFFSET :offset",
-        likes | {"begin": _make_pattern(" ".join(words))[1:], "limit": limit, "offset": offset},
+        likes | {"begin": make_pattern(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {source}", likes).fetchone()
     notes = count_notes(conn, [row[0] for row in rows])
@@ -72,7 +82,7 @@ def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[int], int]:
     """(page of relation ids, newest first, total): relations with live evidence whose ends or predicate contain each
     word."""
-    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
         f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
@@ -89,7 +99,7 @@ def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) 
 def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[ListedSource], int]:
     """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
     first."""
-    likes = {f"word{place}": _make_pattern(word) for place, word in enumerate(words)}
+    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
     holding = (
@@ -247,5 +257,53 @@ def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int)
     ).fetchall()
 
 
-def _make_pattern(word: str) -> str:
-    return "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+# Lists of sources ----------------------------------------------------------------------------------------------
+
+
+def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
+    """Live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri and
+    title, regardless of case."""
+    rows = conn.execute(
+        f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
+        {"like": make_pattern(query), "query": query, "limit": limit},
+    ).fetchall()
+    return [make_listed(row) for row in rows]
+
+
+def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
+    """Listed sources in the order of these ids."""
+    rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
+    by_id = {row[0]: make_listed(row) for row in rows}
+    return [by_id[id] for id in ids if id in by_id]
+
+
+_LISTED = (
+    f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
+    f"  WHERE e.source_id = source.id AND {is_live('n')}) FROM source"
+)
+
+
+def make_listed(row: Sequence[Any]) -> ListedSource:
+    """A ListedSource from SOURCE_COLUMNS and the number of its episodes."""
+    source = source_from_row(row[:-1])
+    return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
+
+
+def count_sources(conn: Connection, query: str = "") -> int:
+    """The number of sources that `list_sources` returns without a limit."""
+    return int(
+        conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": make_pattern(query)}).fetchone()[0]
+    )
+
+
+def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
+    """The tags of live sources with their frequency, most frequent first."""
+    rows = conn.execute(
+        "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
+        " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",
+        (limit,),
+    )
+    return [(tag, n) for tag, n in rows]
+
+
+_MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, select_ids
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
 
 INHERITED = 0.5  # share of a slot that the successor of a fact inherits
 FORGOTTEN = 0.15  # norm below which a slot is dropped
@@ -323,3 +323,9 @@ WITH RECURSIVE touched(id) AS (
  UNION SELECT value FROM json_each(?)
  UNION SELECT j.item_id FROM touched JOIN journal j ON j.field = 'memory' AND j.old = CAST(touched.id AS TEXT))
 SELECT id FROM touched"""
+
+
+def drop_stale(conn: Connection) -> int:
+    """Deletes edge memory on retired edges; returns the number of rows."""
+    holds = f"SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')}"
+    return conn.execute(f"DELETE FROM edge_memory WHERE NOT EXISTS ({holds})").rowcount

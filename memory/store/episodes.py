@@ -5,9 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memory.nouns import Episode, Scope, TurnStart
 from memory.store import fact_vectors, secrets, sources, text, vectors
 from memory.store.connect import Connection
@@ -17,7 +14,6 @@ from memory.store.rows import (
     SOURCE_COLUMNS,
     id_list,
     is_live,
-    read_columns,
     read_value,
     select_ids,
     source_from_row,
@@ -84,26 +80,6 @@ class Words(NamedTuple):
     text: str
     sha256: str
     sentences: tuple[tuple[int, int], ...]
-
-
-class EpisodeArrays(NamedTuple):
-    """Episodes as columns of equal length, sorted by id. `event_from` in ms UTC, the least int64 if unknown."""
-
-    id: NDArray[np.int64]
-    source_id: NDArray[np.int64]
-    seq: NDArray[np.int64]
-    event_from: NDArray[np.int64]
-    is_chat: NDArray[np.bool_]
-    words: NDArray[np.int64]
-
-
-def live(conn: Connection) -> EpisodeArrays:
-    """The live episodes, by id."""
-    about = f"ifnull(e.event_from, {np.iinfo(np.int64).min})"
-    values = ("e.node_id", "e.source_id", "e.seq", about, "s.kind = 'chat'", "e.words")
-    rest = f"JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
-    id, source_id, seq, event_from, is_chat, words = read_columns(conn, values, "episode e", "e.node_id", rest)
-    return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
 
 
 def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:

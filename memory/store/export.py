@@ -2,7 +2,7 @@
 
 A line is a row, with its table as `type` and the columns as fields; a node's line also contains its `episode`, `object`
 or `thesis`. Times are in ms (docs/times.md), spans in characters, JSON as JSON. Fields without a value are omitted. All
-tables that are not in `KINDS` are derived and not exported. `memory.store.load` reads the lines.
+tables that are not in `KINDS` are derived and not exported. `memory.store.restore` reads the lines.
 
 FORMAT is independent of the schema version. A new column changes nothing if it may be NULL or is in `DEFAULTS`; other
 changes increase FORMAT.

@@ -5,25 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, SupportsInt
+from typing import Literal, NamedTuple, SupportsInt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memory.store.append_only import append_rows
 from memory.store.connect import Connection
-from memory.store.rows import (
-    LISTED,
-    LIVE,
-    group_rows,
-    id_list,
-    is_live,
-    read_columns,
-    read_numbers,
-    read_value,
-    select_ids,
-    to_json,
-)
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, read_value, select_ids, to_json
 from memory.text.mentions import STATE, VALUE
 from memory.text.predicates import NAMELESS
 from memory.text.words import strip_accents
@@ -80,33 +65,6 @@ class EdgeRow(NamedTuple):
     conf: float = 1.0
     valid_from: int | None = None
     valid_to: int | None = None
-
-
-class EdgeArrays(NamedTuple):
-    """Edges as columns of equal length, sorted by id. `support` is 32,767 at most; `title`: role "title"; `timed`: the
-    validity is bounded."""
-
-    id: NDArray[np.int32]
-    src: NDArray[np.int32]
-    dst: NDArray[np.int32]
-    support: NDArray[np.int16]
-    title: NDArray[np.bool_]
-    timed: NDArray[np.bool_]
-
-    @classmethod
-    def none(cls) -> EdgeArrays:
-        """No edges."""
-        numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
-        return cls(numbers, numbers, numbers, np.empty(0, np.int16), flags, flags)
-
-    def plus(self, more: EdgeArrays) -> EdgeArrays:
-        """These edges and more with larger ids."""
-        columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, more, strict=True)
-        return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
-
-    def select(self, chosen: NDArray[np.bool_ | np.int64]) -> EdgeArrays:
-        """The chosen edges, in that order."""
-        return EdgeArrays._make(column[chosen] for column in self)
 
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
@@ -369,62 +327,6 @@ def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str
     """{id: name} of objects."""
     rows = conn.execute(f"SELECT id, label FROM node WHERE kind = 'O' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
-
-
-def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(ids (n,), sorted; whether each is of NO_THINGS) of the live objects."""
-    rest = f"JOIN object o ON o.node_id = n.id WHERE {is_live('n')}"
-    listed = ", ".join(f"'{type}'" for type in NO_THINGS)
-    id, is_none = read_columns(conn, ("n.id", f"ifnull(o.type, '') IN ({listed})"), "node n", "n.id", rest)
-    return id.copy(), is_none.astype(np.bool_)
-
-
-def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
-    """The live edges of each kind, by id. Packs a row into two numbers and tests the commonest kinds first, because
-    there are many. Node ids are below 2^30."""
-    often: tuple[EdgeKind, ...] = ("member", "mention", "asserts")
-    kinds = sorted(enumerate(EDGE_KINDS), key=lambda kind: kind[1] not in often)
-    code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in kinds)
-    is_timed = "(valid_from IS NOT NULL OR valid_to IS NOT NULL)"
-    packed_row = (
-        "(src << 30) + dst",
-        f"(id << 32) + (min(n_support, 0x7fff) << 5) + (role IS 'title') * 16 + {is_timed} * 8 + CASE kind {code} END",
-    )
-    by_kind = {kind: EdgeArrays.none() for kind in EDGE_KINDS}
-    for ends, packed in read_numbers(conn, packed_row, "edge", "id", f"WHERE {LIVE}"):
-        whole = EdgeArrays(
-            (packed >> 32).astype(np.int32),
-            (ends >> 30).astype(np.int32),
-            (ends & (1 << 30) - 1).astype(np.int32),
-            (packed >> 5 & 0x7FFF).astype(np.int16),
-            (packed & 16).astype(np.bool_),
-            (packed & 8).astype(np.bool_),
-        )
-        for number, kind in enumerate(EDGE_KINDS):
-            by_kind[kind] = by_kind[kind].plus(whole.select((packed & 7) == number))
-    return by_kind
-
-
-def live_theses(conn: Connection) -> NDArray[np.int64]:
-    """(4, n) the live theses, by id: id, episode, valid from and to in ms UTC; the least and greatest int64 if
-    unbounded."""
-    least, greatest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-    values = ("t.node_id", "t.episode_id", f"ifnull(t.valid_from, {least})", f"ifnull(t.valid_to, {greatest})")
-    rest = f"JOIN node n ON n.id = t.node_id WHERE {is_live('n')}"
-    return read_columns(conn, values, "thesis t", "t.node_id", rest)
-
-
-def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
-    """{edge: (valid from, valid to)} in ms UTC."""
-    rows = conn.execute(f"SELECT id, valid_from, valid_to FROM edge WHERE id IN {LISTED}", (id_list(edge_ids),))
-    return {id: (start, end) for id, start, end in rows}
-
-
-def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
-    """(p, 2) (edge, episode): the evidence of live edges."""
-    rest = f"JOIN edge e ON e.id = p.item_id WHERE p.item_kind = 'edge' AND {is_live('e')}"
-    edges, episodes = read_columns(conn, ("p.item_id", "p.episode_id"), "provenance p", "p.episode_id", rest)
-    return np.stack([edges, episodes], axis=1)[np.lexsort((episodes, edges))]
 
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from memory.llm import GRADED, PROBE_EDITION, Grades, Usage
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, read_value, to_json
+from memory.store.rows import LISTED, get_meta, read_value, set_meta, to_json
 
 JobState = Literal["queued", "leased", "done", "dead"]
 
@@ -229,3 +229,20 @@ def _parse_grades(text: str) -> Grades:
         names -= {*GRADED}
     known_values = {name: values[name] for name in names}
     return Grades(**{**known_values, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})
+
+
+# Periodic jobs -------------------------------------------------------------------------------------------------
+
+
+RUN = "run:"  # prefix in the table meta for the results of a periodic job: counts only
+
+
+def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
+    """Replaces the recorded results of a periodic job."""
+    set_meta(conn, RUN + job, to_json(figures))
+
+
+def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
+    """The results of the last run of a periodic job, or None."""
+    figures: dict[str, Any] | None = json.loads(get_meta(conn, RUN + job) or "null")
+    return figures

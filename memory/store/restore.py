@@ -1,17 +1,24 @@
 """Replaces a memory with a backup or an export: verified first, and the old files are kept.
 
 A write-ahead log belongs to one file; SQLite would apply it to any other file of that name and destroy it. So the log
-moves with the replaced file."""
+moves with the replaced file. Every line of an export is validated; errors name its number."""
 
 import hashlib
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from memory.errors import InvalidInputError, StoreDamagedError
-from memory.store import check
+from msgspec import MsgspecError, Raw, ValidationError
+from msgspec.json import Decoder, decode
+
+from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
+from memory.store import check, graph, seals, text
 from memory.store.backup import sync
-from memory.store.connect import create_private
+from memory.store.connect import Connection, connect, create_private, driver, driver_errors
+from memory.store.export import FORMAT, KINDS, Column, Header, Kind, list_columns
 from memory.store.ownership import NOTE
 from memory.store.store import Store
 
@@ -100,3 +107,171 @@ def _keep(memory: Path, former_path: Path) -> None:
 def _hash_file(file: Path) -> str:
     with file.open("rb") as read:
         return hashlib.file_digest(read, "sha256").hexdigest()
+
+
+MAX_LINE_BYTES = 256 << 20  # a passage has some kB; a file without line feeds is no export
+AT_ONCE = 5000  # lines between progress reports
+FOREIGN = "It is no export of Palimpsest. To read it as a note, a table or a chat: pal add FILE."
+
+Progress = Callable[[int, int], None]
+Numbered = Iterator[tuple[int, bytes]]
+
+_read_line = Decoder(dict[str, Raw]).decode
+_TYPES = {"INTEGER": int, "TEXT": str, "REAL": float, "BLOB": bytes, "ANY": int | str}
+_PARSERS = {type: Decoder(of | None).decode for type, of in _TYPES.items()}
+
+
+class _Table:
+    """How lines of a kind become rows: the fields of a line are the parameters of its `statements`."""
+
+    def __init__(self, conn: Connection, kind: Kind) -> None:
+        self._columns, order = list_columns(conn, kind)
+        self.number = 0  # lines so far
+        self.statements = []
+        if kind.table in ("meta", "sqlite_sequence"):  # a new file has rows of them
+            self.statements.append(f"DELETE FROM {kind.table} WHERE {order[0]} = :{order[0]}")
+        for table in ("node", kind.table) if kind.node else (kind.table,):
+            values = {column.name: f":{column.field}" for column in self._columns if column.table == table}
+            if kind.node:
+                values |= {"kind": f"'{kind.node}'"} if table == "node" else {"node_id": ":id"}
+            self.statements.append(f"INSERT INTO {table}({', '.join(values)}) VALUES ({', '.join(values.values())})")
+
+    def parse(self, fields: dict[str, Raw]) -> dict[str, Any]:
+        """The values of a line. ValidationError."""
+        values = {column.field: _parse_field(column, fields.pop(column.field, None)) for column in self._columns}
+        if fields:
+            raise ValidationError(f"It has an unknown field {next(iter(fields))!r}")
+        return values
+
+
+def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None) -> Header:
+    """Replaces the memory at `memory`, which nobody has open, with an export from an open file; the old files move to
+    `former_path`. `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
+    StoreNewerError for a later format. Then nothing has changed."""
+    ready = begin(memory)
+    try:
+        Store.open(ready).close()
+        with driver_errors(ready), closing(_open_unguarded(ready)) as conn:
+            conn.execute("BEGIN IMMEDIATE")
+            header = _write(conn, _read_lines(file), progress)
+            _verify_references(conn)
+            graph.fold_aliases(conn)
+            text.rebuild(conn)
+            seals.renew(conn, seals.SEALED)
+            conn.execute("COMMIT")
+        with Store.open(ready) as store:
+            problems = check.check(store).problems
+            store.checkpoint()
+        if problems:
+            raise StoreDamagedError(f"The export is inconsistent. Nothing was changed. {problems[0]}")
+        put_in_place(ready, memory, former_path)
+        return header
+    finally:
+        discard(ready)
+
+
+def _read_lines(file: BinaryIO) -> Numbered:
+    """(number, line with its line feed) of an open file. InvalidInputError for a line that is too long."""
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise _make_error(number, "It is too long for a line of an export.")
+        yield number, line
+
+
+def _open_unguarded(path: Path) -> Connection:
+    """A fast connection to a new file, which is discarded after a crash."""
+    conn = connect(path)
+    for pragma in ("foreign_keys = OFF", "synchronous = OFF", "secure_delete = OFF", "cache_size = -65536"):
+        conn.execute(f"PRAGMA {pragma}")
+    return conn
+
+
+def _write(conn: Connection, lines: Numbered, progress: Progress) -> Header:
+    tables = {kind.name: _Table(conn, kind) for kind in KINDS}
+    header, number = _read_header(lines), 1
+    total = sum(header.counts.values())
+    for number, line in lines:
+        try:
+            fields = _read_line(line)
+            kind = decode(fields.pop("type", b"null"), type=str)
+            if kind == "end":
+                return _finish(header, decode(line)["lines"], tables, number, next(lines, None))
+            if kind not in tables:
+                raise ValidationError(f"Invalid value {kind!r}")
+            values = tables[kind].parse(fields)
+        except (MsgspecError, UnicodeDecodeError, KeyError) as error:
+            if not line.endswith(b"\n"):
+                break
+            raise _make_error(number, f"It is damaged: {error}.") from error
+        try:
+            for statement in tables[kind].statements:
+                conn.execute(statement, values)
+        except (driver().IntegrityError, OverflowError, UnicodeError) as error:
+            raise _make_error(number, f"It contradicts earlier lines: {error}.") from error
+        tables[kind].number += 1
+        if number % AT_ONCE == 0:
+            progress(number, total)
+    raise InvalidInputError(f"The export was cut off at line {number:,}. Nothing was kept.")
+
+
+def _read_header(lines: Numbered) -> Header:
+    first = next(lines, (1, b""))[1]
+    try:
+        head = decode(first, type=dict[str, Any])
+    except (MsgspecError, UnicodeDecodeError):
+        head = {}
+    if head.get("type") != "palimpsest":
+        raise _make_error(1, FOREIGN)
+    if isinstance(head.get("format"), int) and head["format"] > FORMAT:
+        raise StoreNewerError(
+            f"Line 1: the export was written by a newer Palimpsest (format {head['format']}; this one knows {FORMAT})."
+            " Update Palimpsest. Nothing was changed."
+        )
+    if head.get("format") == FORMAT - 1:
+        raise _make_error(1, "The export is from before the first release, and its times mean something else.")
+    try:
+        return decode(first, type=Header)
+    except (MsgspecError, UnicodeDecodeError) as error:
+        raise _make_error(1, f"It is damaged: {error}.") from error
+
+
+def _finish(
+    header: Header, n_lines: int, tables: dict[str, _Table], number: int, extra: tuple[int, bytes] | None
+) -> Header:
+    """The header, if the counts that it declares are correct."""
+    if extra is not None:
+        raise _make_error(extra[0], "There are more lines after the end.")
+    for name, total in header.counts.items():
+        read = tables[name].number if name in tables else 0
+        if read != total:
+            raise _make_error(number, f"{read:,} lines of the kind {name} come before it instead of {total:,}.")
+    if n_lines != number - 1:
+        raise _make_error(number, f"{number - 1:,} lines come before it instead of {n_lines:,}.")
+    return header
+
+
+def _parse_field(column: Column, raw: Raw | None) -> Any:
+    """The value of a field for the table. ValidationError."""
+    if raw is None:
+        value = column.default
+    elif column.type == "JSON":
+        written = bytes(raw).decode()
+        value = decode(raw, type=str | None) if written == "null" or written.startswith('"') else written
+    else:
+        value = _PARSERS[column.type](raw)
+    if value is None and column.required:
+        raise ValidationError(f"The field {column.field!r} is missing")
+    return value
+
+
+def _verify_references(conn: Connection) -> None:
+    for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
+        raise InvalidInputError(
+            f"The export is inconsistent: row {row} of the kind {table} refers to a missing {parent}. Nothing was kept."
+        )
+
+
+def _make_error(number: int, why: str) -> InvalidInputError:
+    return InvalidInputError(f"Line {number:,}: {why} Nothing was kept.")

@@ -5,12 +5,9 @@ an open end. *Transaction* time is when this memory believed it, [t_created, t_e
 the world at time v as the memory knew it at time t."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any, SupportsInt, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from memory.nouns import Citation, Source
 from memory.store.connect import Connection
@@ -22,7 +19,6 @@ V = TypeVar("V")
 LIVE = "t_expired IS NULL"  # SQL: this memory believes the row now
 LISTED = "(SELECT value FROM json_each(?))"  # SQL: the values of a list in JSON
 FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact distinguishes relation and thesis
-PIECE = 1 << 16  # rows converted to text at once
 
 
 def is_live(alias: str) -> str:
@@ -101,6 +97,11 @@ def set_meta(conn: Connection, key: str, value: int | str | None) -> None:
         conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (key, value))
 
 
+def make_pattern(words: str) -> str:
+    r"""The pattern for LIKE ... ESCAPE '\' that these words match anywhere in a text."""
+    return "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
 def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -121,32 +122,3 @@ def source_from_row(row: Sequence[Any]) -> Source:
     """A Source from the values of SOURCE_COLUMNS."""
     id, uri, kind, title, reader, conversation, policy, at, *rest = row
     return Source(id, uri, kind, title, reader, conversation, policy, from_wall(at), *rest)
-
-
-def read_numbers(
-    conn: Connection, values: Sequence[str], table: str, key: str, rest: str
-) -> Iterator[NDArray[np.int64]]:
-    """The integers of these SQL expressions in the rows of `table`, sorted by `key`, an indexed column, in pieces
-    (len(values), any). `rest` (SQL) joins and filters.
-
-    SQLite returns each piece as one text of hexadecimal digits: with a Python object per number, loading the graph of
-    100,000 episodes took a third longer, and each row let waiting threads run."""
-    ends = f"SELECT (SELECT min({key}) FROM {table}), (SELECT max({key}) FROM {table})"
-    first, last = conn.execute(ends).fetchone()
-    if first is None:
-        return
-    digits = "%016x" * len(values)
-    query = (
-        f"SELECT group_concat(line, '') FROM (SELECT printf('{digits}', {', '.join(values)}) AS line"
-        f" FROM {table} {rest} AND {key} BETWEEN ? AND ? ORDER BY {key})"
-    )
-    for begin in range(first, last + 1, PIECE):
-        (text,) = conn.execute(query, (begin, begin + PIECE - 1)).fetchone()
-        if text:
-            yield np.frombuffer(bytes.fromhex(text), ">i8").astype(np.int64).reshape(-1, len(values)).T
-
-
-def read_columns(conn: Connection, values: Sequence[str], table: str, key: str, rest: str) -> NDArray[np.int64]:
-    """All pieces of `read_numbers` as one (len(values), any)."""
-    pieces = read_numbers(conn, values, table, key, rest)
-    return np.concatenate([np.zeros((len(values), 0), np.int64), *pieces], axis=1)

@@ -17,6 +17,7 @@ from memory.store.rows import (
     id_list,
     insert_row,
     is_live,
+    make_pattern,
     read_value,
     select_ids,
     set_meta,
@@ -263,59 +264,6 @@ def _set_location(conn: Connection, id: int, location: str) -> None:
     text.add(conn, passages)
 
 
-def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
-    """Live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri and
-    title, regardless of case."""
-    rows = conn.execute(
-        f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
-        {"like": _escape_like(query), "query": query, "limit": limit},
-    ).fetchall()
-    return [make_listed(row) for row in rows]
-
-
-def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
-    """Listed sources in the order of these ids."""
-    rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
-    by_id = {row[0]: make_listed(row) for row in rows}
-    return [by_id[id] for id in ids if id in by_id]
-
-
-_LISTED = (
-    f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
-    f"  WHERE e.source_id = source.id AND {is_live('n')}) FROM source"
-)
-
-
-def make_listed(row: Sequence[Any]) -> ListedSource:
-    """A ListedSource from SOURCE_COLUMNS and the number of its episodes."""
-    source = source_from_row(row[:-1])
-    return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
-
-
-def count(conn: Connection, query: str = "") -> int:
-    """The number of sources that `list_sources` returns without a limit."""
-    return int(
-        conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _escape_like(query)}).fetchone()[0]
-    )
-
-
-def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
-    """The tags of live sources with their frequency, most frequent first."""
-    rows = conn.execute(
-        "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
-        " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",
-        (limit,),
-    )
-    return [(tag, n) for tag, n in rows]
-
-
-_MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
-
-
-def _escape_like(query: str) -> str:
-    return "%" + query.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-
-
 # Folders and files ---------------------------------------------------------------------------------------------
 
 
@@ -366,7 +314,7 @@ def list_skipped(conn: Connection, limit: int = -1) -> list[Skip]:
 def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skip], int]:
     """(files with `query` in uri or reason, regardless of case, newest first; total)."""
     matching = r"FROM skip WHERE uri LIKE :like ESCAPE '\' OR reason LIKE :like ESCAPE '\'"
-    values = {"like": _escape_like(query), "limit": limit}
+    values = {"like": make_pattern(query), "limit": limit}
     rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
     return [Skip(*row) for row in rows], conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
 
@@ -443,3 +391,9 @@ def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict
         (to_json(list(titles)), len(AGENT_NOTES), AGENT_NOTES),
     ).fetchall()
     return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]
+
+
+def find_beginning(conn: Connection) -> int | None:
+    """When the first live source was read, ms UTC, or None."""
+    first: int | None = read_value(conn, "SELECT min(t_ingested) FROM source")
+    return first

@@ -40,7 +40,7 @@ QUESTIONS = ("Where does Ana live?", "What is the rent?", "Where does Bo work?",
 
 
 def exported(memory: Memory, secrets: bool = True) -> bytes:
-    return b"".join(memory.exporting.read("1", secrets))
+    return b"".join(memory.browsing.export_rows("1", secrets))
 
 
 def loaded(export: bytes, folder: Path, embedder: Embedder) -> Memory:
@@ -309,7 +309,7 @@ def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:
 def test_a_large_memory_takes_no_more_room_than_a_small_one(fresh: Memory) -> None:
     with fresh.store.writing() as conn:
         conn.executemany("INSERT INTO skip VALUES (?, ?, 1)", [(f"file {n}", "x" * 500) for n in range(20_000)])
-    pieces: Iterator[bytes] = fresh.exporting.read("1")
+    pieces: Iterator[bytes] = fresh.browsing.export_rows("1")
     tracemalloc.start()
     try:
         size = sum(len(piece) for piece in pieces)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph.postings import LATE, IdIndex, Postings, SparseRows
-from memory.store.append_only import LEAST_ROOM, append_rows
+from memory.store.arrays import LEAST_ROOM, append_rows
 from tests.examples import examples
 
 lists = st.lists(st.integers(0, 99), max_size=40)

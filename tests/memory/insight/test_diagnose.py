@@ -26,7 +26,7 @@ from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.rank import rows_of_text_only
 from memory.settings import MemorySettings, RecallSettings
-from memory.store.metrics import Outcome
+from memory.store.traces import Outcome
 from memory.trace import Diagnosis, FailureName
 from tests.examples import examples
 from tests.memory.retrieval.walking import rng_graph

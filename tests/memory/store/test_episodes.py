@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.nouns import Document, Episode, Scope
-from memory.store import check, episodes, graph, sources, text
+from memory.store import arrays, check, episodes, graph, sources, text
 from memory.store.episodes import EpisodeRow
 from memory.store.store import Store
 from memory.time.timestamps import to_ms
@@ -78,7 +78,7 @@ def test_a_retired_episode_takes_all_that_hangs_on_it_out_of_sight(store: Store)
         assert set(gone) == {a, *theses, *names["bo"], *names["they"]}
         assert graph.objects_by_norm(conn, ["ana", "bo", "they"]) == {"ana": names["ana"]}
         assert episodes.theses_of(conn, [a]) == []
-        assert {node for edges in graph.live_edges(conn).values() for node in edges.src.tolist()} == {
+        assert {node for edges in arrays.live_edges(conn).values() for node in edges.src.tolist()} == {
             b,
             episodes.theses_of(conn, [b])[0].id,
         }
@@ -139,7 +139,7 @@ def test_live_lists_what_the_graph_is_built_from(store: Store) -> None:
         episodes.restate_many(conn, [row_at(b, 1, event_from=to_ms(MAY))])
         (c,) = remember(conn, "t", "Gone.")
         episodes.retire_many(conn, [c], 2000, "user")
-        found = episodes.live(conn)
+        found = arrays.live_episodes(conn)
         assert found.id.tolist() == [a, b]
         assert found.seq.tolist() == [0, 1]
         assert found.event_from.tolist() == [-(2**63), to_ms(MAY)]

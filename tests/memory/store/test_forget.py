@@ -6,7 +6,7 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Scope, Trace, Visit
-from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
+from memory.store import browse, check, conversations, episodes, forget, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
 from memory.views import Forgotten
@@ -60,7 +60,7 @@ def test_a_forgotten_source_is_gone_from_the_disk(store: Store) -> None:
     assert vector not in store.path.read_bytes()
     assert check.check(store).problems == ()
     with store.reading() as conn:
-        assert sources.count(conn) == 21
+        assert browse.count_sources(conn) == 21
         assert text.search(conn, ["whispered"], 5)[0].tolist() == []
         assert traces.list_traces(conn) == []
         assert jobs.count(conn, ["enrich"]) == {}

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.errors import StoreError
-from memory.store import check, episodes, graph, rows
+from memory.store import arrays, check, episodes, graph
 from memory.store.graph import AliasRow, EdgeRow, ObjectRow
 from memory.store.rows import FIRST_EDGE
 from memory.store.store import Store
@@ -91,7 +91,7 @@ def test_edges_come_back_as_they_were_written(store: Store, nodes: list[int]) ->
         ]
         graph.insert_edges(conn, rows, 1000)
         assert [row for kind in ("mention", "rel") for row in graph.edges_from(conn, [a], kind)] == rows[:3]
-        found = graph.live_edges(conn)
+        found = arrays.live_edges(conn)
         assert [column.tolist() for column in found["mention"]] == [
             [first, first + 1], [a, a], [b, c], [3, 1], [False, True], [False, False],
         ]  # fmt: skip
@@ -104,7 +104,7 @@ def test_the_largest_ids_come_back(store: Store) -> None:
     with store.writing() as conn:
         row = EdgeRow(2**31 - 1, "next", 2**30 - 1, 2**30 - 2, 2**40)
         graph.insert_edges(conn, [row], 1000)
-        found = graph.live_edges(conn)["next"]
+        found = arrays.live_edges(conn)["next"]
         assert [column.tolist() for column in found[:3]] == [[row.id], [row.src], [row.dst]]
         assert found.support.tolist() == [2**15 - 1]
         conn.execute("DELETE FROM edge")  # its ends are not there
@@ -114,14 +114,14 @@ def test_live_objects_say_which_are_dates(store: Store, nodes: list[int]) -> Non
     with store.writing() as conn:
         day = graph.allocate(conn, "node", 1)
         graph.insert_objects(conn, [ObjectRow(day, "3 May", "date")], 1000)
-        ids, is_date = graph.live_objects(conn)
+        ids, is_date = arrays.live_objects(conn)
         assert (ids.tolist(), is_date.tolist()) == ([*nodes, day], [False, False, False, True])
 
 
 def test_more_edges_than_one_piece_are_loaded_without_an_object_each(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "PIECE", 1000)
+    monkeypatch.setattr(arrays, "PIECE", 1000)
     with store.writing() as conn:
         node, edge = graph.allocate(conn, "node", 101), graph.allocate(conn, "edge", 10_000)
         graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(101)], 1)
@@ -130,7 +130,7 @@ def test_more_edges_than_one_piece_are_loaded_without_an_object_each(
         graph.retire_edges(conn, range(edge + 1500, edge + 4000), 2, "test")
         fetched = []
         conn.row_factory = lambda cursor, row: fetched.append(row) or row
-        found = graph.live_edges(conn)["next"]
+        found = arrays.live_edges(conn)["next"]
         assert list(zip(found.src.tolist(), found.dst.tolist(), strict=True)) == pairs[:1500] + pairs[4000:]
         assert len(fetched) < 20, "rows were handed over one by one"
         conn.row_factory = None

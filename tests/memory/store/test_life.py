@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.errors import NotFoundError
-from memory.store import check, episodes, forget, graph, sources, text
+from memory.store import arrays, check, episodes, forget, sources, text
 from memory.store.store import Store
 from tests.examples import examples
 from tests.memory.store.building import remember
@@ -73,7 +73,7 @@ class Life(RuleBasedStateMachine):
         with self.store.writing() as conn:
             gone = episodes.retire_many(conn, ids, self.tick(), "source_changed")
             assert episodes.retire_many(conn, ids, self.now, "source_changed") == ()
-            live = graph.live_edges(conn).values()
+            live = arrays.live_edges(conn).values()
             assert not {*gone} & {node for edges in live for ends in (edges.src, edges.dst) for node in ends.tolist()}
 
     @rule(uri=uris)
@@ -120,9 +120,9 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def every_live_object_is_spoken_of(self) -> None:
         with self.store.reading() as conn:
-            mentions = graph.live_edges(conn)["mention"]
-            assert {*graph.live_objects(conn)[0].tolist()} == {*mentions.dst.tolist()}
-            assert episodes.live(conn).id.tolist() == [
+            mentions = arrays.live_edges(conn)["mention"]
+            assert {*arrays.live_objects(conn)[0].tolist()} == {*mentions.dst.tolist()}
+            assert arrays.live_episodes(conn).id.tolist() == [
                 id for (id,) in conn.execute("SELECT id FROM episode_content ORDER BY id")
             ]
 

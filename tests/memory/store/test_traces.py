@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from memory.errors import NotFoundError
 from memory.llm import Usage
 from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
-from memory.store import episodes, graph, metrics, traces
-from memory.store.metrics import Outcome
+from memory.store import episodes, graph, traces
 from memory.store.store import Store
+from memory.store.traces import Outcome
 from memory.trace import Asked, Plan
 from tests.memory.store.building import remember
 
@@ -124,11 +124,11 @@ def test_what_questions_came_to(store: Store) -> None:
             calls=2, usage=Usage(30, 4),
         )  # fmt: skip
         traces.store(conn, Trace("A recall only"), None, 3)
-        assert metrics.newest(conn, 9) == [
+        assert traces.list_outcomes(conn, 9) == [
             Outcome(first, "Whom?", False, 2.0, 0, (ana,), (one, other), (one,), (other,)),
             Outcome(older, "Who?", True, 1.0, 2),
         ]
-        assert [one.id for one in metrics.newest(conn, 1)] == [older]
+        assert [one.id for one in traces.list_outcomes(conn, 1)] == [older]
 
 
 def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_wrong(store: Store) -> None:
