@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, ExtractedRelation
-from memory.facts.rules.passages import Line, Passage, read_lines
+from memory.facts.rules.passages import Line, PassageText, read_lines
 from memory.facts.rules.phrases import Span, clean, trim, value_kind
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.tasks import HEADLINE, PLANNED
@@ -81,7 +81,7 @@ class Field(NamedTuple):
     is_marked: bool
 
 
-def line_facts(passage: Passage, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
+def line_facts(passage: PassageText, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
     """The facts of the fields of a passage: those of a record if at least half of its values have the form of a value,
     and single ones with such a value, unless they are among several items of a list. If many keys are repeated the
     lines are items of a list, or a conversation."""
@@ -129,7 +129,7 @@ def _goes_on(text: str, field: Field) -> bool:
     return is_broken or above.endswith(":")
 
 
-def _runs(passage: Passage) -> Iterator[list[Field]]:
+def _runs(passage: PassageText) -> Iterator[list[Field]]:
     """The fields of lines that follow each other below one heading, without an empty line in between."""
     run: list[Field] = []
     for line in passage.lines:
@@ -176,7 +176,7 @@ def find_headings(text: str, title: str) -> Headings:
     in common, and no field is outside. A key that comes again elsewhere in its record, or in a note without any, is
     about parts that have no name; where half of the values come again they are kinds of things, as in a list of types.
     """
-    passage = Passage(text, tuple(read_lines(text)), ())
+    passage = PassageText(text, tuple(read_lines(text)), ())
     names: dict[int, set[str]] = defaultdict(set)
     for line in passage.lines:
         if line.heading and not HEADLINE.match(text, line.start, line.end):
@@ -218,7 +218,7 @@ def _shared(keys: Mapping[str, set[str]]) -> list[str]:
 _RULE = re.compile(r"[\s|:\-–]+$")
 
 
-def table_facts(passage: Passage, places: Places) -> Iterator[ExtractedRelation]:
+def table_facts(passage: PassageText, places: Places) -> Iterator[ExtractedRelation]:
     """The facts of the tables of a passage: a subject for each row, a predicate for each column."""
     text = passage.text
     rows: list[tuple[Line, list[Span]]] = []

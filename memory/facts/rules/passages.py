@@ -59,7 +59,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PassageText:
     """An episode's text, cut. `lines` hold words; `sentences` are those of prose that somebody says in their own name,
     each with its line."""
 
@@ -75,13 +75,13 @@ def passage(
     first: bool,
     chat: bool = False,
     spans: Sequence[Span] | None = None,
-) -> Passage:
+) -> PassageText:
     """Cuts the text, at `spans` if its sentences are known. `speaker` is who "I" is; without one it is the owner. In a
     `chat` it is whose turn it is, and with a machine the person who asks: but in what somebody else wrote no turn is
     the owner's, whatever it is called. `first`: the text may begin with front matter or a mail's headers."""
     begin = _body_start(text, properties) if first else 0
     lines = tuple(_lines(text, begin, speaker or OWNER, chat, foreign=bool(speaker) and not chat))
-    return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
+    return PassageText(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
 def is_chat(text: str) -> bool:

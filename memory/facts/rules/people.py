@@ -10,12 +10,12 @@ from typing import Any
 
 from memory.facts.attributes import owner_words, person_of
 from memory.facts.extraction import OWNER, ExtractedRelation
-from memory.facts.rules.passages import Passage
+from memory.facts.rules.passages import PassageText
 
 _FROM = re.compile(r"(?:.*\n){0,4}?From: .*?(?P<address>[\w.+-]+@[\w-]+\.[\w.-]*\w)")
 
 
-def people_facts(passage: Passage, topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
+def people_facts(passage: PassageText, topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
     """The people of the first passage of a note about `topic`."""
     for key, value in properties.items():
         if topic and key.casefold() in owner_words("relation") and isinstance(value, str) and person_of(value):

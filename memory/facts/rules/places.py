@@ -8,7 +8,7 @@ an entry of a log, and is the subject of nothing. A repeated key in one place is
 from typing import NamedTuple
 
 from memory.facts.extraction import OWNER
-from memory.facts.rules.passages import Line, Passage
+from memory.facts.rules.passages import Line, PassageText
 from memory.facts.rules.phrases import clean, names_log_entry
 from memory.text.versions import split_version
 from memory.text.words import EVENT_TIME
@@ -48,7 +48,7 @@ class Places:
     """The places of a passage. `title` is its note's title and headings, `headings` what those of the whole note are
     (`fields.find_headings`)."""
 
-    def __init__(self, passage: Passage, title: str, headings: Headings, is_about_owner: bool) -> None:
+    def __init__(self, passage: PassageText, title: str, headings: Headings, is_about_owner: bool) -> None:
         name, _ = split_version(title.split(" › ")[0])
         # what the note as a whole is about; "" for a page of a diary
         self.note = OWNER if is_about_owner else "" if names_log_entry(name) else clean(name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
-from memory.facts.rules.passages import Line, Passage
+from memory.facts.rules.passages import Line, PassageText
 from memory.text.task_marks import PLACEHOLDER, drop_marks, read_marks, read_state
 from memory.text.words import TASK_DAYS, TASK_STATES
 
@@ -19,7 +19,7 @@ _OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _LABELS = re.compile(r"\s[+@][\w/-]+|^(?:#[\w/-]+\s+)+|(?:\s+#[\w/-]+)+\s*$")  # project, context, tags
 
 
-def task_facts(passage: Passage) -> Iterator[ExtractedRelation]:
+def task_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
     """The states of the tasks of a passage, and when they are planned."""
     text, headline = passage.text, ""
     for line in passage.lines:
@@ -52,7 +52,7 @@ def _read_state(text: str, line: Line) -> tuple[int, str]:
     return line.start, ""
 
 
-def inline_facts(passage: Passage, topic: str) -> Iterator[ExtractedRelation]:
+def inline_facts(passage: PassageText, topic: str) -> Iterator[ExtractedRelation]:
     """The fields within the lines of a passage about `topic`. Those of an item of a list are the item's."""
     for line in passage.lines:
         if line.own and not line.box and passage.text.find(":: ", line.start, line.end) >= 0:

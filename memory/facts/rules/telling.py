@@ -12,7 +12,7 @@ from functools import cache
 
 from memory.facts.attributes import FAMILY, attribute_of, owner_pattern, person_of
 from memory.facts.extraction import OWNER, ExtractedRelation
-from memory.facts.rules.passages import Passage
+from memory.facts.rules.passages import PassageText
 from memory.facts.rules.phrases import value_kind
 from memory.nouns import Modality
 from memory.text.languages import guess_language, tables
@@ -30,7 +30,7 @@ _NAMED = re.compile(r"(?:[Tt]he |[Aa]n? )?(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?[A-ZÃ€-Ã
 _BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
 
 
-def told_facts(passage: Passage) -> Iterator[ExtractedRelation]:
+def told_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
     """The facts in the owner's sentences."""
     rules = _rules(guess_language(passage.text))
     if rules is None:

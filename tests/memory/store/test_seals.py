@@ -69,7 +69,7 @@ def test_a_flipped_bit_of_what_was_just_written_is_noticed(written: bytes, tmp_p
                     unnoticed.append(place)
         except StoreError:
             pass
-    assert changed > rounds(26) and unnoticed == []
+    assert changed > rounds(22) and unnoticed == []
 
 
 def test_what_is_written_is_no_damage(written: bytes, tmp_path: Path, static: Embedder) -> None:
