@@ -28,7 +28,6 @@ from memory.text.mentions import norm
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_wall
-from memory.views import ListedSource
 
 MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails looked at
