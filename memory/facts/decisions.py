@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory.facts.llm_requests import list_of, rows_of, text_of
+from memory.facts.json_replies import rows_of
+from memory.facts.llm_requests import list_of, text_of
 from memory.llm import LlmRequest, Message
 from memory.nouns import Decision, Fact, FactRelation
 from memory.text.quotes import make_fence, one_line

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,3 +81,9 @@ def _parse_cut(text: str) -> Any:
         return json.loads(text[:end] + closing)
     except (ValueError, RecursionError):
         return None
+
+
+def rows_of(value: Any, key: str) -> Sequence[Any]:
+    """The list at a key of a reply, which may be anything; empty without one."""
+    rows = value.get(key) if isinstance(value, Mapping) else None
+    return rows if isinstance(rows, list) else ()

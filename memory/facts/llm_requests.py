@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, get_args
 
 from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
+from memory.facts.json_replies import rows_of
 from memory.facts.rules.passages import is_chat, machine_spans, order_spans
 from memory.facts.support import Support
 from memory.llm import LlmRequest, Message
@@ -349,11 +350,6 @@ class _EpisodeReply:
         if any(start < span[1] and span[0] < end for start, end in self._order_spans):
             raise _Invalid(BY_ORDER)
         return span
-
-
-def rows_of(value: Any, key: str) -> Sequence[Any]:
-    rows = value.get(key) if isinstance(value, Mapping) else None
-    return rows if isinstance(rows, list) else ()
 
 
 def _words(item: Mapping[str, Any], key: str, limit: int) -> str:

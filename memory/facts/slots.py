@@ -1,18 +1,24 @@
-"""Whether two facts fill one slot: they give the same attribute of the same subject, perhaps in other words.
+"""Whether a fact may replace another: both fill one slot, and their times and modalities allow it.
 
-A model's word that one fact replaces another counts only then: small models say it of too much.
+Two facts fill one slot if they give the same attribute of the same subject, perhaps in other words. A model's word that
+one fact replaces another counts only then: small models say it of too much.
 """
 
 import re
 from collections.abc import Collection
 
 from memory.facts.rules.phrases import value_kind
-from memory.nouns import Fact
+from memory.nouns import Fact, Modality
+from memory.store.relations import Relation
 from memory.text.languages import guess_language, stem, stop_words
 from memory.text.mentions import norm
 from memory.text.predicates import canonical_predicate
 from memory.text.words import words
 
+DAY_MS = 86_400_000
+MONTH_MS = 31 * DAY_MS
+EARLIEST_MS = -(1 << 62)
+CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
 _DIGIT = re.compile(r"[^\w]{0,3}\d")
 LEAST_SHARED, LEAST_SHARED_ALONE = 2, 4  # words that two statements share: about one object, and about none
 
@@ -68,3 +74,68 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(
         stem(word, language) for word in words(text) if (word not in little and len(word) > 2) or word.isdigit()
     )
+
+
+# Times and modalities ---------------------------------------------------------------------------
+
+
+def begin_of(relation: Relation) -> int:
+    """When it begins to hold: its valid time, else that of its newest evidence."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    ended = relation.modality == "past" or relation.valid_to is not None
+    return EARLIEST_MS if ended or relation.last_asserted is None else relation.last_asserted
+
+
+def end_of(fact: Relation) -> int:
+    """When something is over by a fact that tells it: at its end, else its beginning, else the time of its evidence."""
+    return next((ms for ms in (fact.valid_to, fact.valid_from, fact.last_asserted) if ms is not None), EARLIEST_MS)
+
+
+def day_of(relation: Relation) -> int:
+    """The day on which its valid time begins: a note has a time of day, a date in it does not."""
+    return begin_of(relation) // DAY_MS
+
+
+def order_of(relation: Relation) -> tuple[int, int, int]:
+    """The order of valid time, by days, then of evidence."""
+    return (
+        day_of(relation),
+        relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS,
+        relation.id,
+    )
+
+
+def may_follow(old: Relation, new: Relation) -> bool:
+    """Whether the modality of the newer one lets it replace the older one: also a plan, if the older one is over by
+    then."""
+    if may_replace(new.modality, old.modality):
+        return True
+    told_end = old.valid_to is not None and old.valid_to <= begin_of(new) + MONTH_MS
+    is_over = old.modality in ("past", "negated") or told_end
+    return new.modality in ("plan", "asserted", "past") and old.modality in CLAIMS and is_over
+
+
+def is_bygone(old: Relation, new: Relation) -> bool:
+    """Whether the older one is an event of one day, or a plan for a day that was over before the newer one was asserted
+    or begins: nothing replaces it."""
+    if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
+        return False
+    told = begin_of(new) if new.last_asserted is None else min(new.last_asserted, begin_of(new))
+    return old.modality != "plan" or old.valid_to < told
+
+
+def states_end(old: Relation, new: Relation) -> bool:
+    """Whether the newer one tells that the older one is over, and not what came after it and is over, too."""
+    later = new.modality == "past" and new.object != old.object and new.valid_from is not None
+    return new.modality in ("past", "negated") and not later
+
+
+def may_replace(new: Modality, old: Modality) -> bool:
+    """Whether a fact of the one modality can take the place of one of the other: a plan replaces only plans, a
+    supposition or a question replaces nothing."""
+    if new == "plan":
+        return old == "plan"
+    if new == "asserted":
+        return old in ("asserted", "plan", "past")
+    return new in ("past", "negated") and old in ("asserted", "plan")

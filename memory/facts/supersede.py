@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 
+from memory.facts import slots
 from memory.facts.extraction import ExtractedRelation
-from memory.facts.slots import fill_one_slot
-from memory.nouns import Decision, Modality, RevisionState
+from memory.nouns import Decision, RevisionState
 from memory.store import edge_memory, fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -22,10 +22,6 @@ from memory.text.versions import Version, added_words, document_of
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 LEAST_CONFIDENCE = 0.4  # of one that a person is shown
 NEAREST = 8  # known facts that a new one is compared with
-DAY_MS = 86_400_000
-MONTH_MS = 31 * DAY_MS
-EARLIEST_MS = -(1 << 62)
-_CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
 AGENT_SAYS = "An agent wrote it. You decide whether it is true."
 
 
@@ -47,7 +43,7 @@ class Superseder:
     def apply(self, new: Relation, subjects: Sequence[int], claim: ExtractedRelation) -> None:
         """Lets a new relation end or replace others. `subjects` are the objects that its subject may be; `claim` is the
         extraction."""
-        if new.modality not in _CLAIMS:
+        if new.modality not in slots.CLAIMS:
             return
         slot = self._slot(new, subjects)
         if self._separate_merged(new, [other for other in slot if other.object != new.object]):
@@ -72,15 +68,15 @@ class Superseder:
     def _may_exclude(self, other: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether two relations of a slot have different values and one could replace the other."""
         return (
-            (_may_replace(new.modality, other.modality) or _may_replace(other.modality, new.modality))
+            (slots.may_replace(new.modality, other.modality) or slots.may_replace(other.modality, new.modality))
             and not same_value(names[other.object], names[new.object])
             and not self._settled(other, new)
         )
 
     def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
         begin = new.valid_from if new.valid_from is not None else new.last_asserted
-        slots = [relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects]
-        return [other for slot in slots for other in slot if other.id != new.id]
+        known = (relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects)
+        return [other for other in chain.from_iterable(known) if other.id != new.id]
 
     def _order_versions(self, facts: Sequence[Relation]) -> None:
         """Each fact of an older version of a document is replaced by that of the next: "Rates", "Rates v2"."""
@@ -115,27 +111,28 @@ class Superseder:
                 uris = sources.uris_of(self._conn, new.sources | other.sources)
                 is_other &= len({added_words(uri, subject) for uri in uris.values()} - {frozenset()}) < 2
                 if is_near and is_other and self._may_exclude(other, new, names):
-                    older, newer = sorted((other, new), key=_key)
+                    older, newer = sorted((other, new), key=slots.order_of)
                     self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)
 
     def _order_by_time(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of values ends where the next begins; one that arrives late is put between."""
-        reason = "You stated it later."
+        reason, day = "You stated it later.", slots.day_of(new)
         for other in others:
-            if (_day(other), other.last_asserted, other.modality) == (_day(new), new.last_asserted, new.modality):
+            evidence = other.last_asserted, other.modality
+            is_open = other.valid_to is None or other.valid_to > slots.begin_of(new)
+            is_before = slots.order_of(other) < slots.order_of(new)
+            if slots.day_of(other) == day and evidence == (new.last_asserted, new.modality):
                 self._revision("contradicts", other, new, "Both have the same time.", "rule", 1.0)
-                continue
-            is_before = _key(other) < _key(new) and _may_replace(new.modality, other.modality)
-            if is_before and (other.valid_to is None or other.valid_to > _begin(new)):
+            elif is_open and is_before and slots.may_replace(new.modality, other.modality):
                 self.supersede(other, new, reason, "rule")
-        after = [other for other in others if _day(other) > _day(new) and _may_replace(other.modality, new.modality)]
-        if after:
-            self.supersede(new, min(after, key=_key), reason, "rule")
+        later = [other for other in others if slots.day_of(other) > day]
+        if after := [other for other in later if slots.may_replace(other.modality, new.modality)]:
+            self.supersede(new, min(after, key=slots.order_of), reason, "rule")
 
     def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation at the time that the new one, which says that it is over, gives."""
-        end = _told_end(new)
-        if end == EARLIEST_MS or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
+        end = slots.end_of(new)
+        if end == slots.EARLIEST_MS or (old.valid_to is not None and old.valid_to <= end) or slots.begin_of(old) > end:
             return
         if not self._dispute_agents(old, new, author, conf) and not self._settled(old, new):
             self._close(self._revision("negates", old, new, reason, author, conf), old, end, None)
@@ -145,13 +142,13 @@ class Superseder:
         a stated end, the new one must not begin much earlier, or it is about something else. A fact from agents alone
         replaces no fact from another source: they contradict each other."""
         stated_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
-        if stated_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH_MS:
+        if stated_end and old.valid_to is not None and slots.begin_of(new) < old.valid_to - slots.MONTH_MS:
             return
         if self._dispute_agents(old, new, author, conf):
             return
         self._separate_merged(new, [old])
         id = self._revision("supersedes", old, new, reason, author, conf)
-        self._close(id, old, max(_begin(new), _begin(old)), new)
+        self._close(id, old, max(slots.begin_of(new), slots.begin_of(old)), new)
 
     def _close(self, revision: int, old: Relation, at: int, new: Relation | None) -> None:
         """Ends a fact at a time (ms UTC), and with it the facts with its value and the sentences and theses in its
@@ -161,12 +158,12 @@ class Superseder:
         names = graph.object_labels(self._conn, [fact.object for fact in (old, *others) if fact.predicate])
         same = [fact for fact in others if same_value(names[fact.object], names[old.object])]
         for fact in (old, *(one for one in same if one.superseded_by is None and (one.last_asserted or 0) < at)):
-            if at != EARLIEST_MS and (fact.valid_to is None or fact.valid_to > at):
+            if at != slots.EARLIEST_MS and (fact.valid_to is None or fact.valid_to > at):
                 self._change(revision, fact.id, "valid_to", at)
             if new is not None and fact.id != new.id:
                 self._change(revision, fact.id, "superseded_by", new.id)
         for thesis, text in relations.list_sole_theses(self._conn, old.id):
-            if at != EARLIEST_MS and (not old.predicate or contains_value(text, names[old.object])):
+            if at != slots.EARLIEST_MS and (not old.predicate or contains_value(text, names[old.object])):
                 self._change(revision, thesis, "valid_to", at)
         if new is not None:
             self._hand_on(revision, old, new)
@@ -195,20 +192,20 @@ class Superseder:
         for id, others in near.items():
             for other in others:
                 if id in known and other in known:
-                    old, new = sorted((known[id], known[other]), key=_key)
+                    old, new = sorted((known[id], known[other]), key=slots.order_of)
                     if self._may_meet(old, new, names):
                         pairs[old.id, new.id] = None
         return [(old.id, new.id) for old, new in self._of_one_slot([(known[old], known[new]) for old, new in pairs])]
 
     def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether the newer one could take the place of the older one, and nobody has judged that yet."""
-        if bool(old.predicate) != bool(new.predicate) or not _may_follow(old, new) or _is_bygone(old, new):
+        if bool(old.predicate) != bool(new.predicate) or not slots.may_follow(old, new) or slots.is_bygone(old, new):
             return False
         if old.predicate and old.canon == new.canon and new.modality in ("asserted", "plan"):
             ends = ((old.subject, new.subject), (old.object, new.object))
             if all(same_value(names[one], names[other]) for one, other in ends):
                 return False
-        if old.superseded_by is not None and old.valid_to is not None and old.valid_to <= _begin(new):
+        if old.superseded_by is not None and old.valid_to is not None and old.valid_to <= slots.begin_of(new):
             return False  # something else came in between
         return revisions.find_between(self._conn, old.id, new.id) is None
 
@@ -219,11 +216,11 @@ class Superseder:
         judged = revisions.find_between(self._conn, decision.old, decision.new)
         if len(rows) < 2 or decision.confidence < LEAST_CONFIDENCE or judged:
             return
-        old, new = sorted(rows, key=_key)
+        old, new = sorted(rows, key=slots.order_of)
         why = f"{model} decided so." if not decision.words else f"{model} decided so: “{decision.words}”"
         conf = decision.confidence
         replaces = decision.relation in ("supersedes", "ends")
-        is_sure = conf >= MIN_CONFIDENCE and _may_follow(old, new) and bool(self._of_one_slot([(old, new)]))
+        is_sure = conf >= MIN_CONFIDENCE and slots.may_follow(old, new) and bool(self._of_one_slot([(old, new)]))
         if decision.relation == "contradicts" or (replaces and not is_sure):
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.predicate and old.modality == new.modality:
@@ -231,7 +228,7 @@ class Superseder:
                 self._fold(old, new, why, "model", conf)
             elif conf >= MIN_CONFIDENCE:  # if both names are one, which a person may say
                 self._revision("duplicates", old, new, why, "model", conf)
-        elif replaces and (decision.relation == "ends" or _tells_end(old, new)):
+        elif replaces and (decision.relation == "ends" or slots.states_end(old, new)):
             self._end(old, new, why, "model", conf)
         elif replaces:
             self.supersede(old, new, why, "model", conf)
@@ -247,7 +244,7 @@ class Superseder:
             for old, new in pairs
             if (old.subject == new.subject and old.canon == new.canon and old.predicate)
             or (
-                fill_one_slot(known[old.id], known[new.id], words[old.id], words[new.id])
+                slots.fill_one_slot(known[old.id], known[new.id], words[old.id], words[new.id])
                 and not (old.predicate and old.object != new.object and self._are_two_persons(old, new))
             )
         ]
@@ -280,7 +277,7 @@ class Superseder:
         joined = 0
         rows = relations.by_id(self._conn, ids)
         for new in sorted(
-            rows, key=lambda fact: (EARLIEST_MS if fact.valid_from is None else fact.valid_from, fact.id)
+            rows, key=lambda fact: (slots.EARLIEST_MS if fact.valid_from is None else fact.valid_from, fact.id)
         ):
             old = next((one for one in kept if not self._settled(one, new)), None)
             is_revised = revisions.list_by_newer(self._conn, [new.id]) or revisions.list_by_older(self._conn, new.id)
@@ -293,7 +290,7 @@ class Superseder:
 
     def _separate_merged(self, new: Relation, slot: Sequence[Relation]) -> bool:
         """Separates relations that were the same, if the new one begins between them; whether there are any."""
-        rows = revisions.list_merges(self._conn, [one.id for one in slot], _begin(new))
+        rows = revisions.list_merges(self._conn, [one.id for one in slot], slots.begin_of(new))
         for row in rows:
             self.undo(row, None)
         return bool(rows)
@@ -311,7 +308,7 @@ class Superseder:
                 self._stand_for(revision.id, old, new)
             else:
                 ends = revision.relation == "negates"
-                at = _told_end(new) if ends else max(_begin(new), _begin(old))
+                at = slots.end_of(new) if ends else max(slots.begin_of(new), slots.begin_of(old))
                 self._close(revision.id, old, at, None if ends else new)
         elif verdict == "old" and new:
             self._change(revision.id, new.id, "t_expired", self._now)
@@ -396,65 +393,7 @@ class Superseder:
         self.touched.add(fact)
 
 
-def _begin(relation: Relation) -> int:
-    """When it begins to hold: its valid time, else that of its newest evidence."""
-    if relation.valid_from is not None:
-        return relation.valid_from
-    ended = relation.modality == "past" or relation.valid_to is not None
-    return EARLIEST_MS if ended or relation.last_asserted is None else relation.last_asserted
-
-
-def _told_end(fact: Relation) -> int:
-    """When something is over by a fact that tells it: at its end, else its beginning, else the time of its evidence."""
-    return next((ms for ms in (fact.valid_to, fact.valid_from, fact.last_asserted) if ms is not None), EARLIEST_MS)
-
-
-def _day(relation: Relation) -> int:
-    """The day on which its valid time begins: a note has a time of day, a date in it does not."""
-    return _begin(relation) // DAY_MS
-
-
-def _key(relation: Relation) -> tuple[int, int, int]:
-    """The order of valid time, by days, then of evidence."""
-    return (_day(relation), relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS, relation.id)
-
-
 def _takes_place(revision: revisions.Row, verdict: str) -> bool:
     """Whether the new fact replaces the old one by a verdict. Without a person's verdict only rules and sure models
     decide that."""
     return verdict == "keep" or (verdict == "open" and revision.relation in ("supersedes", "negates"))
-
-
-def _may_follow(old: Relation, new: Relation) -> bool:
-    """Whether the modality of the newer one lets it replace the older one: also a plan, if the older one is over by
-    then."""
-    if _may_replace(new.modality, old.modality):
-        return True
-    told_end = old.valid_to is not None and old.valid_to <= _begin(new) + MONTH_MS
-    is_over = old.modality in ("past", "negated") or told_end
-    return new.modality in ("plan", "asserted", "past") and old.modality in _CLAIMS and is_over
-
-
-def _is_bygone(old: Relation, new: Relation) -> bool:
-    """Whether the older one is an event of one day, or a plan for a day that was over before the newer one was asserted
-    or begins: nothing replaces it."""
-    if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
-        return False
-    told = _begin(new) if new.last_asserted is None else min(new.last_asserted, _begin(new))
-    return old.modality != "plan" or old.valid_to < told
-
-
-def _tells_end(old: Relation, new: Relation) -> bool:
-    """Whether the newer one tells that the older one is over, and not what came after it and is over, too."""
-    later = new.modality == "past" and new.object != old.object and new.valid_from is not None
-    return new.modality in ("past", "negated") and not later
-
-
-def _may_replace(new: Modality, old: Modality) -> bool:
-    """Whether a fact of the one modality can take the place of one of the other: a plan replaces only plans, a
-    supposition or a question replaces nothing."""
-    if new == "plan":
-        return old == "plan"
-    if new == "asserted":
-        return old in ("asserted", "plan", "past")
-    return new in ("past", "negated") and old in ("asserted", "plan")

@@ -20,6 +20,8 @@ from typing import Any, Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memory.nouns import Document
+from memory.text.sentences import sentences
 from memory.text.words import count_words
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "list_item", "quote", "frontmatter"]
@@ -27,6 +29,8 @@ BlockKind = Literal["paragraph", "heading", "code", "table", "list_item", "quote
 _PARSER = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference"])
 _PARSER_WITHOUT_FENCES = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference", "fence"])
 
+_TITLE_WORDS = 12
+MAX_TITLE_CHARS = 300  # each word of a title is compared with a question, in every passage under it
 _WORD = re.compile(r"[^\W_]")
 # A line that may begin or rule a Markdown structure; other texts have paragraphs only.
 _STRUCTURE = re.compile(
@@ -245,3 +249,24 @@ def _strip_marks(heading: str) -> str:
     if len(words) <= _HEADING_LENGTH:
         return words
     return words[:_HEADING_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+# Titles -----------------------------------------------------------------------------------------
+
+
+def given_title(document: Document) -> str:
+    """The document's title up to MAX_TITLE_CHARS, else its first heading; "" without both."""
+    title = " ".join((document.title or "").split())[:MAX_TITLE_CHARS]
+    return title or next((block.title for block in split_blocks(document.text) if has_words(block.title)), "")
+
+
+def title_of(document: Document) -> str:
+    """The document's title, else its first heading, else the start of its first sentence."""
+    if title := given_title(document):
+        return title
+    texts = [turn.text for turn in document.turns]
+    texts = texts or [block.text for block in split_blocks(document.text) if block.kind != "frontmatter"]
+    opening = next(filter(has_words, texts), document.text).lstrip()[:2000]
+    begin, end = next(iter(sentences(opening)), (0, len(opening)))
+    words = opening[begin:end].split()
+    return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")

@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise, takewhile
 
 from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
-from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split_blocks
+from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split_blocks, title_of
 from memory.nouns import Document, Turn, TurnStart
 from memory.settings import ChunkSettings
 from memory.text.mentions import Mention
@@ -36,8 +36,6 @@ _SMALL = 0.25  # of the budget: a small section
 _WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # splitting makes them meaningless
 _WHOLE_LIMIT = 100_000  # characters above which they are split at lines anyway: no model or screen takes more
 _LEVELS = 6  # of headings
-_TITLE_WORDS = 12
-MAX_TITLE_CHARS = 300  # each word of a title is compared with a question, in every passage under it
 _SEPARATOR = " › "
 
 _ONLY_MARKS = re.compile(r"(?:\[[xX]\]|\W|_)*+")
@@ -80,24 +78,6 @@ def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
     if document.turns:
         return [*_chunk_chat(document, settings)]
     return [*_chunk_text(document, settings)]
-
-
-def given_title(document: Document) -> str:
-    """The document's title up to MAX_TITLE_CHARS, else its first heading; "" without both."""
-    title = " ".join((document.title or "").split())[:MAX_TITLE_CHARS]
-    return title or next((block.title for block in split_blocks(document.text) if has_words(block.title)), "")
-
-
-def title_of(document: Document) -> str:
-    """The document's title, else its first heading, else the start of its first sentence."""
-    if title := given_title(document):
-        return title
-    texts = [turn.text for turn in document.turns]
-    texts = texts or [block.text for block in split_blocks(document.text) if block.kind != "frontmatter"]
-    opening = next(filter(has_words, texts), document.text).lstrip()[:2000]
-    begin, end = next(iter(sentences(opening)), (0, len(opening)))
-    words = opening[begin:end].split()
-    return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")
 
 
 # Text -----------------------------------------------------------------------------------------

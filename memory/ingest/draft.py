@@ -15,7 +15,8 @@ from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
-from memory.ingest.chunk import MAX_TITLE_CHARS, Draft, chunk_document, given_title, title_of
+from memory.ingest.blocks import MAX_TITLE_CHARS, given_title, title_of
+from memory.ingest.chunk import Draft, chunk_document
 from memory.ingest.masking import Masker
 from memory.nouns import TOLD, Document
 from memory.settings import ChunkSettings

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.canaries import KINDS, Canary, make_canaries, make_ordinary
 from memory import Memory
-from memory.ingest.chunk import title_of
+from memory.ingest.blocks import title_of
 from memory.ingest.masking import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder

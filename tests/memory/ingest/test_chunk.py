@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.ingest.blocks import title_of
+from memory.ingest.chunk import Draft, chunk_document
 from memory.nouns import Document, Turn, TurnStart
 from memory.settings import ChunkSettings
 from memory.text.words import count_words
