@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+PATIENCE_SECONDS = 20.0  # for a process that is to end
 ALREADY_RUNNING = 3  # the exit code of a daemon that found another one
 
 
@@ -52,17 +53,17 @@ def is_held(path: Path) -> bool:
         os.close(file)
 
 
-def end_holder(path: Path, patience: float = 20.0) -> int:
-    """Ends the process that holds the lock, in order and after `patience` seconds at once; returns its id, 0 if it
+def end_holder(path: Path) -> int:
+    """Ends the process that holds the lock, in order and after PATIENCE_SECONDS at once; returns its id, 0 if it
     cannot be ended. For a daemon that does not answer: all that it acknowledged is on the disk."""
     try:
         holder = int(path.read_text("ascii", "replace"))
         os.kill(holder, signal.SIGTERM)
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while is_held(path):
             if time.monotonic() > deadline:
                 os.kill(holder, getattr(signal, "SIGKILL", signal.SIGTERM))
-                deadline += patience
+                deadline += PATIENCE_SECONDS
             time.sleep(0.05)
     except (OSError, ValueError):
         return 0

@@ -21,6 +21,7 @@ from daemon.client.connection import send
 from daemon.paths import Paths
 
 QUICK = 30.0  # seconds without a byte after which a daemon that answers from memory is given up
+STOP_SECONDS = 20.0  # in which a daemon ends
 SLOW = 600.0  # the same, for what works through the whole memory
 
 
@@ -30,15 +31,17 @@ class Client(DaemonCalls):
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
 
-    def stop(self, wait: float = 20.0) -> None:
-        """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after `wait` seconds."""
+    def stop(self) -> None:
+        """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after STOP_SECONDS."""
         super().stop()
         from daemon.lock import is_held
 
-        deadline = time.monotonic() + wait
+        deadline = time.monotonic() + STOP_SECONDS
         while is_held(self.paths.lock):
             if time.monotonic() > deadline:
-                raise DaemonDownError(f"The daemon is still busy after {wait:.0f} s. Look into {self.paths.log}.")
+                raise DaemonDownError(
+                    f"The daemon is still busy after {STOP_SECONDS:.0f} s. Look into {self.paths.log}."
+                )
             time.sleep(0.02)
 
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:

@@ -70,17 +70,13 @@ class Enrichment:
         settings: EnrichmentSettings,
         *,
         battery: Callable[[], bool | None] = on_battery,
-        look: float = LOOK_SECONDS,
-        rest: float = FIRST_REST,
     ) -> None:
-        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST."""
         self._memory = memory
         self._models = models
         self._writer = writer
         self._reading = Reading(memory, models, writer, self._is_stopped, self._note_begin)
         self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
-        self._look, self._first_rest = look, rest
         self._boot = uuid.uuid4().hex
         self._closing = threading.Event()
         self._woken = threading.Event()
@@ -196,7 +192,7 @@ class Enrichment:
         if job is not None:
             self._attempt(job)
             return 0.0
-        return 0.0 if self._plan() else self._look
+        return 0.0 if self._plan() else LOOK_SECONDS
 
     def _say(self, state: str, detail: str = "", model: str = "") -> None:
         self._state = wire.Enrichment(state, detail, model)
@@ -302,7 +298,7 @@ class Enrichment:
         self, job: Job, error: PalimpsestError, retry_after: float | None = None, *, lasting: bool = False
     ) -> None:
         """All jobs wait. Where somebody has to do something first, the try does not count."""
-        rest = LONGEST_REST if lasting else min(self._first_rest * 2**self._failures, LONGEST_REST)
+        rest = LONGEST_REST if lasting else min(FIRST_REST * 2**self._failures, LONGEST_REST)
         self._failures += 1
         self._trouble = str(error)
         self._resting = time.monotonic() + max(rest, retry_after or 0.0)
