@@ -30,7 +30,7 @@ from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.registrations import HOOKS, Registrations, guard, name_all
 from plugins.settings import PluginSettings
-from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
+from plugins.traversers.contract import Registered, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
@@ -103,10 +103,6 @@ class Plugins:
             added = {name for plugin in self.others for name in plugin.adds.get(kind, ())}
             own[kind] = tuple(sorted({*names} - added))
         return Plugin("built in", f"palimpsest {read_version()}", own)
-
-    def describe_strategies(self) -> dict[str, str]:
-        """The sentence of each strategy, by its name."""
-        return describe_strategies(self._traversers)
 
     def check_strategy(self, name: str) -> None:
         """InvalidInputError for an unknown strategy or one that cannot work; imports no walk code."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -250,12 +250,6 @@ def context(
     memory: Memory, task: str, tokens: int, as_of: datetime | None, within: wire.Scope | None
 ) -> wire.TaskContext:
     return memory.questions.write_context(task, tokens, as_of, checked_scope(memory, within))
-
-
-def strategies(memory: Memory) -> Mapping[str, str]:
-    from plugins.manager import load
-
-    return load().describe_strategies()
 
 
 def episode(memory: Memory, id: int) -> wire.Passage:

@@ -70,10 +70,6 @@ class QuestionCalls(Calls):
     def suggestions(self) -> wire.SuggestionsReply:
         """Suggest what could be asked and looked at; finding it takes a moment."""
 
-    @call("GET", "/strategies", field="strategies")
-    def strategies(self) -> dict[str, str]:
-        """List the search strategies, each with a sentence that says what it does."""
-
     @call("GET", "/episodes/{id}", thread="read")
     def episode(self, id: int) -> wire.Passage:
         """Read a passage."""
