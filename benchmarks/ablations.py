@@ -80,6 +80,8 @@ ABLATIONS: dict[str, Configuration] = {
     "beam": _walk("beam"),
     "circles": _walk("circles"),
     "paths": _walk("paths"),
+    "one-hop": _walk("one_hop"),
+    "heuristic": _walk("heuristic"),
     "entities": _walk("entities"),
     "sketches": _walk("sketches"),
     "beam-EO": _walk("beam", vertices="EO"),

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from memory.ranking import EdgeRanker
     from plugins.llms import Family
-    from plugins.rankers.settings import RankerSettings
     from plugins.readers import Reader
     from plugins.traversers.contract import Registered
 
@@ -51,9 +49,3 @@ def register_traversers(register: Callable[[Registered], None]) -> None:
 def register_rerankers(register: Callable[..., None]) -> None:
     """Call `register(name, make)` for each reranker, as for embedders; the setting reranker.name names the one that
     reads the first passages of chats again."""
-
-
-@hookspec
-def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
-    """Call `register(name, make)` for each ranker that learns which edges questions need; the setting learning.ranker
-    names the one in use."""

@@ -26,7 +26,7 @@ from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
 from plugins.installing import read_version
 from plugins.llms import Family
-from plugins.rankers.settings import RankerSettings
+from plugins.rankers.settings import TrainedSettings
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.registrations import HOOKS, Registrations, guard, name_all
 from plugins.settings import PluginSettings
@@ -49,7 +49,6 @@ BUILT_IN = (
     "plugins.embedders",
     "plugins.llms.registry",
     "plugins.traversers",
-    "plugins.rankers",
     "plugins.rerankers",
 )
 BUILT_IN_READERS = (
@@ -76,7 +75,6 @@ class Plugins:
         self._make_reranker = _make_factories(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Registered] = {entry.name: entry for entry in registered["register_traversers"]}
-        self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
         self.embedders = tuple(sorted(self._make))
         self.others = tuple(others)
@@ -117,14 +115,11 @@ class Plugins:
 
         return find
 
-    def ranker(self, name: str = "trained", settings: RankerSettings | None = None) -> EdgeRanker | None:
-        """The ranker of that name; None for "none". NotFoundError lists the known names."""
-        if name == NO_RANKER:
-            return None
-        if name not in self._rankers:
-            known = ", ".join([*sorted(self._rankers), NO_RANKER])
-            raise NotFoundError(f"There is no ranker called {name!r}. Known: {known}.")
-        return self._rankers[name](settings or RankerSettings())
+    def ranker(self, settings: TrainedSettings | None = None) -> EdgeRanker:
+        """The ranker of `pal train`."""
+        from plugins.rankers.ranker import TrainedRanker  # most processes train nothing
+
+        return TrainedRanker(settings)
 
     def reranker(self, name: str) -> Reranker | None:
         """The reranker of that name, with nothing loaded yet; None for "none". A missing one raises its reason when

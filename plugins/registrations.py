@@ -65,7 +65,6 @@ HOOKS = {
         "strategies",
         _name,
     ),
-    "register_rankers": Hook("a name and a function that makes it", _is_named, "rankers", _first),
     "register_rerankers": Hook(
         "a name, a function that makes it and perhaps a section of config.toml", _is_named, "rerankers", _first
     ),

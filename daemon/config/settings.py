@@ -27,7 +27,7 @@ from daemon.config.sections import (
 from daemon.config.sections import SettingsError as SettingsError
 from memory.settings import MemorySettings, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
-from plugins.rankers.settings import RankerSettings
+from plugins.rankers.settings import TrainedSettings
 from plugins.settings import PluginSettings
 from plugins.traversers.settings import TraverserSettings
 
@@ -180,13 +180,6 @@ class UpkeepSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSettings:
-    """Training of the ranker on questions that were answered well, by `pal train`."""
-
-    ranker: str = setting("trained", "The ranker that is trained: trained, or one of a plug-in; none: no training.")
-
-
-@dataclass(frozen=True, slots=True)
 class NightSettings:
     """Nightly maintenance while nobody asks."""
 
@@ -245,14 +238,13 @@ class Settings:
     night: NightSettings = field(default_factory=NightSettings)
     upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
-    learning: LearningSettings = field(default_factory=LearningSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     openai: OpenAISettings = field(default_factory=OpenAISettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     traversers: TraverserSettings = field(default_factory=TraverserSettings)
-    rankers: RankerSettings = field(default_factory=RankerSettings)
+    ranker: TrainedSettings = field(default_factory=TrainedSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
 
 

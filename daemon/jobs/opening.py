@@ -17,7 +17,6 @@ from plugins.manager import Plugins
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder
-    from memory.ranking import EdgeRanker
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ def open_memory(path: Path, settings: Settings, plugins: Plugins, **options: Any
         settings=_choose_strategy(settings, plugins),
         quick=plugins.embedder(OWN),
         find_strategy=plugins.strategies(settings.traversers),
-        ranker=_choose_ranker(settings, plugins),
+        ranker=plugins.ranker(settings.ranker),
         **options,
     )
 
@@ -70,16 +69,3 @@ def _choose_strategy(settings: Settings, plugins: Plugins) -> MemorySettings:
         reason = error if isinstance(error, PalimpsestError) else type(error).__name__
         log.warning("questions are answered with the strategy %s: %s", usual, reason)
         return replace(memory, recall=replace(memory.recall, strategy=usual))
-
-
-def _choose_ranker(settings: Settings, plugins: Plugins) -> EdgeRanker | None:
-    """The ranker that is named, if it works. NotFoundError as InvalidInputError above."""
-    try:
-        return plugins.ranker(settings.learning.ranker, settings.rankers)
-    except NotFoundError as error:
-        if not plugins.left_out:
-            raise
-        log.warning("nothing is learnt from questions: %s", error)
-    except (Exception, SystemExit) as error:  # of a plug-in
-        log.warning("nothing is learnt from questions: the ranker failed with %s", type(error).__name__)
-    return None

@@ -287,7 +287,7 @@ class Maintenance:
 
     def _get_ranker(self) -> EdgeRanker:
         if self._state.ranker is None:
-            raise NotAvailableError("No ranker can be trained: learning.ranker names none of a plugin.")
+            raise NotAvailableError("This memory was opened without a ranker.")
         return self._state.ranker
 
     def load_ranker(self) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
-from memory.errors import ModelError, StoreDamagedError, StoreError
+from memory.errors import ModelError, StoreDamagedError
 from memory.facts.attributes import names_told, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
@@ -155,13 +155,7 @@ class State:
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
 
     def _load_scorer(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
-        """The scorer of the ranker, which may be a plug-in's. StoreDamagedError for its own errors."""
-        try:
-            return self.ranker.load(conn, embedder) if self.ranker else None
-        except (driver().Error, StoreError):
-            raise
-        except (Exception, SystemExit) as error:
-            raise StoreDamagedError(type(error).__name__) from error
+        return self.ranker.load(conn, embedder) if self.ranker else None
 
     def _read_undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
         """The result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""

@@ -1,6 +1,6 @@
-"""The parameters of the rankers, and the name of the trained model. Standard library only."""
+"""The parameters of the ranker, and the name of the trained model. Standard library only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 
@@ -11,13 +11,6 @@ class TrainedSettings:
     questions: int = 200  # well answered, that training needs
     points: float = 1.0  # of recall, in percent, that a new ranker needs to be used
     labels: Literal["cited", "pool"] = "cited"  # needed are the edges to what was cited, or those of ReG's pool
-
-
-@dataclass(frozen=True, slots=True)
-class RankerSettings:
-    """What learns from questions which edges they need."""
-
-    trained: TrainedSettings = field(default_factory=TrainedSettings)
 
 
 def kind(embedder: str) -> str:

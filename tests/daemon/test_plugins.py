@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from daemon.client.client import DaemonError
-from daemon.config.settings import EmbedderSettings, LearningSettings, RerankerSettings, Settings
+from daemon.config.settings import EmbedderSettings, RerankerSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings
@@ -79,22 +79,17 @@ def test_a_reranker(daemon: RunningDaemon) -> None:
     check_it_answers(daemon)
 
 
-def named(what: str, at: str, of_strategy: str) -> Settings:
+def named(what: str, of_strategy: str) -> Settings:
     """What config.toml names of the plug-in, which raises."""
     return Settings(
         embedder=EmbedderSettings(f"strange:{what}"),
-        learning=LearningSettings(ranker=f"strange-{at}{what}"),
         memory=MemorySettings(recall=RecallSettings(strategy=f"wild-{of_strategy}")),
     )
 
 
-@pytest.mark.parametrize(
-    ("what", "at", "strategy"), [("raise", "", "raise"), ("exit", "load-", "exit"), ("raise", "load-", "exit")]
-)
-def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(
-    installed: Path, what: str, at: str, strategy: str
-) -> None:
-    with run_daemon(installed / f"home-{what}-{strategy}", named(what, at, strategy)) as running:
+@pytest.mark.parametrize(("what", "strategy"), [("raise", "raise"), ("exit", "exit"), ("raise", "exit")])
+def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(installed: Path, what: str, strategy: str) -> None:
+    with run_daemon(installed / f"home-{what}-{strategy}", named(what, strategy)) as running:
         added(running.client, installed / "chat.json")
         check_it_answers(running)
         assert "The plug-in strange" in wait_until(lambda: running.client.embedder().problem)
@@ -102,7 +97,7 @@ def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(
 
 
 def test_a_daemon_whose_settings_name_what_is_off_starts_and_answers(installed: Path) -> None:
-    settings = replace(named("good", "", "good"), plugins=PluginSettings(("strange",)))
+    settings = replace(named("good", "good"), plugins=PluginSettings(("strange",)))
     with run_daemon(installed / "home-off", settings) as running:
         added(running.client, installed / "chat.json")
         check_it_answers(running)

@@ -79,14 +79,6 @@ def make(what, settings):
         do(what.removeprefix("walk-"))
     return walk
 
-class Ranker:
-    def __init__(self, what):
-        do(what)
-        self.what = what
-
-    def load(self, conn, embedder):
-        do(self.what.removeprefix("load-"))
-
 @hookimpl
 def register_embedders(register):
     register("strange:", Embedder)
@@ -105,11 +97,6 @@ def register_llms(register):
 def register_traversers(register):
     for what in (*WAYS, "walk-raise", "walk-exit"):
         register(Traversal(f"wild-{what}", "Walks off.", make=lambda settings, what=what: make(what, settings)))
-
-@hookimpl
-def register_rankers(register):
-    for what in (*WAYS, "load-raise", "load-exit"):
-        register(f"strange-{what}", lambda settings, what=what: Ranker(what))
 """
 REASONS = {"raise": "KeyError", "exit": "SystemExit"}  # what is said of each
 

@@ -171,14 +171,10 @@ def make(settings):
 @hookimpl
 def register_traversers(register):
     register(Traversal("newest", "What fits.", make))
-
-@hookimpl
-def register_rankers(register):
-    register("mine", lambda settings: "a ranker")
 """
 
 
-def test_a_plugin_adds_traversers_and_rankers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_adds_traversers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "newest_walk", WALKS)
     monkeypatch.syspath_prepend(tmp_path)
     plugins = manager.load()
@@ -187,18 +183,12 @@ def test_a_plugin_adds_traversers_and_rankers(tmp_path: Path, monkeypatch: pytes
     assert plugins.strategies()("spread+newest").traverse is not None
     with pytest.raises(InvalidInputError, match=r"Join it to one of these: .*newest"):
         plugins.check_strategy("spread+synergy")
-    assert plugins.ranker("mine") == "a ranker" and plugins.ranker("none") is None
-    with pytest.raises(NotFoundError, match="mine, trained, none"):
-        plugins.ranker("yours")
 
 
-@pytest.mark.parametrize("what", ["register_traversers", "register_rankers"])
-def test_what_is_no_traverser_or_ranker_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    call = "register(1)" if what == "register_traversers" else "register('mine', 1)"
-    code = f"from plugins.hookspecs import hookimpl\n@hookimpl\ndef {what}(register):\n    {call}\n"
-    install(tmp_path, f"bad_{what}", code)
+def test_what_is_no_traverser_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "from plugins.hookspecs import hookimpl\n@hookimpl\ndef register_traversers(register):\n    register(1)\n"
+    install(tmp_path, "bad_traverser", code)
     monkeypatch.syspath_prepend(tmp_path)
     plugins = manager.load()
-    assert len(plugins.problems) == 1 and what in plugins.problems[0]
+    assert len(plugins.problems) == 1 and "register_traversers" in plugins.problems[0]
     plugins.check_strategy("beam")
-    assert plugins.ranker() is not None

@@ -80,6 +80,34 @@ def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, p
     expect(page).to_have_url(re.compile(r"#/ask/\d+$"))
 
 
+CHAIN = {
+    "Marta": "Marta works at Lindqvist Rope. She cycles there.",
+    "Visit": "Saw the yard today. Lindqvist Rope is led by Johan Ekdal. The kettle was cold.",
+    "Johan Ekdal": "Johan Ekdal was born in Visby. He sails.",
+}
+
+
+def test_a_chain_is_shown_step_by_step_and_as_a_way_in_the_reason(visitor: Visitor, page: Page) -> None:
+    for title, text in CHAIN.items():
+        visitor.client.remember(text, title=title)
+    page.keyboard.press("2")
+    ask(page, "Where was the person born who leads the company where Marta works?")
+    lines = page.locator(".turn.done .line")
+    for place, words in enumerate(("Marta works at Lindqvist Rope", "is led by Johan Ekdal", "was born in Visby")):
+        expect(lines.nth(place)).to_contain_text(words)
+        expect(lines.nth(place).locator(".cite")).to_have_text(str(place + 1))
+    page.locator("h2.question").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("w")
+    expect(page.locator(".reason .path .step")).to_have_text(
+        [
+            "Marta - works at -> Lindqvist Rope [1]",
+            "Lindqvist Rope - is led by -> Johan Ekdal [2]",
+            "Johan Ekdal - was born in -> Visby [3]",
+        ]
+    )
+
+
 def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:
     page.keyboard.press("2")
     ask(page, "I moved to Bergen.")

@@ -70,7 +70,9 @@ function Reason({ trace, n }) {
   const channels = Object.entries(used.channels).filter(([, score]) => score > 0);
   return html`<section class="reason">
     <p class="path">${used.path.map((hop, index) => html`<${Hop} hop=${hop} isFirst=${index === 0} />`)}</p>
-    ${data.chain.filter((way) => way.includes(`[${n}]`)).map((way) => html`<p class="path">${way}</p>`)}
+    ${data.chain.filter((way) => way.includes(`[${n}]`)).map((way) => html`<p class="path">
+      ${way.split("; ").map((step) => html`<span class="step">${step}</span>`)}
+    </p>`)}
     ${used.place !== null && html`<p class="muted">
       Place ${used.place} of ${data.shown || "those"} that were looked at, with ${Math.round(100 * (used.score ?? 0))} % of the
       best score.
