@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person_of
 from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
-from memory.facts.rules import fields, people, tasks
+from memory.facts.rules import fields, tasks
 from memory.facts.rules.passages import Span, is_chat, passage
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.telling import told_facts
@@ -58,8 +58,6 @@ def extract_by_rules(
     of_tasks = [*tasks.task_facts(cut)]
     relations += of_tasks
     relations += tasks.inline_facts(cut, places.note)
-    if first:
-        relations += people.people_facts(cut, "" if of_owner or speaker or is_talk else places.note, properties)
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         relations = [fact for fact in relations if fact.subject != OWNER or attribute_of(fact.predicate) != "name"]
     kinds = {fact.object: VALUE for fact in relations if fact.by_place and not is_name(fact.object)}

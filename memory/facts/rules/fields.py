@@ -11,6 +11,7 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from memory.facts.attributes import owner_words, person_of
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Line, PassageText, read_lines
 from memory.facts.rules.phrases import Span, clean, trim, value_kind
@@ -42,13 +43,18 @@ _ME = frozenset(("me", "i", "myself"))
 
 
 def property_facts(subject: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
-    """The facts of a source's frontmatter. Headers of mails and properties of the file are no facts."""
+    """The facts of a source's frontmatter, also what the person of a note is to the owner. Headers of mails and
+    properties of the file are no facts."""
     if not subject or "from" in properties:
         return
     for key, value in properties.items():
         name = str(key).replace("_", " ").strip()
         if name.lower() in _OF_FILES or not 0 < len(name) <= 60:
             continue
+        if subject != OWNER and name.casefold() in owner_words("relation") and person_of(str(value)):
+            yield ExtractedRelation(
+                subject=OWNER, predicate=str(value).lower(), object=subject, start=-1, end=-1, conf=0.9
+            )
         is_list = isinstance(value, (list, tuple))
         for item in value if is_list else (value,):
             if text := _plain(item):

@@ -77,14 +77,14 @@ def test_what_a_machine_answers_and_what_is_said_in_a_chat_is_no_fact() -> None:
     assert told("Ana: rent: 735\nBen: ok", "group", chat=True) == ()
 
 
-def test_of_mail_headers_only_the_address_is_a_fact_and_nothing_of_quoted_mails() -> None:
+def test_of_mail_headers_and_quoted_mails_nothing_is_a_fact() -> None:
     mail = (
         "From: Ana <ana@mail.example>\nTo: me@mail.example\nSubject: rent\n\nA walk.\n\nOn Monday Ben wrote:\nrent: 735"
     )
     properties = {"from": "Ana", "date": "today"}
-    assert {r.object for r in told(mail, "rent", "Ana", properties, first=True)} == {"ana@mail.example"}
+    assert told(mail, "rent", "Ana", properties, first=True) == ()
     other = mail.replace("From:", "Received: by the harbour\nFrom:").replace("Subject: rent", "Priority: 3")
-    assert {r.object for r in told(other, "rent", "Ana", properties, first=True)} == {"ana@mail.example"}
+    assert told(other, "rent", "Ana", properties, first=True) == ()
     assert told("---\nrent: 735\n---\nA walk.", "Home", first=True) == ()
 
 

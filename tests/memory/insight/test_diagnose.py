@@ -32,7 +32,7 @@ from tests.examples import examples
 from tests.memory.retrieval.walking import rng_graph
 
 ONE, TWO, THREE, FOUR, FIVE, DAY = range(1, 7)
-FIRST, SECOND, THIRD, TOLD, ORPHAN = ALL = range(100, 105)
+FIRST, SECOND, THIRD, STATED, ORPHAN = ALL = range(100, 105)
 
 
 def episode(node: int, *mentions: int) -> EpisodeVertex:
@@ -40,21 +40,21 @@ def episode(node: int, *mentions: int) -> EpisodeVertex:
     return EpisodeVertex(node, 1, node, None, False, 50, dict.fromkeys(mentions, 1), frozenset(), edges)
 
 
-# one - FIRST - two - SECOND - three - THIRD - four;  five - thesis - TOLD;  ORPHAN mentions a date only in the big one
+# one - FIRST - two - SECOND - three - THIRD - four;  five - thesis - STATED;  ORPHAN mentions a date in the big one
 GRAPH = Graph.empty().with_episodes(
-    [episode(FIRST, ONE, TWO), episode(SECOND, TWO, THREE), episode(THIRD, THREE, FOUR), episode(TOLD),
+    [episode(FIRST, ONE, TWO), episode(SECOND, TWO, THREE), episode(THIRD, THREE, FOUR), episode(STATED),
      episode(ORPHAN)],
     [(node, False) for node in (ONE, TWO, THREE, FOUR, FIVE)] + [(DAY, True)],
-    [ThesisVertex(200, TOLD, 5000, {FIVE: 5001})],
+    [ThesisVertex(200, STATED, 5000, {FIVE: 5001})],
 )  # fmt: skip
 
-NEAR = Outcome(1, "near?", False, 5.0, 0, (ONE,), (FIRST, SECOND, THIRD, TOLD), (FIRST, SECOND), (SECOND,))
-TOLD_OF = Outcome(2, "told of?", False, 5.0, 2, (FIVE,), (TOLD, FIRST, SECOND), (TOLD,), ())
+NEAR = Outcome(1, "near?", False, 5.0, 0, (ONE,), (FIRST, SECOND, THIRD, STATED), (FIRST, SECOND), (SECOND,))
+BY_THESIS = Outcome(2, "by a thesis?", False, 5.0, 2, (FIVE,), (STATED, FIRST, SECOND), (STATED,), ())
 APART = Outcome(3, "apart?", False, 5.0, 0, (ONE,), tuple(ALL), (THIRD,), None)
 NAMELESS = Outcome(4, "nameless?", True, 5.0, 0, (), tuple(ALL), (), None)
 NO_PROOF = Outcome(5, "no proof?", True, 5.0, 0, (TWO,), tuple(ALL), (), None)
 SLOW = Outcome(6, "slow?", False, MOST_MS + 1, 0, (), (ORPHAN, FIRST), (ORPHAN, FIRST), None)
-OUTCOMES = [NEAR, TOLD_OF, APART, NAMELESS, NO_PROOF, SLOW]
+OUTCOMES = [NEAR, BY_THESIS, APART, NAMELESS, NO_PROOF, SLOW]
 
 
 def names(ids: Sequence[int]) -> dict[int, str]:
@@ -69,11 +69,11 @@ def test_every_figure_is_what_a_hand_computes() -> None:
     found = diagnose(OUTCOMES, GRAPH, names)
     assert found.questions == 6
     assert found.no_answer_rate == 2 / 6
-    assert found.seed_hit_rate == 2 / 4  # NEAR mentions, TOLD_OF asserts; APART and SLOW do neither
-    assert found.reachability == (1 / 4, 2 / 4, 3 / 4)  # of NEAR 1 and 3 hops, of TOLD_OF 2, of APART 5
+    assert found.seed_hit_rate == 2 / 4  # NEAR mentions, BY_THESIS asserts; APART and SLOW do neither
+    assert found.reachability == (1 / 4, 2 / 4, 3 / 4)  # of NEAR 1 and 3 hops, of BY_THESIS 2, of APART 5
     assert found.cited_per_call == 1 / 2
     assert found.neighbourhood_noise == 2.5  # of 4 / 2, 3 / 1, 5 / 1, 2 / 2
-    assert found.backfill_reliance == 1 / 3  # the traces of NEAR and TOLD_OF tell
+    assert found.backfill_reliance == 1 / 3  # the traces of NEAR and BY_THESIS tell
     assert found.evidence_redundancy == pytest.approx((1 / 3 + 0) / 2)  # {1, 2} and {2, 3}; {} and {1, 2}
 
 
@@ -134,8 +134,8 @@ def test_evidence_that_is_retired_says_nothing_of_the_graph() -> None:
 
 
 def test_links_between_passages_and_between_names_are_ways() -> None:
-    linked = GRAPH.with_episodes([], [], (), [Link(9000, "next", TOLD, ORPHAN), Link(9001, "rel", ONE, FOUR)])
-    assert of(TOLD_OF._replace(cited=(ORPHAN,)), graph=linked).reachability == (0, 0, 1)
+    linked = GRAPH.with_episodes([], [], (), [Link(9000, "next", STATED, ORPHAN), Link(9001, "rel", ONE, FOUR)])
+    assert of(BY_THESIS._replace(cited=(ORPHAN,)), graph=linked).reachability == (0, 0, 1)
     assert of(APART, graph=linked).reachability == (0, 1, 1)
 
 
