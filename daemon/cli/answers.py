@@ -75,17 +75,21 @@ def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answ
 
 def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
     """Prints the lines as they come, and before a model's the lines that answer without it."""
-    last = ""
+    last = doing = ""
     cited: list[wire.Citation] = []
     preview: wire.Preview | None = None
+    clock = output.Clock()
     try:
         for event in events:
+            clock.hide()
             match event:
                 case wire.Step():
                     say_if(describe_time(event))
                 case wire.Preview() if preview is None:
-                    preview = event
+                    preview, doing = event, "asking a model"
                     _print_preview(event)
+                case wire.Writing():
+                    doing = "writing"
                 case wire.Citation():
                     cited.append(event)
                 case wire.Told() if event.source and event.besides:
@@ -97,10 +101,17 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                     if not last.endswith("\n"):
                         click.echo()
                     return event
+            if doing and (last.endswith("\n") or not last):
+                clock.show(doing)
     except KeyboardInterrupt:
+        clock.close()
+        if last and not last.endswith("\n"):
+            click.echo()
         if preview is not None and output.use_colour():
             print_sources((), tuple(cited) or preview.citations)
         raise
+    finally:
+        clock.close()
     raise DaemonDownError(INTERRUPTED)
 
 

@@ -23,6 +23,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import IO, Any, TypeVar
 
 import click
@@ -171,6 +173,44 @@ def follow_progress(
                 case end():
                     return event
     raise DaemonDownError("The daemon ended while it worked. Nothing is lost; run it again.")
+
+
+class Clock:
+    """What goes on, and for how many seconds: the last line of stderr if that is a terminal, erased before others."""
+
+    def __init__(self) -> None:
+        self._is_drawn = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._doing, self._began = "", 0.0
+        self._lock, self._closed = Lock(), Event()
+
+    def show(self, doing: str) -> None:
+        """Shows what goes on; the first time starts to count."""
+        if not self._is_drawn:
+            return
+        if not self._began:
+            self._began = monotonic()
+            Thread(target=self._tick, daemon=True).start()
+        self._doing = doing
+        self._draw()
+
+    def hide(self) -> None:
+        with self._lock:
+            if self._doing:
+                click.echo("\r\x1b[K", err=True, nl=False)
+            self._doing = ""
+
+    def close(self) -> None:
+        self._closed.set()
+        self.hide()
+
+    def _draw(self) -> None:
+        with self._lock:
+            if self._doing:
+                click.echo(f"\r\x1b[K{self._doing} {monotonic() - self._began:.0f} s", err=True, nl=False)
+
+    def _tick(self) -> None:
+        while not self._closed.wait(1.0):
+            self._draw()
 
 
 def can_draw() -> bool:

@@ -9,11 +9,16 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from tests.cli.terminal import at_terminal
 from tests.cli.test_pal import HEAVY
 from tests.cli.vault import ROOT, Shell
+from tests.fakes import FakeOllama, OllamaModel, Says
+from tests.fakes.answering import answers
 
 
 def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
@@ -361,6 +366,43 @@ BROKEN_OFF = SLOW.replace("time.sleep(0.3)", "time.sleep(60)")
 def test_the_lines_shown_so_far_have_their_source_when_a_person_breaks_it_off() -> None:
     shown = show_on_terminal(BROKEN_OFF, until="A model is asked")
     assert "The code is 3358. [1]" in shown and "a b.md:1" in shown.partition("A model is asked")[2]
+
+
+WRITING = SLOW.replace("time.sleep(0.3)", "time.sleep(1.3); yield wire.Writing()")
+HALF = SLOW.replace("3358. [1]\\n", "3358 [1].\\n").replace(
+    "    yield wire.Answered", '    yield wire.Token("And the")\n    time.sleep(60)\n    yield wire.Answered'
+)
+
+
+def test_a_terminal_shows_for_how_many_seconds_a_model_is_asked_and_writes() -> None:
+    shown = show_on_terminal(WRITING)
+    assert "\r\x1b[Kasking a model 0 s" in shown and "\r\x1b[Kasking a model 1 s" in shown
+    assert re.search(r"\r\x1b\[Kwriting \d s\r\x1b\[KYou type 3358\.", shown), "it is erased before the answer"
+
+
+def test_ctrl_c_keeps_the_sentences_that_a_model_has_written() -> None:
+    shown = show_on_terminal(HALF, until="And the")
+    assert "You type 3358 [1].\r\n" in shown and "And the\r\n" in shown
+    assert "a b.md:1" in shown.partition("And the")[2]
+
+
+def test_pal_ask_shows_that_a_model_is_asked_and_writes(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(body: dict[str, Any]) -> Says:
+        reply = answers(body)
+        assert isinstance(reply, Says)
+        return replace(reply, every_s=0.02)
+
+    with FakeOllama(OllamaModel("fake"), answer=slowly) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        shell.pal("remember", "The gallery key hangs under the pot.")
+        shell.pal("models", "use", "answer", "ollama:fake")
+        shown = at_terminal(shell, "ask", "Why does the gallery key hang there, and who put it under the pot?", keys=[])
+    assert re.search(r"asking a model \d s\r\x1b\[K", shown.out) and re.search(r"writing \d s\r\x1b\[K", shown.out)
+
+
+def test_seconds_are_shown_on_a_terminal_only() -> None:
+    said = subprocess.run([sys.executable, "-c", WRITING], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert "writing" not in said.stderr and "\r" not in said.stderr
 
 
 UNPROVED = SLOW.replace('"So.", 1)', '"So.", 1, verdict="unproved")')
