@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from memory.events import Step
 
 Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, guided, agent
-FURTHER: tuple[Tier, ...] = ("R3", "R4")  # on which a model looks further
 
 # Paths into a step's JSON, as SQL asks for them; tests hold that the notes have these fields.
 TEXT_ONLY = "$.text_only"  # of RankNote
@@ -228,8 +227,7 @@ class AnswerNote(Note, stage="answer"):
 @dataclass(frozen=True, slots=True)
 class ComposeNote(Note, stage="compose"):
     """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
-    was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
-    the `request`, by its fingerprint."""
+    was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`."""
 
     model: str = ""
     calls: int = 0
@@ -241,7 +239,6 @@ class ComposeNote(Note, stage="compose"):
     local: bool = False
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
-    request: str | None = None
 
     def describe(self) -> str:
         return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls else ""

@@ -20,16 +20,14 @@ def opinion(stored: int | None) -> Opinion | None:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a question was asked, to ask it again. `now` is the reference time of "last week" in it, None for the time it
-    was asked at; `searched` is the query that replaced it, if it followed another question; `newest` the newest episode
-    that there was; `strategy` the one that was chosen for it, if any; `agent` the one that asked, if it was no
-    person."""
+    was asked at; `searched` is the query that replaced it, if it followed another question; `strategy` the one that was
+    chosen for it, if any; `agent` the one that asked, if it was no person."""
 
     as_of: datetime | None = None
     within: Scope | None = None
     now: datetime | None = None
     effort: Effort = "normal"
     searched: str = ""
-    newest: int = 0
     strategy: str = ""
     agent: str = ""
 

@@ -7,11 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from memory.answering.candidates import ExtractiveAnswer
 from memory.answering.confidence import assess
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AskOptions
-from memory.answering.parts import merge_answers
+from memory.answering.parts import ExtractiveAnswer, merge_answers
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
 from memory.protocols import Embedder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby, pairwise
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
-from memory.nouns import Answer, Citation, Episode, Step, Token
+from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
@@ -23,8 +23,6 @@ from memory.text.words import EVENT_RECURS, lines_around, show_links, words
 from memory.time.expressions import told_day
 from memory.time.recurrence import list_event_days, show_next
 from memory.time.timestamps import from_wall, to_wall
-
-MAX_WORDS_BETWEEN = 6  # of a line, between two names, that a chain shows as their relation
 
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
@@ -390,74 +388,3 @@ def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
     if ms == to_wall(episode.at):
         text = f"{text}\n{episode.title}\n{PurePosixPath(episode.source.uri).stem}"
     return told_day(from_wall(ms), text, episode.at)
-
-
-# Answers --------------------------------------------------------------------------------------
-
-Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
-
-
-@dataclass(frozen=True, slots=True)
-class ShownChain:
-    """A chain of an answer: its `lines` (h,), and the `names` of its objects (h + 1,), the last one "" if the last line
-    mentions nothing else, or several with "; " between them."""
-
-    lines: tuple[AnswerCandidate, ...]
-    names: tuple[str, ...]
-
-    def write(self, numbers: Sequence[int]) -> str:
-        """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, with the `numbers` (h,) of its
-        lines."""
-        hops = zip(self.names, self.lines, self.names[1:], numbers, strict=False)
-        return "; ".join(
-            f"{source} {_write_relation(source, line, target) or '->'} {target} [{number}]" if target
-            else f"{source} [{number}]"
-            for source, line, target, number in hops
-        )  # fmt: skip
-
-    def states_relations(self) -> bool:
-        """Whether each of its lines says how its two objects are related."""
-        return all(map(_write_relation, self.names, self.lines, self.names[1:]))
-
-
-def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
-    """The words of a line between two names as an arrow, if these are few, else ""."""
-    text = line.claim.casefold()
-    begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
-    if min(begins) >= 0:
-        first, second = (source, target) if begins[0] < begins[1] else (target, source)
-        between = " ".join(line.claim[min(begins) + len(first) : max(begins)].split()).strip(" ,;:—–-|")
-        if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
-            return f"- {between} ->" if first == source else f"<- {between} -"
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractiveAnswer:
-    """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
-    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
-
-    answer: Answer
-    lines: tuple[Line, ...]
-    step: Step
-    candidates: tuple[AnswerCandidate, ...] = ()
-    is_digest: bool = False
-    chains: tuple[ShownChain, ...] = ()
-
-
-def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
-    """An answer of these lines, numbered, with their citations."""
-    events = list(stream_lines(lines))
-    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
-    citations = tuple(event for event in events if isinstance(event, Citation))
-    return Answer(text, citations, missing=missing, confidence=confidence)
-
-
-def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers, after the citations that it is the first to use. Numbers start after the offset."""
-    seen: set[int] = set()
-    for text, cited in lines:
-        numbered = [replace(citation, n=citation.n + behind) for citation in cited]
-        yield from (citation for citation in numbered if citation.n not in seen)
-        yield Token(" ".join([text, *(f"[{citation.n}]" for citation in numbered)]) + "\n")
-        seen.update(citation.n for citation in numbered)

@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, ShownChain, stems, titling_objects
+from memory.answering.candidates import AnswerCandidate, stems, titling_objects
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.nouns import Citation
 from memory.store import graph as stored
@@ -34,6 +35,42 @@ WALK_WEIGHT = 0.5  # of the root of an object's share of the walk, beside its ra
 COVER_WEIGHT = 2.0  # of the share of the question that a chain covers
 ENTRY_BONUS = 0.8  # of a step from a mention of an object to a passage about it
 MAX_ENDS_NAMED = 3  # of a chain that is shown
+MAX_WORDS_BETWEEN = 6  # of a line, between two names, that a chain shows as their relation
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChain:
+    """A chain of an answer: its `lines` (h,), and the `names` of its objects (h + 1,), the last one "" if the last line
+    mentions nothing else, or several with "; " between them."""
+
+    lines: tuple[AnswerCandidate, ...]
+    names: tuple[str, ...]
+
+    def write(self, numbers: Sequence[int]) -> str:
+        """`Ana - works at -> Nordlys [1]; Nordlys - is led by -> Tobias Renn [3]`, with the `numbers` (h,) of its
+        lines."""
+        hops = zip(self.names, self.lines, self.names[1:], numbers, strict=False)
+        return "; ".join(
+            f"{source} {_write_relation(source, line, target) or '->'} {target} [{number}]" if target
+            else f"{source} [{number}]"
+            for source, line, target, number in hops
+        )  # fmt: skip
+
+    def states_relations(self) -> bool:
+        """Whether each of its lines says how its two objects are related."""
+        return all(map(_write_relation, self.names, self.lines, self.names[1:]))
+
+
+def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
+    """The words of a line between two names as an arrow, if these are few, else ""."""
+    text = line.claim.casefold()
+    begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
+    if min(begins) >= 0:
+        first, second = (source, target) if begins[0] < begins[1] else (target, source)
+        between = " ".join(line.claim[min(begins) + len(first) : max(begins)].split()).strip(" ,;:—–-|")
+        if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
+            return f"- {between} ->" if first == source else f"<- {between} -"
+    return ""
 
 
 class Statement(NamedTuple):

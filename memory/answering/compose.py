@@ -14,7 +14,6 @@ model is talked into, claims that its citations do not prove are marked. The inv
 evidence itself.
 """
 
-import hashlib
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,11 +21,12 @@ from functools import partial
 
 from memory.answering import context as evidence
 from memory.answering import grounding
-from memory.answering.candidates import ExtractiveAnswer, cite, stems, stream_lines
+from memory.answering.candidates import cite, stems
 from memory.answering.context import EvidencePiece, PromptContext
 from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, WORD_FOR_WORD, stream_extractive
 from memory.answering.grounding import NO_ANSWER, REFUSAL_MARKS, Problem
 from memory.answering.options import AskOptions
+from memory.answering.parts import ExtractiveAnswer, stream_lines
 from memory.errors import (
     LocalOnlyError,
     MalformedOutputError,
@@ -132,12 +132,6 @@ def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> L
     return replace(first, messages=(*first.messages, Message("assistant", said or "-"), Message("user", why)))
 
 
-def fingerprint(request: LlmRequest) -> str:
-    """The same for two requests with one fence that say the very same to a model."""
-    said = [request.system, *(message.text for message in request.messages)]
-    return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=16).hexdigest()
-
-
 @dataclass(slots=True)
 class GroundedText:
     """A model's text without contradicted claims. `no_answer`: the model says that the evidence contains no answer.
@@ -152,14 +146,13 @@ class GroundedText:
     broken: bool = False
     problems: list[str] = field(default_factory=list)
 
-    def note(self, context: PromptContext, model: str, calls: int, tokens: int, request: str | None) -> ComposeNote:
+    def note(self, context: PromptContext, model: str, calls: int, tokens: int) -> ComposeNote:
         """For the trace."""
         kinds = [piece.kind for piece in context.pieces]
         episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
-        counts = facts, lines, passages, local, left_out, problems
-        return ComposeNote(model, calls, tokens, episodes, *counts, request)
+        return ComposeNote(model, calls, tokens, episodes, facts, lines, passages, local, left_out, problems)
 
 
 def write_grounded(

@@ -15,16 +15,13 @@ Cheap signals (`memory.answering.confidence.assess`) are looked at before any mo
 that something is missing before any further one. Every step up has a reason, which the trace records.
 """
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from time import perf_counter
-
-import numpy as np
 
 from memory.answering import compose
 from memory.answering.asking import Answering, AskOutcome, Event
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer
+from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import (
     MAX_PASSAGES_MORE,
@@ -36,6 +33,7 @@ from memory.answering.context import (
 )
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
+from memory.answering.parts import ExtractiveAnswer
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
@@ -48,9 +46,8 @@ from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
-from memory.store import jobs, traces
+from memory.store import jobs
 from memory.store.queries import Earlier
-from memory.store.traces import Refused
 from memory.text.quotes import make_fence
 
 RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
@@ -64,7 +61,6 @@ MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and
 MAX_TOKENS_MANY = 2_000  # of evidence for many things
 MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_700, 45  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
-SCATTERED, MASS = 6, 0.8  # episodes for this share of the score: the evidence is scattered
 
 
 @dataclass(kw_only=True)
@@ -125,9 +121,6 @@ class Escalation(Answering):
             if picked is None:
                 return (yield from stream_extractive(extractive, failed))
             llm, context = picked
-            if (text := self._refused_before(llm, context)) is not None:
-                yield self._record(step(RouteNote(self.tier, reason=text.failed), 0.0))
-                return (yield from finalise(text, extractive, self.found, llm.name, context))
             text = yield from self._compose(llm, context, extractive)
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
@@ -191,12 +184,7 @@ class Escalation(Answering):
             yield self._record(step)
 
     def _look_further(self, text: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:
-        """Looks further after a model found no answer; whether there is anything new to answer from. What the same
-        model looked for in vain before is not looked for again until something more was read."""
-        if text.no_answer and any(one.model == llm.name and one.further for one in self._refusals):
-            reason = "Looking further found nothing for this question before, and nothing was read since."
-            yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
-            return False
+        """Looks further after a model found no answer; whether there is anything new to answer from."""
         unfound, unproved = "The model does not find the answer in it.", "Nothing that the model wrote is proved."
         why = unfound if text.no_answer else unproved
         if self.options.effort == "quick" or (self.options.effort == "normal" and self.has_looked):
@@ -210,20 +198,14 @@ class Escalation(Answering):
         reserved = Allowance(1, MAX_TOKENS_DEEP + self._tokens_beside, 0)
         while True:
             driver = self._pick_driver()
-            rise = next_tier(
-                self.found,
-                tried=self.tried,
-                why=why,
-                missing=text.missing,
-                many=self._asks_many,
-                has_agent=driver is not None,
-                calls_left=self.meter.calls_left,
-            )
-            if rise is None:
+            if "R3" not in self.tried and self.meter.calls_left >= 2:  # one to look, one to answer
+                self.tier = "R3"
+            elif driver is not None and "R4" not in self.tried:
+                self.tier = "R4"
+            else:
                 return False
-            self.tier, reason = rise
             self.tried.add(self.tier)
-            yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
+            yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
             before = self.found
             if self.tier == "R3":
                 yield from self._explore_guided(llm, text.missing, reserved)
@@ -283,26 +265,6 @@ class Escalation(Answering):
             yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(toolbox.collected)
         yield from self._collect(toolbox.collected)
-
-    @cached_property
-    def _refusals(self) -> tuple[Refused, ...]:
-        """How this very question was refused before, while there was as much to look at as now."""
-        if not self.options.replay:
-            return ()
-        asked = self.options.question or self.found.recall.trace.question
-        with self.reading() as conn:
-            return traces.list_refusals(conn, asked, self.options.plan)
-
-    def _refused_before(self, llm: LLM, context: PromptContext) -> GroundedText | None:
-        """What a model said to the very same request before, if that was that it holds no answer: it is not asked
-        twice, whether or not it looked further then."""
-        request = compose.fingerprint(self._request(context, fence="-"))
-        for one in self._refusals:
-            if one.model == llm.name and request in one.requests:
-                when = f"on {one.at.astimezone():%Y-%m-%d at %H:%M}"
-                why = f"{llm.name} saw the very same {when} and found no answer in it, so it was not asked again."
-                return GroundedText(no_answer=True, missing=one.missing, failed=why)
-        return None
 
     @property
     def _heard(self) -> str:
@@ -370,17 +332,16 @@ class Escalation(Answering):
         asked = self.found.question
         heard = " ".join((asked.text, *asked.person_names))  # the person may be called by their name
         text = yield from compose.write_grounded(Metered(llm, self.meter), request, context, heard)
-        request_made = compose.fingerprint(self._request(context, fence="-")) if text.no_answer else None
         calls, tokens = self.meter.calls - before[0], self.meter.usage.total - before[1]
-        note = text.note(context, llm.name, calls, tokens, request_made)
+        note = text.note(context, llm.name, calls, tokens)
         yield self._record(step(note, (perf_counter() - start) * 1000))
         return text
 
-    def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
+    def _request(self, context: PromptContext) -> LlmRequest:
         question = self.options.question or self.found.question.text
         hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
-        most, fence = self.settings.answer_tokens, fence or self.fence
-        return compose.build_request(question, context, self.options, hint=hint, max_tokens=most, fence=fence)
+        most = self.settings.answer_tokens
+        return compose.build_request(question, context, self.options, hint=hint, max_tokens=most, fence=self.fence)
 
 
 def _withhold(
@@ -409,33 +370,3 @@ def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None
     except Exception:  # reported later, when a model has to answer
         return None
     return llm if llm is None or llm.is_local or any(may_leave) else None
-
-
-def next_tier(
-    found: RetrievalResult,
-    *,
-    tried: Collection[Tier],
-    why: str,
-    missing: Sequence[str],
-    many: bool,
-    has_agent: bool,
-    calls_left: int,
-) -> tuple[Tier, str] | None:
-    """The next tier, with much effort, after a model found no answer in what it was shown, because of `why`, and the
-    reason for it; None if there is none. `many`: the question asks for many things at once. `missing` is what the model
-    lacks. A tier takes two calls at least: one to look, one to answer."""
-    if "R3" not in tried and calls_left >= 2:
-        return "R3", why
-    if has_agent and "R4" not in tried:
-        if many:
-            return "R4", f"{why} What is asked lies in many passages."
-        if is_scattered(found) or len(missing) > 1 or "R3" in tried:
-            return "R4", why
-    return None
-
-
-def is_scattered(found: RetrievalResult) -> bool:
-    """Whether it takes many episodes to make up most of the score of what was found."""
-    scores = np.sort(np.array([max(0.0, hit.score) for hit in found.recall.hits]))[::-1]
-    total = scores.sum()
-    return bool(total > 0 and int(np.searchsorted(np.cumsum(scores), MASS * total)) + 1 >= SCATTERED)

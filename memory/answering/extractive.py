@@ -20,17 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import (
-    AnswerCandidate,
-    ExtractiveAnswer,
-    Line,
-    covered_by,
-    drop_retold,
-    holds_at,
-    make_answer,
-    stems,
-    stream_lines,
-)
+from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import absent_names, confidence, is_clear_answer
 from memory.answering.facts import (
@@ -41,6 +31,7 @@ from memory.answering.facts import (
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
+from memory.answering.parts import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.selection import contradicts, select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder

@@ -14,7 +14,6 @@ from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, Ov
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
 from memory.nouns import Effort
 from memory.protocols import LLM, ChooseLLM
-from memory.trace import PLAIN, Plan
 
 
 class ModelChoice(NamedTuple):
@@ -29,7 +28,7 @@ class ModelChoice(NamedTuple):
 class AskOptions:
     """`question`: as the person asked it, if another text is searched; `now`; `as_of`; `before`: the questions it may
     follow; `cancelled`: whether the person stopped waiting; `effort`: its budget; `replay`: whether replay may be used;
-    `strategy`: for retrieval, "" for the configured one; `agent`: that asks; `plan`: for the trace."""
+    `strategy`: for retrieval, "" for the configured one; `agent`: that asks."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -40,7 +39,6 @@ class AskOptions:
     replay: bool = True
     strategy: str = ""
     agent: str = ""
-    plan: Plan = PLAIN
 
     @property
     def today(self) -> datetime:

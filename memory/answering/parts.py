@@ -1,21 +1,53 @@
-"""Parts: a question with several parts gets one answer, each line once and under its part."""
+"""An answer as lines; of a question with several parts each line once and under its part."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, Line, make_answer
-from memory.answering.chains import write_chains
-from memory.nouns import Citation, Step
+from memory.answering.candidates import AnswerCandidate
+from memory.answering.chains import ShownChain, write_chains
+from memory.nouns import Answer, Citation, Step, Token
 from memory.stages import AnswerNote
 from memory.stages import step as make_step
 
 NOT_SAID = "Your memory does not say:"
 MAX_LINES_PER_PART = 4
 
+Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
 _Key = tuple[int, str]  # of a line: its first passage and its text
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswer:
+    """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
+    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
+
+    answer: Answer
+    lines: tuple[Line, ...]
+    step: Step
+    candidates: tuple[AnswerCandidate, ...] = ()
+    is_digest: bool = False
+    chains: tuple[ShownChain, ...] = ()
+
+
+def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
+    """An answer of these lines, numbered, with their citations."""
+    events = list(stream_lines(lines))
+    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
+    citations = tuple(event for event in events if isinstance(event, Citation))
+    return Answer(text, citations, missing=missing, confidence=confidence)
+
+
+def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
+    """Each line with its numbers, after the citations that it is the first to use. Numbers start after the offset."""
+    seen: set[int] = set()
+    for text, cited in lines:
+        numbered = [replace(citation, n=citation.n + behind) for citation in cited]
+        yield from (citation for citation in numbered if citation.n not in seen)
+        yield Token(" ".join([text, *(f"[{citation.n}]" for citation in numbered)]) + "\n")
+        seen.update(citation.n for citation in numbered)
 
 
 def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> ExtractiveAnswer:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, facts_of_sentences, stems
+from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
+from memory.answering.parts import ExtractiveAnswer
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
 from memory.retrieval.scope import limit_to_time

@@ -297,11 +297,8 @@ class Questions:
         )
         yield from result.recall.trace.steps
         yield from result.recall.trace.visits
-        follows, newest = searched if options.question else "", int(result.graph.episode_ids.max(initial=0))
-        plan = Plan(
-            options.as_of, within, options.now, options.effort, follows, newest, options.strategy, options.agent
-        )
-        options = replace(options, plan=plan)
+        follows = searched if options.question else ""
+        plan = Plan(options.as_of, within, options.now, options.effort, follows, options.strategy, options.agent)
         outcome = yield from self._answer_from(state, result, models, options, of_parts)
         trace, answer = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)

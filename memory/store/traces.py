@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
-from memory.stages import FURTHER, TEXT_ONLY, UNKNOWN, AgentNote, ComposeNote, GuidedNote, RankNote, RouteNote, notes
+from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
 from memory.store.connect import Connection
 from memory.store.rows import (
     LISTED,
@@ -25,19 +25,6 @@ from memory.store.rows import (
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 from memory.views import ConversationState
-
-REFUSALS = 20  # refusals of one question looked at
-
-
-class Refused(NamedTuple):
-    """A refusal: its model and time, whether it searched `further`, the fingerprints of its `requests` for an answer,
-    and what it called `missing`."""
-
-    model: str
-    at: datetime
-    further: bool
-    requests: frozenset[str]
-    missing: tuple[str, ...]
 
 
 def store(
@@ -132,29 +119,6 @@ def exists(conn: Connection, id: int) -> bool:
     return read_value(conn, "SELECT 1 FROM trace WHERE id = ?", id) is not None
 
 
-def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
-    """Earlier refusals of the same question by a model with the same material, newest first, without searches ended by
-    a failed model; empty once one of them was judged wrong. Looks at the newest REFUSALS."""
-    rows = conn.execute(
-        "SELECT id, t, tier, missing, plan, as_of FROM trace WHERE question = :question AND no_answer = 1"
-        " AND NOT EXISTS (SELECT 1 FROM trace WHERE question = :question AND no_answer = 1 AND feedback < 0)"
-        " ORDER BY id DESC LIMIT :most",
-        {"question": question, "most": REFUSALS},
-    ).fetchall()
-    refusals = []
-    for id, t, tier, missing, stored, as_of in rows:
-        fields = _parse_plan(stored)
-        if fields.get("model") and replace(_make_plan(fields, as_of), now=plan.now) == plan:
-            steps = _list_steps(conn, id)
-            guided, agent = notes(GuidedNote, steps), notes(AgentNote, steps)
-            if any(note.broke for note in guided) or any(note.broke for note in agent):
-                continue
-            requests = frozenset(note.request for note in notes(ComposeNote, steps) if note.request)
-            further = tier in FURTHER
-            refusals.append(Refused(fields["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
-    return tuple(refusals)
-
-
 def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
     """Newest first."""
     rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
@@ -223,7 +187,7 @@ def _make_plan(fields: dict[str, Any], as_of: int | None) -> Plan:
         within = Scope(**places, conversation=within["conversation"], since=since, until=until)
     return Plan(
         from_ms(as_of), within, from_ms(fields.get("now")), fields.get("effort", "normal"), fields.get("searched", ""),
-        fields.get("newest", 0), fields.get("strategy", ""), fields.get("agent", ""),
+        fields.get("strategy", ""), fields.get("agent", ""),
     )  # fmt: skip
 
 
@@ -254,7 +218,7 @@ def _list_visits(conn: Connection, id: int) -> tuple[Visit, ...]:
 def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
     """Reduces up to `limit` traces before the newest `keep` and older than `before` (ms UTC) to what learning and
     forgetting need: question, vector, verdict, cited passages and the edges that led to them, and the words of proved
-    or judged answers. A refusal by a model stays complete, so that it is not asked again. Returns their number."""
+    or judged answers. Returns their number."""
     old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), before, limit))
     for table in ("trace_step", "trace_visit"):
         conn.execute(f"DELETE FROM {table} WHERE trace_id IN {LISTED}", (old,))
@@ -276,7 +240,7 @@ def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
 IS_WHOLE = "plan ->> 'thin' IS NULL"  # SQL: this trace was not thinned out
 _OLD = f"""
 SELECT id FROM trace WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?) AND t < ? AND {IS_WHOLE}
- AND NOT (ifnull(no_answer, 0) = 1 AND ifnull(plan ->> 'model', '') <> '') ORDER BY id LIMIT ?
+ ORDER BY id LIMIT ?
 """
 _TAUGHT = """
 t.feedback IS NOT NULL

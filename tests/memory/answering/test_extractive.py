@@ -10,9 +10,9 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, Sentence, stream_lines
+from memory.answering.candidates import AnswerCandidate, Sentence
 from memory.answering.extractive import stream_extractive
-from memory.answering.parts import NOT_SAID, merge_answers
+from memory.answering.parts import NOT_SAID, ExtractiveAnswer, merge_answers, stream_lines
 from memory.nouns import Answer, Citation, Episode, Source, Step, Token
 
 NUMBER = re.compile(r"\[(\d+)\]")

@@ -1,4 +1,4 @@
-"""Whether what was found is enough, by cheap signals, and what comes next."""
+"""Whether what was found is enough, by cheap signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from memory import Memory
 from memory.answering.confidence import assess
-from memory.answering.escalation import is_scattered, next_tier
 from memory.nouns import Document
 from memory.retrieval.state import RetrievalResult
 
@@ -71,32 +70,3 @@ def test_another_time_than_the_one_asked_of_is_a_gap(town: Memory) -> None:
 
 def test_nothing_found_is_said_so(fresh: Memory) -> None:
     assert looked(fresh, "Where does Ana Costa work?")[0] == ("Nothing was found.",)
-
-
-RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": True, "calls_left": 9}
-
-
-def test_one_tier_after_the_other(town: Memory) -> None:
-    one = found(town, "Where does Ana Costa work?")
-    first = next_tier(one, tried=(), **RISE)  # type: ignore[arg-type]
-    assert first == ("R3", "It does not say.")
-    second = next_tier(one, tried={"R3"}, **RISE)  # type: ignore[arg-type]
-    assert second is not None and second[0] == "R4"
-    assert next_tier(one, tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("tried", "changed"), [(("R3",), {"has_agent": False}), ((), {"calls_left": 1, "has_agent": False})]
-)
-def test_no_further(town: Memory, tried: tuple[str, ...], changed: dict[str, object]) -> None:
-    one = found(town, "Where does Ana Costa work?")
-    assert next_tier(one, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
-
-
-def test_evidence_that_lies_about_is_scattered(fresh: Memory) -> None:
-    fresh.remember_many(Document(f"/n/{n}.md", f"The ferry to Skagen was late on trip {n}.") for n in range(12))
-    assert is_scattered(found(fresh, "When was the ferry to Skagen late?"))
-
-
-def test_evidence_in_one_place_is_not(town: Memory) -> None:
-    assert not is_scattered(found(town, "Where does Ana Costa work?"))

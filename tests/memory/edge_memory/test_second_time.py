@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -171,23 +170,6 @@ def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
     with fleet.memory.store.reading() as conn:
         assert traces.count(conn) == 0
     assert edges(fleet) == 0
-
-
-def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read(fleet: Desk) -> None:
-    fleet.ollama.answer = seeking("Hirtshals")
-    assert fleet.ask(QUESTION, replay=True).answer.no_answer
-    calls = len(fleet.ollama.chats)
-    again = fleet.ask(QUESTION, replay=True)
-    assert again.answer.no_answer and tiers(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
-    assert "was not asked again" in again.answer.note and again.answer.model
-    tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 2, 12, tzinfo=UTC))
-    assert tomorrow.answer.no_answer and tiers(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 2
-    assert tiers(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
-    calls = len(fleet.ollama.chats)
-    assert fleet.ask(QUESTION).answer.no_answer and len(fleet.ollama.chats) == calls + 2, "nothing is taken from before"
-    fleet.memory.feedback(again.answer.trace_id or 0, "bad")
-    fleet.note("winter", "Marlin was towed to Hirtshals for the winter.", day=28)
-    assert "Hirtshals" in fleet.ask(QUESTION, replay=True).answer.text
 
 
 def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk) -> None:

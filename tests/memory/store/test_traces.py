@@ -129,24 +129,3 @@ def test_what_questions_came_to(store: Store) -> None:
             Outcome(older, "Who?", True, 1.0, 2),
         ]
         assert [one.id for one in traces.list_outcomes(conn, 1)] == [older]
-
-
-def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_wrong(store: Store) -> None:
-    plan = Plan(newest=7)
-    nothing = Answer("Nothing.", no_answer=True, missing=("harbour",), model="a:model")
-    steps = (Step("compose", 1.0, {"request": "ab"}), Step("guided", 1.0), Step("compose", 1.0, {"request": "cd"}))
-    with store.writing() as conn:
-        id = traces.store(conn, Trace("Where is Bo?", steps), nothing, 1000, plan, tier="R3")
-        for number in range(1_200):
-            traces.store(conn, Trace(f"Who is {number}?"), nothing, 1001 + number, plan)
-        known = traces.Refused("a:model", at(1000), True, frozenset({"ab", "cd"}), ("harbour",))
-        assert traces.list_refusals(conn, "Where is Bo?", plan) == (known,)
-        assert not traces.list_refusals(conn, "Where is Bo?", Plan(newest=8))
-        assert not traces.list_refusals(conn, "Where is Bo?", Plan(newest=7, effort="deep"))
-        assert not traces.list_refusals(conn, "Where is Ana?", plan)
-        traces.store(conn, Trace("Where is Bo?"), nothing, 5000, plan)
-        assert [one.further for one in traces.list_refusals(conn, "Where is Bo?", plan)] == [False, True]
-        for number in range(2 * traces.REFUSALS):
-            traces.store(conn, Trace("Where is Bo?"), nothing, 6000 + number, plan)
-        conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (id,))
-        assert not traces.list_refusals(conn, "Where is Bo?", plan)
