@@ -1,25 +1,4 @@
-"""What can go wrong, as one tree. Every message says what happened and what to do.
-
-* PalimpsestError
-  + StoreError            also: no SQLite here can load sqlite-vec
-    - StoreBusyError      another program holds the file
-    - StoreFullError      the disk is full
-    - StoreDamagedError   the file is no memory, or is broken
-    - StoreReadOnlyError  it was opened to be read only
-    - StoreMovedError     another file is in its place, or none
-    - StoreNewerError     a newer Palimpsest wrote it
-  + NotFoundError         nothing has that id or name
-  + InvalidInputError     an argument that cannot be meant (empty text, a naive datetime, a vector with NaN)
-  + NotAvailableError     this build or this configuration cannot do that; the reason is in the message
-  + ModelError            a language model did not do its task
-    - ModelUnavailableError   nobody answers, or not now; `retry_after` and `lasting` say whether to try again
-    - ModelTimeoutError       it took too long
-    - ModelRefusedError       it will not answer that
-    - MalformedOutputError    its reply is not of the requested form; `text` is the reply
-    - OverBudgetError         no room in the model's context, or in the day's tokens
-    - ModelCancelledError     whoever asked has given up
-    - LocalOnlyError          the text may not leave this machine, and the model is elsewhere
-"""
+"""What can go wrong. Every message says what happened and what to do."""
 
 
 class PalimpsestError(Exception):

@@ -297,7 +297,6 @@ class Stats:
     objects: int
     edges: int
     skipped: int
-    copies: int  # files that count as one with another
     bytes: int
     embedder: str
     generation: int

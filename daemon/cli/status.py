@@ -126,8 +126,6 @@ def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
     yield "Embedder", now.stats.embedder
     if now.enrichment and now.enrichment.tokens:
         yield "Spent", format_spending(now.enrichment)
-    if now.stats.copies:
-        yield "Copies", f"{count(now.stats.copies, 'file')}, each counted as one with its original"
     if now.night:
         yield "Night", night(now.night)
     if now.upkeep:

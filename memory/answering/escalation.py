@@ -47,7 +47,7 @@ from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs
-from memory.store.queries import Earlier
+from memory.store.queries import PastQuestion
 from memory.text.quotes import make_fence
 
 RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
@@ -127,7 +127,7 @@ class Escalation(Answering):
             refused = (text, llm.name, context) if text.no_answer else None
             extractive = yield from self._extract()
 
-    def _answer_from_replay(self, past: Earlier) -> Generator[Event, None, Answer | None]:
+    def _answer_from_replay(self, past: PastQuestion) -> Generator[Event, None, Answer | None]:
         """The answer from the evidence of this question before, or of one that means the same, if a model finds an
         answer there that agrees with the earlier one."""
         start, whole = perf_counter(), self.found

@@ -64,7 +64,7 @@ def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Sl
     """Computes and returns the missing memory of edges with signals. For restored facts, and after forgetting, in the
     same transaction. Existing memory is not changed."""
     made: dict[int, Slots] = {}
-    waiting = edge_memory.untaught(conn, embedder_id)
+    waiting = edge_memory.list_without_credit(conn, embedder_id)
     for start in range(0, len(waiting), PIECE):
         made |= fold(conn, embedder_id, dimension, waiting[start : start + PIECE])
     edge_memory.put(conn, embedder_id, made)
@@ -78,7 +78,7 @@ class Recentring:
     def __init__(self, conn: Connection, embedder_id: int, dimension: int) -> None:
         """Computes the center of all questions and lists the edges to fold."""
         self._embedder_id, self._dimension = embedder_id, dimension
-        self._feedback, self._inherited = edge_memory.taught_by(conn, embedder_id)
+        self._feedback, self._inherited = edge_memory.read_inputs(conn, embedder_id)
         _, vectors = queries.of_traces(conn, embedder_id, dimension)
         self._center = _find_center(vectors)
         threshold = _find_threshold(conn, embedder_id, dimension, self._center)
@@ -96,7 +96,7 @@ class Recentring:
     def put(self, conn: Connection) -> bool:
         """Writes the result with what has changed meanwhile. False, without writing, if it must be repeated because
         questions were forgotten or facts inherited memory."""
-        feedback, inherited = edge_memory.taught_by(conn, self._embedder_id)
+        feedback, inherited = edge_memory.read_inputs(conn, self._embedder_id)
         if inherited != self._inherited or self._feedback.keys() - feedback.keys():
             return False
         new = [trace for trace, verdict in feedback.items() if self._feedback.get(trace, NEVER) != verdict]

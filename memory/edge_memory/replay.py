@@ -20,7 +20,7 @@ from memory.protocols import Vectors
 from memory.stages import ReplayNote
 from memory.store import queries
 from memory.store.connect import Connection
-from memory.store.queries import Earlier
+from memory.store.queries import PastQuestion
 from memory.text.languages import content_words, guess_language, stem
 from memory.text.mentions import mentions, norm, same_numbers
 from memory.text.words import words
@@ -49,11 +49,11 @@ class ReplayResult:
     followed: Mapping[int, float] = field(default_factory=dict)
     read: Mapping[int, float] = field(default_factory=dict)
     fires: Mapping[int, float] = field(default_factory=dict)
-    earlier: Earlier | None = None
-    like: Earlier | None = None
+    earlier: PastQuestion | None = None
+    like: PastQuestion | None = None
 
     @property
-    def past(self) -> Earlier | None:
+    def past(self) -> PastQuestion | None:
         """The earlier question whose answer this one should get."""
         return self.earlier or self.like
 
@@ -156,7 +156,7 @@ def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[i
 
 def asked_before(
     conn: Connection, remembered: EdgeMemory, key: Vector, as_of: int | None, sees: Callable[[int], bool]
-) -> list[tuple[Earlier, float]]:
+) -> list[tuple[PastQuestion, float]]:
     """(question, cosine) of up to ten similar well-answered questions, most similar first, whose evidence is visible
     and unchanged.
 
@@ -177,12 +177,12 @@ def asked_before(
     ]
 
 
-def answered_before(candidates: Sequence[tuple[Earlier, float]]) -> Earlier | None:
+def answered_before(candidates: Sequence[tuple[PastQuestion, float]]) -> PastQuestion | None:
     """The question of `asked_before` in (nearly) the same words: its evidence is reused and its text regenerated."""
     return next((question for question, cosine in candidates if cosine >= SAME), None)
 
 
-def most_alike(candidates: Sequence[tuple[Earlier, float]], question: str) -> Earlier | None:
+def most_alike(candidates: Sequence[tuple[PastQuestion, float]], question: str) -> PastQuestion | None:
     """The question of `asked_before` that is clearly a paraphrase: it names the same, and the next one with other
     evidence is much less similar. Similarity alone means little if all questions are about the same few people."""
     if not candidates:
@@ -200,7 +200,7 @@ def _names_same(question: str, other: str) -> bool:
     return are_named and same_numbers(norm(question), norm(other))
 
 
-def agrees(answer: str, past: Earlier, question: str) -> bool:
+def agrees(answer: str, past: PastQuestion, question: str) -> bool:
     """Whether an answer to a question says the same as that of the `past`: of the words that are in neither question,
     the shorter answer shares at least half with the longer one; without any, both begin alike ("yes", "no")."""
     language = guess_language(question)

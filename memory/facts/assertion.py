@@ -53,7 +53,7 @@ class FactAsserter:
         """Asserts the extractions of live episodes (by id), oldest episode first, by `model` or by rules. `edited`:
         which sources' properties may be others since when (source id -> ms UTC)."""
         self._edited = edited or {}
-        placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
+        placed = {row.id: row for row in episodes.list_refs(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             extraction = extractions[row.id]
             self._resolver.begin_episode(extraction, graph.mentioned_names(self.conn, row.id))
@@ -231,7 +231,7 @@ class FactAsserter:
         lost = [id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)]
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
-    def _assert_relation(self, row: episodes.Placed, claim: ExtractedRelation, extractor: str) -> int | None:
+    def _assert_relation(self, row: episodes.EpisodeRef, claim: ExtractedRelation, extractor: str) -> int | None:
         """The relation of this claim, a new or a known one; None if the claim is empty."""
         label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
         if not label or not claim.subject.strip() or not claim.object.strip():
@@ -268,18 +268,18 @@ class FactAsserter:
         self._superseder.apply(relation, subjects, claim)
         return id
 
-    def _said_from(self, row: episodes.Placed, claim: ExtractedRelation) -> int | None:
+    def _said_from(self, row: episodes.EpisodeRef, claim: ExtractedRelation) -> int | None:
         """Since when a passage contains a claim (ms UTC): the time that it is about, or for words of an edit the time
         of the edit, whatever the date of the note."""
         if claim.start < 0:
             return self._edited.get(row.source_id, row.event_from)
-        if row.since is None or episodes.stood_before(self.conn, row.id, self._line(row.id, claim)):
+        if row.since is None or episodes.was_stated_before(self.conn, row.id, self._line(row.id, claim)):
             return row.event_from
         return row.since
 
     def _begin_at_edit(
         self,
-        row: episodes.Placed,
+        row: episodes.EpisodeRef,
         claim: ExtractedRelation,
         subjects: Sequence[int],
         object: int,
@@ -295,14 +295,14 @@ class FactAsserter:
 
     def _line(self, episode: int, claim: ExtractedRelation) -> str:
         """The line that a claim is read out of."""
-        (row,) = episodes.words_of(self.conn, [episode])
+        (row,) = episodes.read_texts(self.conn, [episode])
         start = row.text.rfind("\n", 0, claim.start) + 1
         end = row.text.find("\n", claim.end)
         return row.text[start : end if end >= 0 else len(row.text)]
 
     def _find_known(
         self,
-        row: episodes.Placed,
+        row: episodes.EpisodeRef,
         subjects: Sequence[int],
         object: int,
         canon: int,

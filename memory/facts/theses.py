@@ -11,7 +11,7 @@ from memory.time.timestamps import to_wall
 
 
 def assert_theses(
-    conn: Connection, resolver: Resolver, row: episodes.Placed, theses: Sequence[ExtractedThesis], now: int
+    conn: Connection, resolver: Resolver, row: episodes.EpisodeRef, theses: Sequence[ExtractedThesis], now: int
 ) -> list[ThesisVertex]:
     """Adds theses to an episode, without those that it has already, at `now` (ms UTC); returns the new ones."""
     known = graph.model_theses(conn, row.id)

@@ -122,10 +122,10 @@ def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
         return np.full((len(texts), embedder.dimension), np.nan, np.float32)
 
 
-def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:
+def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.EpisodeText], matrix: Vectors) -> None:
     """Stores vectors of stored episodes, one row each, followed by those of their sentences; episodes deleted since are
     skipped."""
-    live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
+    live = {row.id for row in episodes.read_texts(conn, [row.id for row in embedded])}
     places = [place for place, row in enumerate(embedded) if row.id in live]
     ids, hashes = [embedded[place].id for place in places], [embedded[place].sha256 for place in places]
     sentences = split_sentences(matrix[len(embedded) :], [len(row.sentences) for row in embedded])
@@ -254,7 +254,7 @@ class Ingestion:
             for (number, place), sentence in align_versions(self._conn, draft.episodes, diff.kept, still).items():
                 former[number][place] = sentence
             episodes.end_many(self._conn, removed, since)
-            rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
+            rewritten = {row.event_from for row in episodes.list_refs(self._conn, removed)}
             stated = {at for at in stated if to_wall(at) not in rewritten}  # text added to a log is from its day
         ids: list[int] = []
         moved: list[episodes.EpisodeRow] = []

@@ -20,11 +20,11 @@ class VersionDiff(NamedTuple):
     words, or None; `removed` are the stored ones no longer in it, `redated` (ids) those of them whose time no part has
     any more. The last two fields are the stored episodes on either side of a piece of a long document."""
 
-    kept: tuple[episodes.Placed | None, ...]
-    removed: tuple[episodes.Placed, ...]
+    kept: tuple[episodes.EpisodeRef | None, ...]
+    removed: tuple[episodes.EpisodeRef, ...]
     redated: tuple[int, ...] = ()
-    before: episodes.Placed | None = None
-    after: episodes.Placed | None = None
+    before: episodes.EpisodeRef | None = None
+    after: episodes.EpisodeRef | None = None
 
 
 def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
@@ -34,7 +34,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
     for draft in batch:
         source = sources.get(conn, draft.document.uri)
         stored = episodes.of_source(conn, source.id) if source else []
-        same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
+        same_words: dict[str, deque[episodes.EpisodeRef]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)
         matches = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
@@ -45,7 +45,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
             gone &= {placed.id for placed in stored[:until]}
         removed = tuple(placed for placed in stored if placed.id in gone)
         stated = {to_wall(at) for _, at in draft.document.parts}
-        times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
+        times = episodes.list_refs(conn, [placed.id for placed in removed]) if stated else ()
         redated = tuple(row.id for row in times if row.event_from not in stated)
         before, after = matches[draft.first - 1] if draft.first else None, None if draft.is_last else matches[draft.end]
         diffs.append(VersionDiff(tuple(matches[draft.first : draft.end]), removed, redated, before, after))
@@ -55,8 +55,8 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
 def align_versions(
     conn: Connection,
     drafts: Sequence[Draft],
-    matches: Sequence[episodes.Placed | None],
-    removed: Sequence[episodes.Placed],
+    matches: Sequence[episodes.EpisodeRef | None],
+    removed: Sequence[episodes.EpisodeRef],
 ) -> dict[tuple[int, int], FormerSentence]:
     """{(episode, sentence) numbers in the newer version: the former sentence that it replaces, by this edit or an
     earlier one}. `matches`: the stored episode with the same words for each episode, or None; `removed`: those no
@@ -82,7 +82,7 @@ def align_versions(
     return former_of | {new[j][0]: (row, True) for i, j in edited if (row := former[i][0])}
 
 
-def _make_anchor(placed: episodes.Placed) -> str:
+def _make_anchor(placed: episodes.EpisodeRef) -> str:
     """A text that represents an episode of both versions."""
     return f"episode{placed.id}"
 

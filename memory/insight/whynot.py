@@ -43,7 +43,7 @@ def explain_absence(
         term for term in terms if counts[term]
     )
     if missing:
-        retired = dict(episodes.retired_with(conn, terms, most))
+        retired = dict(episodes.find_retired(conn, terms, most))
         lost = [_explain_gone(row, retired[row.id], missing) for row in episodes.by_ids(conn, list(retired))]
         if lost or not targets:
             return WhyNot(traced.asked, words, tuple(lost), missing)

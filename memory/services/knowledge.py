@@ -170,13 +170,13 @@ class Knowledge:
         """Sets the value of a relation from now on, from a passage of the person; returns the new relation. It replaces
         the old one as long as the passage exists. InvalidInputError if the value is the same."""
         with self.transaction() as asserter:
-            (passage,) = episodes.words_of(asserter.conn, [episode])
+            (passage,) = episodes.read_texts(asserter.conn, [episode])
             return asserter.correct(fact, self._state.mask(value), episode, len(passage.text))
 
     def dispute(self, fact: int, value: str, episode: int) -> None:
         """Notes another value of a relation, stated by the person in a passage at the same time, for the review."""
         with self.transaction() as asserter:
-            (passage,) = episodes.words_of(asserter.conn, [episode])
+            (passage,) = episodes.read_texts(asserter.conn, [episode])
             asserter.dispute(fact, value, episode, len(passage.text))
 
     def join_names(self, first: str, second: str) -> int:

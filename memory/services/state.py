@@ -311,11 +311,11 @@ class Past:
         return self._state.of_store(store)
 
 
-def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
+def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.EpisodeText], Vectors]:
     """The existing ones of these episodes with a vector each, followed by the vectors of their sentences."""
     from memory.ingest.ingest import embedded_text, sentence_texts, sentence_window
 
-    rows, window = store.read(episodes.words_of, ids), sentence_window(embedder)
+    rows, window = store.read(episodes.read_texts, ids), sentence_window(embedder)
     texts = [embedded_text(row.title, row.text) for row in rows]
     texts += [text for row in rows for text in sentence_texts(row.title, row.text, row.sentences, window)]
     return rows, embedder.embed_documents(texts)

@@ -77,28 +77,10 @@ def find_entry_versions(conn: Connection) -> EntryVersions:
     return EntryVersions(frozenset(id for entry in outdated for id in episodes[entry]), elsewhere)
 
 
-def count_repeated(conn: Connection) -> int:
-    """The number of live calendars whose entries are all in others too, in the same or a newer version. Of those with
-    equal entries the first is the original; files with the same content count once (`sources.count_copies`)."""
-    by_source: dict[int, list[_Entry]] = defaultdict(list)
-    for entry in _list_entries(conn, "coalesce(sha256, id)"):
-        by_source[entry.source].append(entry)
-    newest: dict[tuple[str, str], tuple[tuple[int, str, str], int]] = {}
-    for source, entries in by_source.items():
-        for entry in entries:
-            key, rank = (entry.uid, entry.occurrence), (entry.version, -source)
-            newest[key] = max(newest.get(key, rank), rank)
-    originals = {-source for _, source in newest.values()}
-    return len(by_source.keys() - originals)
-
-
-def _list_entries(conn: Connection, distinct: str = "id") -> list[_Entry]:
-    """The entries of all live calendars and invitations, of one for each value of `distinct` (SQL)."""
+def _list_entries(conn: Connection) -> list[_Entry]:
+    """The entries of all live calendars and invitations."""
     path = f'$."{ENTRY_VERSIONS}"'
-    query = (
-        "SELECT min(id), properties -> ? FROM source WHERE t_deleted IS NULL AND instr(properties, ?)"
-        f" GROUP BY {distinct}"
-    )
+    query = "SELECT id, properties -> ? FROM source WHERE t_deleted IS NULL AND instr(properties, ?) ORDER BY id"
     return [
         _Entry(source, line, uid, occurrence, (sequence, *stamps))
         for source, listed in conn.execute(query, (path, f'"{ENTRY_VERSIONS}"'))

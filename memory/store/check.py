@@ -5,10 +5,8 @@ from pathlib import Path
 
 from memory.errors import StoreDamagedError
 from memory.store import fact_vectors, seals
-from memory.store.calendars import count_repeated
 from memory.store.connect import Connection, driver
 from memory.store.rows import LIVE, is_live
-from memory.store.sources import count_copies
 from memory.store.store import Store
 from memory.views import Check, Stats
 
@@ -209,7 +207,6 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
         objects=int(objects),
         edges=edges,
         skipped=_count_rows(conn, "skip"),
-        copies=count_copies(conn) + count_repeated(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
         generation=generation,

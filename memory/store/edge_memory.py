@@ -222,7 +222,7 @@ def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, l
     return group_rows((edge, (trace, feedback)) for edge, trace, feedback in rows)
 
 
-def taught_by(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None], list[tuple[object, ...]]]:
+def read_inputs(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None], list[tuple[object, ...]]]:
     """The input of the current memory: {trace: verdict} of the traces with a vector, and the inheritances as journal
     rows."""
     feedback = conn.execute(
@@ -238,7 +238,7 @@ def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     return select_ids(conn, query, id_list(traces), "[]")
 
 
-def untaught(conn: Connection, embedder_id: int) -> list[int]:
+def list_without_credit(conn: Connection, embedder_id: int) -> list[int]:
     """The live edges with signals or inheritances but without memory for this embedder."""
     knows = "SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?"
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS}) AND NOT EXISTS ({knows}) ORDER BY id"
@@ -270,7 +270,7 @@ def inherit_slots(inherited: Slots, now: int) -> Slots:
 
 def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bool:
     """Passes half of the memory of the replaced relation `old` to `new`, for every embedder without memory of `new`;
-    returns whether any was passed. `unlearn` and reverting the revision undo it."""
+    returns whether any was passed. `remove_credit` and reverting the revision undo it."""
     embedders = conn.execute(
         "SELECT DISTINCT m.embedder_id, e.dimension FROM edge_memory m JOIN embedder e ON e.id = m.embedder_id"
         " WHERE m.edge_id = ?1"
@@ -290,9 +290,9 @@ def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bo
 
 
 def disinherit(conn: Connection, revision: int) -> None:
-    """Removes what a reverted revision passed on, like `unlearn`."""
+    """Removes what a reverted revision passed on, like `remove_credit`."""
     handed_on = "FROM journal WHERE revision_id = ? AND field = 'memory'"
-    unlearn(conn, "[]", id_list(select_ids(conn, f"SELECT item_id {handed_on}", revision)))
+    remove_credit(conn, "[]", id_list(select_ids(conn, f"SELECT item_id {handed_on}", revision)))
     conn.execute(f"DELETE {handed_on}", (revision,))
 
 
@@ -308,7 +308,7 @@ def inheritances(conn: Connection, edges: Sequence[SupportsInt]) -> list[Inherit
     return [Inheritance(*row) for row in rows]
 
 
-def unlearn(conn: Connection, traces: str, edges: str) -> None:
+def remove_credit(conn: Connection, traces: str, edges: str) -> None:
     """Removes the memory learned from traces and edges that will be forgotten (two id lists), inheritances included.
     Memory of the same edges from other traces goes, too, until `memory.edge_memory.rebuild.complete` restores it. Call
     before the deletion."""

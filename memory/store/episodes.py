@@ -46,7 +46,7 @@ class EpisodeRow(NamedTuple):
     since: int | None = None
 
 
-class Placed(NamedTuple):
+class EpisodeRef(NamedTuple):
     """The place of a live episode in its source, and its times in ms UTC: of its topic, and of the edit that added it
     (or None)."""
 
@@ -72,7 +72,7 @@ class Thesis(NamedTuple):
     valid_to: int | None
 
 
-class Words(NamedTuple):
+class EpisodeText(NamedTuple):
     """The text of a live episode; `sha256` identifies it, `sentences` are the spans of its theses."""
 
     id: int
@@ -82,9 +82,9 @@ class Words(NamedTuple):
     sentences: tuple[tuple[int, int], ...]
 
 
-def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:
+def of_source(conn: Connection, source_id: int, former: bool = False) -> list[EpisodeRef]:
     """The live episodes of a source in order; `former`: also restored ones of earlier versions."""
-    return _list_placed(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
+    return _list_refs(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
 
 
 def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
@@ -92,15 +92,15 @@ def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
     return select_ids(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
 
 
-def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Placed]:
+def list_refs(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeRef]:
     """The live ones of these episodes, by id."""
-    return _list_placed(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
+    return _list_refs(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
 
 
-def _list_placed(conn: Connection, where: str, *values: int | str) -> list[Placed]:
+def _list_refs(conn: Connection, where: str, *values: int | str) -> list[EpisodeRef]:
     query = "SELECT e.node_id, e.seq, e.sha256, e.source_id, e.event_from, e.since FROM episode e"
     rows = conn.execute(f"{query} JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {where}", values)
-    return [Placed(*row) for row in rows]
+    return [EpisodeRef(*row) for row in rows]
 
 
 def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
@@ -174,7 +174,7 @@ def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:
+def find_retired(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:
     """(id, ms UTC of retirement) of retired episodes that contain all words, regardless of case, last retired first.
     They are not indexed, so all texts are scanned."""
     rows = conn.execute(
@@ -186,7 +186,7 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
     return rows.fetchall()
 
 
-def stood_before(conn: Connection, id: int, words: str) -> bool:
+def was_stated_before(conn: Connection, id: int, words: str) -> bool:
     """Whether the preceding version of the episode's source contained these words."""
     query = (
         "SELECT 1 FROM episode e JOIN episode o ON o.source_id = e.source_id AND o.until = e.since"
@@ -200,7 +200,7 @@ def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
     conn.execute(f"UPDATE episode SET until = ? WHERE node_id IN {LISTED}", (until, id_list(ids)))
 
 
-def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
+def read_texts(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeText]:
     """The live ones of these episodes, by id."""
     listed = (id_list(ids),)
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -212,7 +212,7 @@ def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
         f" WHERE n.id IN {LISTED} AND {is_live('n')} ORDER BY n.id",
         listed,
     )
-    return [Words(id, title, text, digest, tuple(spans[id])) for id, title, text, digest in rows]
+    return [EpisodeText(id, title, text, digest, tuple(spans[id])) for id, title, text, digest in rows]
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:

@@ -76,7 +76,7 @@ def _remove_references(conn: Connection, uri: str) -> None:
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it
     limited = id_list(select_ids(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
-    edge_memory.unlearn(conn, limited, "[]")
+    edge_memory.remove_credit(conn, limited, "[]")
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
 
@@ -267,7 +267,7 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
         f" WHERE role = 'memory' AND (trace_id IN {LISTED} OR {cites})",
         (FORGOTTEN_ANSWER, traces, nodes),
     )
-    edge_memory.unlearn(conn, traces, edges)
+    edge_memory.remove_credit(conn, traces, edges)
     conn.execute(f"DELETE FROM train_label WHERE edge_id IN {LISTED}", (edges,))
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (traces,))
 

@@ -25,7 +25,7 @@ class Geometry(NamedTuple):
     threshold: float | None = None
 
 
-class Earlier(NamedTuple):
+class PastQuestion(NamedTuple):
     """A question answered before: its text, its answer and the episodes `cited`; `unchanged`: all of them are live, and
     none of their facts was replaced or disputed since."""
 
@@ -125,7 +125,7 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
     return {trace: frozenset(cited) for trace, cited in episodes_of.items()}
 
 
-def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlier]:
+def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQuestion]:
     """{question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(
@@ -140,7 +140,7 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
         if not is_as_it_was:
             changed.add(trace)
     return {
-        id: Earlier(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question, answer)
+        id: PastQuestion(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question, answer)
         for id, as_of, question, answer in asked
     }
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, Policy, Source
+from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, Policy, Source
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import (
@@ -97,15 +97,6 @@ def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
         (listed, listed),
     )
     return [uri for (uri,) in rows]
-
-
-def count_copies(conn: Connection) -> int:
-    """The number of live files with the content of another, and of file versions left by a sync."""
-    query = (
-        "SELECT count(*) - count(DISTINCT sha256) + (SELECT count(*) FROM skip WHERE reason LIKE ?) FROM source"
-        " WHERE t_deleted IS NULL AND kind = 'file' AND sha256 IS NOT NULL AND instr(uri, '#') = 0"
-    )
-    return int(read_value(conn, query, SYNC_COPY.format("%")))
 
 
 def count_all(conn: Connection, folder: str) -> int:

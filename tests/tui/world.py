@@ -16,7 +16,6 @@ STATS = wire.Stats(
     objects=913,
     edges=20480,
     skipped=0,
-    copies=0,
     bytes=18_400_000,
     embedder="static",
     generation=1,

@@ -57,18 +57,6 @@ def test_of_two_exports_the_newer_version_counts(fresh: Memory, add: Add, old: s
     assert [one.day for one in fresh.knowledge.list_planned(date(2026, 12, 1), 20)] == ["2026-12-12"]
 
 
-def test_exports_that_another_one_covers_are_counted_as_copies(fresh: Memory, add: Add) -> None:
-    fair = "UID:fair\nDTSTART:20261210T100000\nSUMMARY:Lens fair"
-    choir = "UID:choir\nDTSTART:20261211T100000\nSUMMARY:Choir"
-    add("october.ics", fair)
-    add("november.ics", f"{fair}\nSEQUENCE:1", choir)
-    assert fresh.stats().copies == 1
-    add("december.ics", f"{fair}\nSEQUENCE:1", choir, head="X-WR-CALNAME:Home\n")
-    assert fresh.stats().copies == 2
-    add("work.ics", "UID:desk\nDTSTART:20261210T100000\nSUMMARY:Desk")
-    assert fresh.stats().copies == 2
-
-
 def test_an_older_version_counts_again_where_the_newer_one_is_forgotten(
     fresh: Memory, add: Add, tmp_path: Path
 ) -> None:

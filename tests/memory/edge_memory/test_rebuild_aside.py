@@ -66,7 +66,7 @@ def test_what_is_taken_back_while_it_is_made_aside_leaves_nothing(tmp_path: Path
             anew.fold(conn)
         life.say(judged, None)
         with store.writing() as conn:
-            edge_memory.unlearn(conn, id_list([gone]), "[]")
+            edge_memory.remove_credit(conn, id_list([gone]), "[]")
             conn.execute("DELETE FROM trace WHERE id = ?", (gone,))
             rebuild.complete(conn, life.id, DIMENSION)
             assert anew.put(conn)

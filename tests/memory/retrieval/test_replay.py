@@ -262,7 +262,7 @@ def test_a_question_with_other_names_or_numbers_is_another(asked: Asked) -> None
     ],
 )
 def test_an_answer_agrees_with_another_by_what_it_adds_to_the_question(before: str, now: str, same: bool) -> None:
-    past = queries.Earlier(1, None, (), True, "Where was he born?", before)
+    past = queries.PastQuestion(1, None, (), True, "Where was he born?", before)
     assert agrees(now, past, "In which town was he born?") == same
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory.nouns import Answer, Citation, Trace
 from memory.store import queries, revisions, traces, vectors
 from memory.store.connect import Connection
-from memory.store.queries import Earlier
+from memory.store.queries import PastQuestion
 from memory.store.store import Store
 from tests.examples import examples
 from tests.memory.store.building import HashEmbedder, remember
@@ -60,7 +60,7 @@ def test_what_answered_earlier_questions_is_read_at_once(
         assert all(queries.earlier(conn, [id]) == ({id: alone[id]} if id in alone else {}) for id in every)
 
 
-def earlier_alone(conn: Connection, trace: int) -> Earlier | None:
+def earlier_alone(conn: Connection, trace: int) -> PastQuestion | None:
     """The same of one question, said step by step."""
     row = conn.execute(
         "SELECT as_of, t, question, citations, no_answer, feedback, answer FROM trace WHERE id = ?", (trace,)
@@ -70,7 +70,7 @@ def earlier_alone(conn: Connection, trace: int) -> Earlier | None:
     as_of, t, question, citations = row[:4]
     cited = tuple(sorted({one["episode_id"] for one in json.loads(citations)}))
     unchanged = all(_is_as_at(conn, id, t) for id in cited)
-    return Earlier(trace, as_of, cited, bool(cited) and unchanged, question, row[6] or "")
+    return PastQuestion(trace, as_of, cited, bool(cited) and unchanged, question, row[6] or "")
 
 
 def _is_as_at(conn: Connection, episode: int, t: int) -> bool:
