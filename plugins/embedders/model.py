@@ -133,6 +133,13 @@ def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
     return parts[1], int(parts[2]) if parts[2] else None, parts[3] or ""
 
 
+def choose_dimension(model: str, wanted: int | None, full: int) -> int:
+    """The `wanted` dimension, or that of the model. InvalidInputError if the model has fewer."""
+    if wanted and wanted > full:
+        raise InvalidInputError(f"{model} has {full} dimensions; {wanted} of them cannot be used.")
+    return wanted or full
+
+
 def write_identity(label: str, dimension: int, fingerprint: str, prefixes: tuple[str, str]) -> str:
     """The name under which vectors are stored: model, dimension, which files and the prefixes."""
     name = f"{label}@{dimension}" + (f"#{fingerprint}" if fingerprint else "")

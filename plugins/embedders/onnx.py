@@ -15,12 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.errors import InvalidInputError, NotAvailableError
+from memory.errors import NotAvailableError
 from memory.protocols import Vectors
 from plugins.embedders.model import (
     ONNX_FOLDER,
     ModelEmbedder,
     ModelFiles,
+    choose_dimension,
     find_folder,
     find_onnx_file,
     parse_name,
@@ -123,12 +124,11 @@ class FolderModel:
     def embedder(self, dimension: int | None) -> OnnxEmbedder:
         """The embedder, with all or the first `dimension` numbers. InvalidInputError, NotAvailableError."""
         full, prefixes = self._dimension, self._files.prefixes()
-        if dimension and dimension > full:
-            raise InvalidInputError(f"{self._named} has {full} dimensions; {dimension} of them cannot be used.")
+        used = choose_dimension(self._named, dimension, full)
         mark = take_fingerprint(self._folder, (".json", ".onnx"))
-        name = write_identity(f"onnx:{self._named}", dimension or full, mark, prefixes)
+        name = write_identity(f"onnx:{self._named}", used, mark, prefixes)
         model = OnnxModel(self._file, self._folder / "tokenizer.json", self._max_tokens)
-        return OnnxEmbedder(model, name, full, dimension, prefixes, self._pooling)
+        return OnnxEmbedder(model, name, full, used, prefixes, self._pooling)
 
     @cached_property
     def _dimension(self) -> int:

@@ -17,12 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import InvalidInputError, NotAvailableError
+from memory.errors import NotAvailableError
 from memory.protocols import Vectors
 from plugins.embedders.model import (
     MOST_THREADS,
     ModelEmbedder,
     ModelFiles,
+    choose_dimension,
     find_folder,
     parse_name,
     read_json,
@@ -68,9 +69,7 @@ class SentenceEmbedder(ModelEmbedder):
     @cached_property
     def dimension(self) -> int:
         full = self._files.dimension() or int(self._load().get_embedding_dimension() or 0)
-        if self._wanted and self._wanted > full:
-            raise InvalidInputError(f"{self._source} has {full} dimensions; {self._wanted} of them cannot be used.")
-        return self._wanted or full
+        return choose_dimension(self._source, self._wanted, full)
 
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         # sorted by length, batched and cut to the dimension by the library

@@ -23,7 +23,6 @@ import httpx
 import numpy as np
 
 from memory.errors import (
-    InvalidInputError,
     LocalOnlyError,
     MalformedOutputError,
     ModelError,
@@ -31,7 +30,7 @@ from memory.errors import (
     ModelUnavailableError,
 )
 from memory.protocols import Vectors
-from plugins.embedders.model import ModelEmbedder, family_prefixes, parse_name, write_identity
+from plugins.embedders.model import ModelEmbedder, choose_dimension, family_prefixes, parse_name, write_identity
 from plugins.llms import ollama, openai, transport
 from plugins.llms.call import Call, shorten_reason
 from plugins.llms.ollama import OllamaModel
@@ -83,11 +82,7 @@ class ServedEmbedder(ModelEmbedder):
     def dimension(self) -> int:
         if self._named_mark and self._wanted:
             return self._wanted
-        if self._wanted and self._wanted > self._full:
-            raise InvalidInputError(
-                f"{self._model} has {self._full} dimensions; {self._wanted} of them cannot be used."
-            )
-        return self._wanted or self._full
+        return choose_dimension(self._model, self._wanted, self._full)
 
     @cached_property
     def _full(self) -> int:

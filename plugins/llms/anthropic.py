@@ -25,7 +25,7 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
+from plugins.llms.call import LATER, Call, client_arguments, shorten_reason, to_int
 from plugins.llms.settings import AnthropicSettings
 from plugins.llms.transport import read_key
 
@@ -61,7 +61,7 @@ class AnthropicModel:
 
     def info(self) -> ModelInfo:
         """As the API says. ModelUnavailableError."""
-        room = _to_int(self._read_description().get("max_input_tokens")) or CONTEXT
+        room = to_int(self._read_description().get("max_input_tokens")) or CONTEXT
         return ModelInfo(self._model, False, room, version=self._model)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
@@ -89,7 +89,7 @@ class AnthropicModel:
         from anthropic import transform_schema
 
         able = self._read_description().get("capabilities") or {}
-        most = _to_int(self._read_description().get("max_tokens")) or OUTPUT
+        most = to_int(self._read_description().get("max_tokens")) or OUTPUT
         arguments: dict[str, Any] = {
             "model": self._model,
             "max_tokens": min(request.max_tokens + (THOUGHT_TOKENS if request.think else 0), most),
@@ -165,7 +165,7 @@ def look(settings: AnthropicSettings | None) -> Look:
     except ModelError as error:
         return Look(problem=str(error))
     models = [
-        ModelInfo(row["id"], False, _to_int(row.get("max_input_tokens")), version=row["id"])
+        ModelInfo(row["id"], False, to_int(row.get("max_input_tokens")), version=row["id"])
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("lifecycle") != "retired"
     ]
@@ -319,10 +319,6 @@ def _is_able(able: Any, *path: str, otherwise: bool) -> bool:
         able = able.get(name) if isinstance(able, dict) else None
     supported = able.get("supported") if isinstance(able, dict) else None
     return supported if isinstance(supported, bool) else otherwise
-
-
-def _to_int(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _read_retry_after(headers: Any) -> float | None:

@@ -182,6 +182,11 @@ def is_encrypted(url: str) -> bool:
     return url.startswith("https:")
 
 
+def to_int(value: Any) -> int:
+    """A number in a reply; 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
 def shorten_reason(text: str) -> str:
     """A server's error message, as a line of 200 characters at most."""
     return (text.strip().splitlines() or ["no reason given"])[0][:200]

@@ -233,7 +233,7 @@ def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:
     the client leaves out limits and nested parts."""
     added: dict[str, Any] = {"truncate": False, "shift": False}
     if request.tools:
-        added["tools"] = _make_tools(request)
+        added["tools"] = transport.make_tools(request)
     return added
 
 
@@ -280,16 +280,6 @@ def _make_message(message: Message) -> dict[str, Any]:
         if isinstance(message.native, str):
             entry["thinking"] = message.native
     return entry
-
-
-def _make_tools(request: LlmRequest) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
-        }
-        for tool in request.tools
-    ]
 
 
 def _list_rows(reply: Mapping[str, Any]) -> list[dict[str, Any]]:

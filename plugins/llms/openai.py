@@ -16,7 +16,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import NOTHING, LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, find_json, shorten_reason, without_thoughts
+from plugins.llms.call import LATER, Call, find_json, shorten_reason, to_int, without_thoughts
 from plugins.llms.settings import OpenAISettings
 
 PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
@@ -70,17 +70,7 @@ class OpenAIModel(transport.ServedModel[bool]):
             "stream_options": {"include_usage": True},
         }
         if request.tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": dict(tool.parameters),
-                    },
-                }
-                for tool in request.tools
-            ]
+            body["tools"] = transport.make_tools(request)
         if request.schema is not None:
             form = {"name": "reply", "schema": dict(request.schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -171,11 +161,11 @@ def _make_info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here:
     name."""
     details = row.get("meta")
     meta: Mapping[str, Any] = details if isinstance(details, dict) else {}
-    context = _to_int(row.get("max_model_len")) or _to_int(meta.get("n_ctx"))
+    context = to_int(row.get("max_model_len")) or to_int(meta.get("n_ctx"))
     if not context and here:
         context = _ask_context(url.removesuffix("/v1"), row["id"])
-    size = _to_int(meta.get("size"))
-    version = f"{_to_int(meta.get('n_params'))}-{size}" if size else ""
+    size = to_int(meta.get("size"))
+    version = f"{to_int(meta.get('n_params'))}-{size}" if size else ""
     return ModelInfo(row["id"], here, context or settings.context, version, size, loaded=True)
 
 
@@ -191,9 +181,9 @@ def _ask_context(url: str, model: str) -> int:
         data, props = reply.get("data"), reply.get("default_generation_settings")
         for row in data if isinstance(data, list) else ():
             if isinstance(row, dict) and row.get("id") == model:
-                return _to_int(row.get("loaded_context_length"))
-        if isinstance(props, dict) and _to_int(props.get("n_ctx")):
-            return _to_int(props["n_ctx"])
+                return to_int(row.get("loaded_context_length"))
+        if isinstance(props, dict) and to_int(props.get("n_ctx")):
+            return to_int(props["n_ctx"])
     return 0
 
 
@@ -234,14 +224,14 @@ def _read_contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterato
     for event in events:
         if isinstance(usage := event.get("usage"), dict):
             details = usage.get("prompt_tokens_details")
-            cached = _to_int(details.get("cached_tokens")) if isinstance(details, dict) else 0
-            pieces.usage = Usage(_to_int(usage.get("prompt_tokens")), _to_int(usage.get("completion_tokens")), cached)
+            cached = to_int(details.get("cached_tokens")) if isinstance(details, dict) else 0
+            pieces.usage = Usage(to_int(usage.get("prompt_tokens")), to_int(usage.get("completion_tokens")), cached)
         for choice in event.get("choices") or ():
             pieces.stop = choice.get("finish_reason") or pieces.stop
             delta = choice.get("delta") or {}
             pieces.thought.append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
             for part in delta.get("tool_calls") or ():
-                call = pieces.calls.setdefault(_to_int(part.get("index")), {"id": "", "name": "", "arguments": ""})
+                call = pieces.calls.setdefault(to_int(part.get("index")), {"id": "", "name": "", "arguments": ""})
                 function = part.get("function") or {}
                 call["id"] = call["id"] or str(part.get("id") or "")
                 call["name"] += str(function.get("name") or "")
@@ -326,7 +316,3 @@ def _make_missing(model: str) -> ModelUnavailableError:
 
 def _make_unreachable(url: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"No server answers at {url}. Start it, or correct its address (openai.url).")
-
-
-def _to_int(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from memory.errors import ModelUnavailableError
+from memory.llm import LlmRequest
 from plugins.installing import install_command
 from plugins.llms import ModelInfo
 from plugins.llms.call import Call, client_arguments
@@ -100,6 +101,17 @@ def ask(
     if call.reason:  # a body without a length looks whole where it was broken off
         raise httpx.ReadTimeout(str(call.reason))
     return response
+
+
+def make_tools(request: LlmRequest) -> list[dict[str, Any]]:
+    """The tools of a request, as the protocols of Ollama and OpenAI have them."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in request.tools
+    ]
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
