@@ -15,165 +15,93 @@ from dataclasses import fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from daemon import views, wire
 from daemon.api.routing import stream
 from daemon.api.services import Services
-from daemon.api.telling import Telling, answer_told
+from daemon.api.telling import answer_told
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Preview, Scope, Token
-from memory.protocols import ChooseLLM
 from memory.services.sources import fold_name
-
-if TYPE_CHECKING:
-    from memory import Memory
-
 
 log = logging.getLogger(__name__)
 
 NAMES = 5  # of chats, listed if an unknown one is named
 NAME_CHARS = 80
+MOST_HITS = 200
 
 
-def begin(
-    memory: Memory,
-    writer: Writer,
-    channel: Channel,
-    question: str,
-    llm: ChooseLLM | None = None,
-    driver: ChooseLLM | None = None,
-    *,
-    as_of: datetime | None = None,
-    within: Scope | None = None,
-    conversation: int | None = None,
-    is_loading: Callable[[str], bool] = lambda name: False,
-    effort: str = "normal",
-    replay: bool = True,
-    strategy: str = "",
-    telling: Telling | None = None,
-    agent: str = "",
-) -> Callable[[], None]:
-    """Checks the request and records the question; returns the work that fills the channel with the events. `llm`
-    chooses the model that writes, `driver` the one that drives tools; both are stopped when nobody listens any more.
-    `is_loading` returns whether a model must be loaded first. With `telling`, statements in the question are kept first
-    if the person wants that; only the rest of it is then looked up.
+class Turn:
+    """A question that is being answered, in a chat session or in none. `is_loading` returns whether a model must be
+    loaded first."""
 
-    Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
-    that was never read.
-    """
-    began = time.monotonic()
-    within = checked_scope(memory, within)
-    heard = telling.hear(question) if telling is not None else None
-    statement = heard.told if heard is not None and heard.is_wanted else None
-    if statement is not None and telling is not None and not statement.besides:
-        note = telling.keep(statement.text, conversation)
-        channel.put(note)
-        _note_question(memory, writer, conversation, question)
-        return partial(_work, memory, writer, answer_told(memory, note), channel, conversation, began)
-    events = memory.ask(
-        question if statement is None else statement.besides,
-        told="" if statement is None else statement.text,
-        as_of=as_of,
-        conversation=conversation,
-        within=within,
-        llm=llm,
-        driver=driver,
-        cancelled=lambda: channel.abandoned,
-        effort=views.effort(effort),
-        replay=replay,
-        strategy=strategy,
-        agent=agent,
-    )
-    if statement is not None and telling is not None:  # before anything is looked up: it begins with the first event
-        channel.put(replace(telling.keep(statement.text, conversation), besides=statement.besides))
-    elif heard is not None:
-        channel.put(heard.told)
-    _note_question(memory, writer, conversation, question)
-    return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
+    def __init__(
+        self,
+        memory: Memory,
+        writer: Writer,
+        channel: Channel,
+        chat: int | None = None,
+        is_loading: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        self._memory, self._writer, self._channel, self._chat = memory, writer, channel, chat
+        self._is_loading = is_loading
+        self._began = time.monotonic()
 
+    def begin(self, question: str, events: Iterator[AskEvent]) -> Callable[[], None]:
+        """Has the question added to its chat session, soon; returns the work that fills the channel with the events.
+        NotFoundError for an unknown session."""
+        if self._chat is not None:
+            self._memory.conversations.check(self._chat)
+        self._add_later(partial(self._memory.conversations.add_question, text=question))
+        return partial(self._work, events)
 
-def begin_again(
-    memory: Memory,
-    writer: Writer,
-    channel: Channel,
-    id: int,
-    llm: ChooseLLM | None = None,
-    driver: ChooseLLM | None = None,
-    *,
-    conversation: int | None = None,
-    is_loading: Callable[[str], bool] = lambda name: False,
-    replay: bool = True,
-) -> Callable[[], None]:
-    """The same for the question of a trace, asked once more. Raises NotFoundError."""
-    began = time.monotonic()
-    events = memory.questions.ask_again(id, llm, lambda: channel.abandoned, driver, replay)
-    _note_question(memory, writer, conversation, memory.questions.trace(id).asked.question)
-    return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
+    def _add_later(self, add: Callable[[int], None]) -> None:
+        if self._chat is not None:
+            self._memory.state.pending.add(partial(add, self._chat))
+            self._writer.submit(self._memory.state.pending.try_write, urgent=True)
 
-
-def _note_question(memory: Memory, writer: Writer, chat: int | None, question: str) -> None:
-    """Has a question added to its chat session, soon. NotFoundError for an unknown one."""
-    if chat is not None:
-        memory.conversations.check(chat)
-        _add_later(memory, writer, chat, partial(memory.conversations.add_question, text=question))
-
-
-def _add_later(memory: Memory, writer: Writer, chat: int | None, add: Callable[[int], None]) -> None:
-    if chat is not None:
-        memory.state.pending.add(partial(add, chat))
-        writer.submit(memory.state.pending.try_write, urgent=True)
-
-
-def _work(
-    memory: Memory,
-    writer: Writer,
-    events: Iterator[AskEvent],
-    channel: Channel,
-    chat: int | None,
-    began: float,
-    is_loading: Callable[[str], bool] = lambda name: False,
-) -> None:
-    """Fills the channel with the events, and keeps the answer in its chat session."""
-    pieces: list[str] = []
-    cited: list[Citation] = []
-    preview = Preview("")
-    answer: Answer | None = None
-    try:
-        for event in events:
-            if channel.abandoned:
-                break
-            if isinstance(event, Answer):
-                answer = event
-                _add_later(memory, writer, chat, partial(memory.conversations.add_answer, answer=answer))
-                writer.submit(partial(deque, events, 0), urgent=True)  # which stores the trace
-                ms = round((time.monotonic() - began) * 1000, 1)
-                values = {item.name: getattr(answer, item.name) for item in fields(answer)}
-                channel.put(wire.Answered(**values, conversation=chat, ms=ms))
-                break
-            if isinstance(event, Token):
-                pieces.append(event.text)
-            if isinstance(event, Citation):
-                cited.append(event)
-            if isinstance(event, Preview):
-                event = preview = replace(event, is_loading=is_loading(event.model))
-            channel.put(event)
-    except ModelCancelledError:
-        log.info("the client left before the end of the answer")
-    except (Exception, SystemExit) as error:  # of a plug-in, perhaps
-        log.error("a question failed: %s", type(error).__name__)
-        channel.put(failure(error))
-    finally:
-        if answer is None:
-            seen = Answer("".join(pieces), tuple(cited)) if pieces else Answer(preview.text, preview.citations)
-            _add_later(memory, writer, chat, partial(memory.conversations.add_answer, answer=seen, state="partial"))
-        channel.end()
+    def _work(self, events: Iterator[AskEvent]) -> None:
+        """Fills the channel with the events, and keeps the answer in its chat session."""
+        channel, add_answer = self._channel, self._memory.conversations.add_answer
+        pieces: list[str] = []
+        cited: list[Citation] = []
+        preview = Preview("")
+        answer: Answer | None = None
+        try:
+            for event in events:
+                if channel.abandoned:
+                    break
+                if isinstance(event, Answer):
+                    answer = event
+                    self._add_later(partial(add_answer, answer=answer))
+                    self._writer.submit(partial(deque, events, 0), urgent=True)  # which stores the trace
+                    ms = round((time.monotonic() - self._began) * 1000, 1)
+                    values = {item.name: getattr(answer, item.name) for item in fields(answer)}
+                    channel.put(wire.Answered(**values, conversation=self._chat, ms=ms))
+                    break
+                if isinstance(event, Token):
+                    pieces.append(event.text)
+                if isinstance(event, Citation):
+                    cited.append(event)
+                if isinstance(event, Preview):
+                    event = preview = replace(event, is_loading=self._is_loading(event.model))
+                channel.put(event)
+        except ModelCancelledError:
+            log.info("the client left before the end of the answer")
+        except (Exception, SystemExit) as error:  # of a plug-in, perhaps
+            log.error("a question failed: %s", type(error).__name__)
+            channel.put(failure(error))
+        finally:
+            if answer is None:
+                seen = Answer("".join(pieces), tuple(cited)) if pieces else Answer(preview.text, preview.citations)
+                self._add_later(partial(add_answer, answer=seen, state="partial"))
+            channel.end()
 
 
 def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:
@@ -197,9 +125,6 @@ def _describe_missing_chat(name: str, names: list[str]) -> str:
     return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."
 
 
-MOST_HITS = 200
-
-
 async def ask(
     services: Services,
     question: str,
@@ -212,23 +137,44 @@ async def ask(
     own_words: bool,
     agent: str,
 ) -> Response:
-    channel = Channel()
-    work = partial(
-        begin, services.memory, services.writer, channel, question, services.models.choose,
-        services.models.drive, as_of=as_of, within=within, conversation=conversation,
-        is_loading=services.models.is_loading, effort=effort, replay=replay, strategy=strategy,
-        telling=services.telling if own_words and as_of is None else None, agent=agent,
-    )  # fmt: skip
-    return await _answer(services, channel, work)
+    """Statements in the question are kept first if the person wants that; only the rest of it is then looked up. What
+    is still to be agreed is sent, and the whole question looked up."""
+    memory, models, telling, channel = services.memory, services.models, services.telling, Channel()
+    turn = Turn(memory, services.writer, channel, conversation, models.is_loading)
+
+    def begin() -> Callable[[], None]:
+        scope = checked_scope(memory, within)
+        heard = telling.hear(question) if own_words and as_of is None else None
+        statement = heard.told if heard is not None and heard.is_wanted else None
+        if statement is not None and not statement.besides:
+            note = telling.keep(statement.text, conversation)
+            channel.put(note)
+            return turn.begin(question, answer_told(memory, note))
+        events = memory.ask(
+            question if statement is None else statement.besides,
+            told="" if statement is None else statement.text,
+            as_of=as_of, conversation=conversation, within=scope, llm=models.choose, driver=models.drive,
+            cancelled=lambda: channel.abandoned, effort=views.effort(effort), replay=replay, strategy=strategy,
+            agent=agent,
+        )  # fmt: skip
+        if statement is not None:  # before anything is looked up: it begins with the first event
+            channel.put(replace(telling.keep(statement.text, conversation), besides=statement.besides))
+        elif heard is not None:
+            channel.put(heard.told)
+        return turn.begin(question, events)
+
+    return await _answer(services, channel, begin)
 
 
 async def ask_again(services: Services, id: int, conversation: int | None, replay: bool) -> Response:
-    channel = Channel()
-    work = partial(
-        begin_again, services.memory, services.writer, channel, id, services.models.choose,
-        services.models.drive, conversation=conversation, is_loading=services.models.is_loading, replay=replay,
-    )  # fmt: skip
-    return await _answer(services, channel, work)
+    memory, models, channel = services.memory, services.models, Channel()
+    turn = Turn(memory, services.writer, channel, conversation, models.is_loading)
+
+    def begin() -> Callable[[], None]:
+        events = memory.questions.ask_again(id, models.choose, lambda: channel.abandoned, models.drive, replay)
+        return turn.begin(memory.questions.trace(id).asked.question, events)
+
+    return await _answer(services, channel, begin)
 
 
 async def _answer(services: Services, channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:

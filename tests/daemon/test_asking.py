@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,11 @@ def writer() -> Iterator[Writer]:
     writer.close(5)
 
 
+def begin(memory: Memory, writer: Writer, channel: Channel, question: str, chat: int) -> Callable[[], None]:
+    turn = questions.Turn(memory, writer, channel, chat)
+    return turn.begin(question, memory.ask(question, conversation=chat, cancelled=lambda: channel.abandoned))
+
+
 def new_chat(memory: Memory) -> int:
     with memory.store.writing() as conn:
         return conversations.create(conn, "Tides", now_ms())
@@ -72,7 +77,7 @@ def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
 async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
     channel = Channel()
-    work = questions.begin(memory, writer, channel, "When does the tide turn?", conversation=chat)
+    work = begin(memory, writer, channel, "When does the tide turn?", chat)
     assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
     thread = threading.Thread(target=work)
     thread.start()
@@ -87,7 +92,7 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
     chat = new_chat(memory)
     memory.may_go_on.set()
     channel = Channel()
-    asking = threading.Thread(target=questions.begin(memory, writer, channel, "When?", conversation=chat))
+    asking = threading.Thread(target=begin(memory, writer, channel, "When?", chat))
     asking.start()
     async for event in channel.events():
         if isinstance(event, wire.Answered):
@@ -102,7 +107,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
     memory.may_go_on.set()
     memory.error = RuntimeError("SELECT secret FROM diary")
     channel = Channel()
-    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
+    work = begin(memory, writer, channel, "When?", chat)
     threading.Thread(target=work).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Failed) and last.code == "internal" and "SELECT" not in str(last)
@@ -112,7 +117,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
 async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
     channel = Channel()
-    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
+    work = begin(memory, writer, channel, "When?", chat)
     with memory.store.writing() as conn:
         conversations.delete(conn, chat)
     memory.may_go_on.set()
@@ -132,7 +137,8 @@ async def test_of_a_model_that_never_wrote_the_lines_are_kept(memory: Slow, writ
         raise ModelCancelledError("stopped")
 
     channel = Channel()
-    await asyncio.to_thread(questions._work, memory, writer, events(), channel, chat, 0.0, lambda name: name == "m:1")
+    turn = questions.Turn(memory, writer, channel, chat, lambda name: name == "m:1")
+    await asyncio.to_thread(turn.begin("When?", events()))
     assert [(kept, state) for _, kept, state in messages(memory, chat)][-1] == (text, "partial")
     told = [event async for event in channel.events()]
     assert isinstance(told[0], Preview) and told[0].is_loading, "who waits is told why"
@@ -156,7 +162,7 @@ async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, 
             raise RuntimeError("the model broke off")
         yield Answer(text, (citation,))
 
-    await asyncio.to_thread(questions._work, memory, writer, events(), Channel(), chat, 0.0)
+    await asyncio.to_thread(questions.Turn(memory, writer, Channel(), chat)._work, events())
     if late:
         assert messages(memory, chat)[0][1] == text
         memory.forget(source="/tide.md")
