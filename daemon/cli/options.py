@@ -80,7 +80,7 @@ def json_command(command: Command) -> Command:
 
 
 def scope_options(command: Command) -> Command:
-    """--within, --source, --chat, --tag, --since, --until: limit a question to a part of the memory.
+    """--within, --chat, --tag, --since, --until: limit a question to a part of the memory.
 
     The command gets `within`.
     """
@@ -88,15 +88,14 @@ def scope_options(command: Command) -> Command:
     @functools.wraps(command)
     def scoped_command(
         *args: Any,
-        folders: tuple[Path, ...],
-        sources: tuple[str, ...],
+        places: tuple[str, ...],
         chat: str | None,
         tags: tuple[str, ...],
         since: datetime | None,
         until: datetime | None,
         **others: Any,
     ) -> Any:
-        return command(*args, within=scope(folders, tags, since, until, sources, chat), **others)
+        return command(*args, within=scope(places, tags, since, until, chat), **others)
 
     for option in (
         click.option("--until", metavar="DATE", type=as_date("end"), help="Search only notes up to this date."),
@@ -106,21 +105,10 @@ def scope_options(command: Command) -> Command:
         ),
         click.option("--chat", metavar="NAME", help="Search only in this chat."),
         click.option(
-            "--source",
-            "sources",
-            metavar="PATH",
-            multiple=True,
-            help="Search only in this file or note; repeatable.",
+            "--within", "places", metavar="PLACE", multiple=True,
+            help="Search only in this folder, file or note; repeatable.",
         ),
-        click.option(
-            "--within",
-            "folders",
-            metavar="FOLDER",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            help="Search only in this folder or file; repeatable.",
-        ),
-    ):
+    ):  # fmt: skip
         scoped_command = option(scoped_command)
     return cast(Command, scoped_command)
 
@@ -138,18 +126,16 @@ def strategy_option(command: Command) -> Command:
 
 
 def scope(
-    folders: tuple[Path, ...],
+    named: tuple[str, ...],
     tags: tuple[str, ...],
     since: datetime | None,
     until: datetime | None,
-    sources: tuple[str, ...] = (),
     chat: str | None = None,
 ) -> wire.Scope:
-    """The values of `scope_options`, checked, as the daemon takes them. It is asked for a source that is no file."""
-    named = {name: os.path.lexists(Path(name).expanduser()) for name in sources}
-    places = [require_path(folder, "--within") for folder in folders]
-    places += [_file(Path(name)) for name, on_disk in named.items() if on_disk]
-    uris = [_kept(name) for name, on_disk in named.items() if not on_disk]
+    """The values of `scope_options`, checked, as the daemon takes them. It is asked for a place that is on no disk."""
+    on_disk = [name for name in named if os.path.lexists(Path(name).expanduser())]
+    places = [require_path(Path(name), "--within") for name in on_disk]
+    uris = [_find_source(name) for name in named if name not in on_disk]
     if since and until and since > until:
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
     # a watched folder is known by where its links lead, an added file by the path it was given
@@ -165,15 +151,7 @@ def scope(
     )
 
 
-def _file(path: Path) -> Path:
-    """`path`, absolute. Raises BadParameter for a folder."""
-    if path.expanduser().is_dir():
-        message = f"{str(path)!r} is a folder. For all its files: --within"
-        raise click.BadParameter(display_safe(message, line=True), param_hint="--source")
-    return require_path(path, "--source")
-
-
-def _kept(name: str) -> str:
+def _find_source(name: str) -> str:
     """The uri of a source that is on no disk: a note by its name, one chat of a file, a file that has gone.
 
     Raises BadParameter if the memory does not hold it.
@@ -186,7 +164,7 @@ def _kept(name: str) -> str:
         rows = [row for query in (uri, f"{uri}#") for row in client.sources(query, 1).sources]
         if any(row.uri == uri or row.uri.startswith(f"{uri}#") for row in rows):
             return uri
-    return str(require_path(path, "--source"))  # which tells that there is none
+    return str(require_path(path, "--within"))  # which tells that there is none
 
 
 def require_path(path: Path, hint: str) -> Path:

@@ -119,8 +119,8 @@ def test_a_question_can_be_limited(vault: Shell, options: list[str], place: str)
 @pytest.mark.parametrize(
     ("options", "places"),
     [
-        (["--source", "notes/Bosun.md"], {"notes/Bosun.md"}),
-        (["--source", "notes/Bosun.md", "--source", "./notes/chats/../chats/foghorn-committee.json"], None),
+        (["--within", "notes/Bosun.md"], {"notes/Bosun.md"}),
+        (["--within", "notes/Bosun.md", "--within", "./notes/chats/../chats/foghorn-committee.json"], None),
         (["--chat", "Foghorn committee"], {"notes/chats/foghorn-committee.json"}),
         (["--chat", " foghorn COMMITTEE "], {"notes/chats/foghorn-committee.json"}),
     ],
@@ -155,15 +155,12 @@ def test_an_unknown_chat_is_told_with_those_there_are(vault: Shell) -> None:
 
 def test_a_wrong_source_is_told_with_the_nearest_name(vault: Shell) -> None:
     for command in ("ask", "recall"):
-        said = vault.pal(command, "who?", "--source", "notes/Bosum.md")
+        said = vault.pal(command, "who?", "--within", "notes/Bosum.md")
         assert (said.code, said.out) == (2, "")
         assert "There is no 'notes/Bosum.md'. Did you mean 'Bosun.md'?" in said.err
-    said = vault.pal("ask", "who?", "--source", "\udcff\x1b[2J")
+    said = vault.pal("ask", "who?", "--within", "\udcff\x1b[2J")
     assert said.code == 2
     assert "\x1b" not in said.err
-    said = vault.pal("ask", "who?", "--source", "notes")
-    assert said.code == 2
-    assert "--within" in said.err
 
 
 def test_notes_and_the_chats_of_one_file_are_sources_too(shell: Shell) -> None:
@@ -181,13 +178,13 @@ def test_notes_and_the_chats_of_one_file_are_sources_too(shell: Shell) -> None:
         assert said.code == 0, said
         return {hit["passage"]["uri"].removeprefix("./") for hit in said.json["hits"]}
 
-    assert found("--source", "keys") == {"keys"}
-    assert found("--source", "export.json#3") == {"export.json#3"} == found("--chat", "chat 2")
+    assert found("--within", "keys") == {"keys"}
+    assert found("--within", "export.json#3") == {"export.json#3"} == found("--chat", "chat 2")
     assert found("--chat", "export") == {"export.json#8"}
     every = {f"export.json#{n}" for n in range(1, 9)}
-    assert found("--source", "export.json") == every
-    assert found("--source", "export.json", "--source", "keys") == {*every, "keys"} == found()
-    assert found("--source", "export.json", "--chat", "Chat 0") == {"export.json#1"}
+    assert found("--within", "export.json") == every
+    assert found("--within", "export.json", "--within", "keys") == {*every, "keys"} == found()
+    assert found("--within", "export.json", "--chat", "Chat 0") == {"export.json#1"}
 
     unknown = shell.pal("recall", "key", "--chat", "chat 66")
     assert "There are: 'Chat 6', " in unknown.err
@@ -200,7 +197,7 @@ def test_notes_and_the_chats_of_one_file_are_sources_too(shell: Shell) -> None:
     after = shell.pal("status", "--json").json["stats"]
     assert [after[key] for key in ("sources", "episodes")] == [before[key] for key in ("sources", "episodes")] == [9, 9]
     export.unlink()
-    assert found("--source", "export.json") == every
+    assert found("--within", "export.json") == every
 
 
 def test_without_any_chat_it_says_how_to_read_one(shell: Shell) -> None:

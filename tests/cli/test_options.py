@@ -84,7 +84,7 @@ def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "notes").mkdir()
     (tmp_path / "one.md").touch()
     monkeypatch.chdir(tmp_path)
-    assert scope((Path("notes"), Path("one.md")), ("#boats", "goat"), None, None) == Scope(
+    assert scope(("notes", "one.md"), ("#boats", "goat"), None, None) == Scope(
         sources=(f"{tmp_path}/one.md",), folders=(f"{tmp_path}/notes/", f"{tmp_path}/one.md#"), tags=("boats", "goat")
     )
 

@@ -81,7 +81,6 @@ def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
         (["backup", "/"], "is a folder. Give the copy a name in it."),
         (["backup", "/no/such/place.db"], "There is no folder '/no/such'."),
         (["init", "no-such-folder"], "There is no 'no-such-folder'."),
-        (["ask", "--within", "no-such-folder", "x"], "There is no 'no-such-folder'."),
     ],
 )
 def test_what_cannot_be_meant_is_told_before_anything_happens(pal: Pal, home: Path, args: list[str], says: str) -> None:

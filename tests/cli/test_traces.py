@@ -116,8 +116,8 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
     for name in ("Harbour office.md", "Gannet Head Lighthouse.md"):
         (notes / name).write_bytes((NOTES / "places" / name).read_bytes())
     assert shell.pal("add", "notes").code == 0
-    id = ask(shell, HARBOUR, "--source", "notes/Harbour office.md")
-    refused = ask(shell, "Who is Zanzibar?", "--source", "notes/Harbour office.md")
+    id = ask(shell, HARBOUR, "--within", "notes/Harbour office.md")
+    refused = ask(shell, "Who is Zanzibar?", "--within", "notes/Harbour office.md")
     assert shell.pal("forget", "--source", "notes/Harbour office.md", "--yes").code == 0
     assert shell.pal("traces", "--json").json["total"] == 0
     for command in (["why", "--steps"], ["why"], ["why", "--not", "quay"]):
