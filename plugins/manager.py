@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 GROUP = hookspecs.PROJECT  # of the entry points
 CHOSEN = "PALIMPSEST_EMBEDDER"  # what `auto` is, whatever is installed
-NO_RANKER = NO_RERANKER = "none"
+NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id, host, flags
 BUILT_IN = (

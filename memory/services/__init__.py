@@ -1,1 +1,30 @@
 """The services that implement the calls of `Memory`, over one shared state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate
+
+from memory.store.connect import Connection
+from memory.store.store import P, R, Store
+
+
+def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method, for a service with a `_store`, that reads by this verb."""
+    return _make_method(verb, Store.read)
+
+
+def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The same for a verb that writes."""
+    return _make_method(verb, Store.write)
+
+
+def _make_method(
+    verb: Callable[Concatenate[Connection, P], R], run: Callable[..., R]
+) -> Callable[Concatenate[Any, P], R]:
+    @wraps(verb)
+    def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return run(service._store, verb, *args, **kwargs)
+
+    return method

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from memory.nouns import Answer
+from memory.services import read_by, write_by
 from memory.services.state import State
 from memory.store import conversations, episodes, traces
 from memory.store.connect import Connection
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
-from memory.store.store import read_by, write_by
 from memory.time.timestamps import now_ms
 from memory.views import ChatMessage, Conversation, ConversationState
 

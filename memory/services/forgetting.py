@@ -12,12 +12,12 @@ from functools import partial
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import FORGOTTEN
 from memory.protocols import Write, write_directly
+from memory.services import read_by
 from memory.services.state import State
 from memory.store import connect, forget, past, sources, traces
 from memory.store.connect import Connection
 from memory.store.past import Expiry as Expiry
 from memory.store.rows import get_meta, set_meta
-from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
 from memory.views import Forgotten, RetiredText

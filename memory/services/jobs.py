@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from memory.services import read_by, write_by
 from memory.store import jobs
 from memory.store.connect import Connection
 from memory.store.jobs import Job as Job
 from memory.store.jobs import Use as Use
-from memory.store.store import Store, read_by, write_by
+from memory.store.store import Store
 from memory.time.timestamps import now_ms
 
 

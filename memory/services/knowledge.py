@@ -12,10 +12,10 @@ from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import find_similar, list_suspects
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
+from memory.services import read_by
 from memory.services.state import State
 from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions
 from memory.store.connect import Connection
-from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
 from memory.time.timestamps import from_ms, now_ms, to_ms, to_wall, wall_of

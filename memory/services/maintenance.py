@@ -19,6 +19,7 @@ from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
 from memory.protocols import Embedder, Write, write_directly
 from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
+from memory.services import read_by, write_by
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
@@ -26,7 +27,6 @@ from memory.store import backup as backups
 from memory.store import edge_memory, fact_vectors, jobs, queries, relations, schema, seals, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import set_meta
-from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
 from memory.trace import Diagnosis

@@ -28,10 +28,10 @@ from memory.retrieval.question_type import decompose
 from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
+from memory.services import read_by
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, graph, queries, traces
-from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memory.services import read_by
 from memory.services.state import State
 from memory.store import episodes, secrets, traces
-from memory.store.store import read_by
 from memory.views import SecretPlace
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from typing import Any
 
 from memory.errors import NotFoundError
 from memory.nouns import Episode, Policy, Source
+from memory.services import read_by, write_by
 from memory.services.jobs import NewJob
 from memory.store import browse, episodes, forget, jobs, sources, synced
 from memory.store.sources import fold_name as fold_name
-from memory.store.store import Store, read_by, write_by
+from memory.store.store import Store
 from memory.time.timestamps import now_ms, to_ms
 from memory.views import ListedSource
 

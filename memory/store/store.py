@@ -10,9 +10,8 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from memory.errors import (
     InvalidInputError,
@@ -366,28 +365,6 @@ class Store:
         conn.close()
         if self._closed and not self.path.with_name(self.path.name + "-wal").exists():  # it was the last one
             ownership.forget_owner(self.path)
-
-
-def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method, for a service with a `_store`, that reads by this verb."""
-
-    @wraps(verb)
-    def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        result: R = service._store.read(verb, *args, **kwargs)
-        return result
-
-    return method
-
-
-def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method, for a service with a `_store`, that writes by this verb."""
-
-    @wraps(verb)
-    def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        result: R = service._store.write(verb, *args, **kwargs)
-        return result
-
-    return method
 
 
 def _open_newest(file: Path) -> Connection:

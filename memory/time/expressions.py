@@ -290,11 +290,6 @@ def _compile_now() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{alternatives('time', 'now')})(?!\w)")
 
 
-def says_now(text: str) -> bool:
-    """Whether a text contains a word for now."""
-    return _compile_now().search(fold(text)) is not None
-
-
 @cache
 def _compile_and() -> re.Pattern[str]:
     conjunctions = alternatives("time", "signals", "and")
