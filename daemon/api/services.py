@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 import time
@@ -148,6 +149,7 @@ class Services:
         """Returns the memory that questions took, once there are none."""
         if self.questions.begin_rest():
             self.memory.release_caches()
+            gc.collect()
             give_back()
 
     def _go_on(self, was_full: bool) -> None:

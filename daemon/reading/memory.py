@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import sys
 
 DESCRIPTORS = 4096  # open files
@@ -29,8 +28,8 @@ def limit_arenas() -> None:
 
 
 def give_back() -> None:
-    """Collects garbage and returns the free memory of the C library: hundreds of MB after much reading."""
-    gc.collect()
+    """Returns the free memory of the C library to the system: hundreds of MB after much reading. Other threads go on,
+    which a collection of garbage would stop for seconds in a large memory."""
     _call_glibc("malloc_trim", 0)
 
 
