@@ -173,9 +173,16 @@ def make_go(words: Words) -> bytes:
 
 
 def make_notebook(words: Words) -> bytes:
+    failed = {"output_type": "error", "ename": words.show(), "evalue": words.show(), "traceback": []}
     cells = [
         {"cell_type": "markdown", "metadata": {}, "source": [f"# {words.show()}\n", words.show()]},
-        {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"# {words.show()}", "execution_count": None},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [failed],
+            "source": f"# {words.show()}",
+            "execution_count": None,
+        },
     ]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 

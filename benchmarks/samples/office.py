@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from datetime import date
+from datetime import date, timedelta
 from io import BytesIO
 from typing import Any
 
@@ -47,6 +47,7 @@ def make_docx(words: Words) -> bytes:
         return f"<w:tc><w:p>{inside}</w:p></w:tc>"
 
     sign = f"<m:r><m:t>{show()}</m:t></m:r>"
+    entry_of = '<w:listEntry w:val="{}"/>'.format
     field_of = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'.format
     bodies = [
         control(f"<w:p>{run(show())}{control(run(show()))}</w:p>"),
@@ -60,6 +61,8 @@ def make_docx(words: Words) -> bytes:
         f"<w:p><m:oMath><m:f><m:num>{sign}</m:num><m:den><m:r><m:t>{show()}</m:t></m:r></m:den></m:f></m:oMath></w:p>",
         f"<w:p><w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:drawing><w:txbxContent><w:p>{run(show())}</w:p>"
         f"</w:txbxContent></w:drawing></mc:Choice><mc:Fallback>{run(words.hide())}</mc:Fallback></mc:AlternateContent></w:r></w:p>",
+        f"<w:p><w:r><w:fldChar w:fldCharType='begin'><w:ffData><w:ddList><w:result w:val='1'/>{entry_of(words.hide())}"
+        f"{entry_of(show())}</w:ddList></w:ffData></w:fldChar></w:r></w:p>",
         f"<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>{words.hide()}</w:t></w:r></w:p>",
     ]
     for body in bodies:
@@ -110,7 +113,8 @@ def make_xlsx(words: Words) -> bytes:
     words.shown += ["12.50 €", "17.5%"]
     sheet["A2"].comment = Comment(show(2), show())
     book.create_sheet(show()).append([show(2), date(2026, 3, 4)])
-    words.shown.append("2026-03-04")
+    book.active.append([timedelta(days=1, hours=3, minutes=5)])
+    words.shown += ["2026-03-04", "27:05:00"]
     target = BytesIO()
     book.save(target)
     return target.getvalue()

@@ -170,7 +170,7 @@ def test_what_has_no_text_is_named(read: Read) -> None:
     target = BytesIO(make(paragraph("Sales")))
     with zipfile.ZipFile(target, "a") as package:
         package.writestr("word/charts/chart1.xml", "<c/>")
-    assert read("a.docx", target.getvalue())[0].properties["not read"] == "1 charts were not read"
+    assert read("a.docx", target.getvalue())[0].properties["not read"] == "charts were not read: 1"
 
 
 def test_a_package_without_a_document_is_damaged(read: Read) -> None:

@@ -40,13 +40,15 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _list_outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """The texts that a cell printed or returned; pictures and HTML are skipped."""
+    """The texts that a cell printed, returned or failed with; pictures and HTML are skipped."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict):
             continue
         data = output.get("data")
         shown = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else None)
+        if output.get("output_type") == "error":
+            shown = f"{output.get('ename')}: {output.get('evalue')}"
         if words := _join_parts(shown).strip():
             yield words[:MAX_OUTPUT]
 

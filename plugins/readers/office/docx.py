@@ -67,7 +67,7 @@ class _Word:
         names = self._package.namelist()
         for start, what in _NO_TEXT.items():
             if count := sum(name.startswith(start) for name in names):
-                self._text.note(f"{count} {what} were not read")
+                self._text.note(f"{what} were not read: {count}")
         core = "docProps/core.xml"
         stated = {name_of(field): field.text for field in parse_xml(self._package.read(core))} if core in names else {}
         at = find_date(parse_date(stated.get("modified") or stated.get("created") or ""))
@@ -164,6 +164,8 @@ class _Word:
                 continue
             elif name in _MATHS:
                 parts.append(self._write_formula(child))
+            elif name == "ddList":
+                parts.append(_find_choice(child))
             elif name == "d":
                 begin, end = (_find(child, "dPr", f"{edge}Chr") for edge in ("beg", "end"))
                 inner = "|".join(self._collect_words(side) for side in child if name_of(side) == "e")
@@ -231,6 +233,13 @@ def _walk(tree: Any) -> Iterator[Any]:
             yield child
         else:
             yield from _walk(child)
+
+
+def _find_choice(choices: Any) -> str:
+    """The chosen entry of a list in a form."""
+    entries = [attribute_of(entry, "val") for entry in choices if name_of(entry) == "listEntry"]
+    number = attribute_of(_find(choices, "result"), "val") or attribute_of(_find(choices, "default"), "val") or "0"
+    return entries[int(number)] if number.isdecimal() and int(number) < len(entries) else ""
 
 
 def _walk_rows(table: Any) -> Iterator[Any]:

@@ -32,7 +32,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             content = parse_xml(package.read("content.xml"))
             stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
             objects = sum(name.startswith("Object ") and name.endswith("/content.xml") for name in names)
-            note = f"{objects} charts or formulas were not read" if objects else ""
+            note = f"charts or formulas were not read: {objects}" if objects else ""
             styles = parse_xml(package.read("styles.xml")) if "styles.xml" in names else ()
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error

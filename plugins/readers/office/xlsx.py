@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from io import BytesIO
 from pathlib import Path
@@ -73,7 +73,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         sheet.reset_dimensions()  # the stated dimensions can be wrong
         try:
             rows = _walk_rows(sheet.iter_rows(), asides.get(sheet._worksheet_path, {}))
-            table = convert_table(rows, note=f"{charts} charts were not read" if charts and not tables else "")
+            table = convert_table(rows, note=f"charts were not read: {charts}" if charts and not tables else "")
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
         tables.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}", at=at))
@@ -120,13 +120,15 @@ def _join_texts(tree: Any) -> str:
 
 
 def _show_cell(cell: Any) -> str:
-    """The text of a cell: a midnight date without its time, a whole number without a point, an amount with its currency
-    or unit."""
+    """The text of a cell: a midnight date without its time, a duration in hours, a whole number without a point, an
+    amount with its currency or unit."""
     value = cell.value
     if value is None:
         return ""
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(hours=1)}:{value // timedelta(minutes=1) % 60:02}:{value.seconds % 60:02}"
     if isinstance(value, int | float) and not isinstance(value, bool) and (shown := _show_unit(value, cell)):
         return shown
     if isinstance(value, float):
