@@ -37,8 +37,6 @@ FORMATS: dict[str, tuple[str, Callable[[Words], bytes]]] = {
     "Org": ("a.org", markup.make_org),
     "Logseq": ("pages/a.md", markup.make_logseq),
     "Markdown": ("a.md", markup.make_markdown),
-    "reStructuredText": ("a.rst", markup.make_rst),
-    "AsciiDoc": ("a.adoc", markup.make_asciidoc),
     "HTML": ("a.html", markup.make_html),
     "JSON": ("a.json", records.make_json),
     "JSON lines": ("a.jsonl", records.make_jsonl),

@@ -19,7 +19,7 @@ from plugins.readers.common.decode import declared_in_markup, text_of
 from plugins.readers.common.tree import parse_json
 from plugins.readers.mail import mails
 from plugins.readers.mail.message import MAX_MAIL
-from plugins.readers.markup import canvas, code, markdown, notebook, org, plain
+from plugins.readers.markup import canvas, code, markdown, notebook, org
 from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
 from plugins.readers.records import (
     bookmarks,
@@ -134,7 +134,6 @@ READERS = (
         "pdf", (".pdf",), "PDF with text, by pages",
         pdf.read, 100 * MIB, dates_parts=True, version=3, library="pypdfium2",
     ),
-    Reader("plain", (*plain.RST, *plain.ADOC), "reStructuredText and AsciiDoc", plain.read, dates_parts=True),
     Reader(
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
         library="pptx",
@@ -143,8 +142,8 @@ READERS = (
     Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2, library="striprtf"),
     Reader("subtitles", (".srt", ".vtt"), "Subtitles, by their times", subtitles.read),
     Reader(
-        "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
-        "Plain text, settings in YAML and TOML, and chats as WhatsApp, Signal and Element export them",
+        "text", (".txt", ".text", ".log", ".rst", ".rest", ".adoc", ".asciidoc", ".yaml", ".yml", ".toml"),
+        "Plain text, also in other markup or of settings, and chats as WhatsApp, Signal and Element export them",
         read_text, dates_parts=True, version=9,
     ),
     Reader(

@@ -53,7 +53,7 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
         list(plugins.readers)
         == (
             "agents bibtex canvas chat code contacts csv docx eml epub html ics image markdown mbox"
-            " notebook odf org pdf plain pptx ris rtf subtitles text unnamed xlsx"
+            " notebook odf org pdf pptx ris rtf subtitles text unnamed xlsx"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")

@@ -31,7 +31,7 @@ _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _MAX_DEPTH = 4  # folders above a file that can hold templates
 _PROJECT_DEPTH = 2  # folders above a file that can be a project: the project and its subfolders, as docs/
 _CAPITALS = re.compile(r"[A-Z_-]{6,}(?:\.(?:md|txt|rst|adoc|org))?")  # names of files that come with a program
-_STATED = frozenset(("docx", "markdown", "odf", "org", "pdf", "plain", "pptx", "xlsx"))  # readers that find authors
+_STATED = frozenset(("docx", "markdown", "odf", "org", "pdf", "pptx", "xlsx"))  # readers that find authors
 _ADDRESS = re.compile(r"https?://\S")
 
 
