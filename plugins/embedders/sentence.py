@@ -89,6 +89,8 @@ class SentenceEmbedder(ModelEmbedder):
             return self._model
 
     def _read(self) -> SentenceTransformer:
+        if not (self._folder or self._read_json("modules.json") or self._read_json("config.json")):
+            self._ask_hub()  # before seconds of imports
         with _silence():
             import torch
             from sentence_transformers import SentenceTransformer
@@ -105,16 +107,22 @@ class SentenceEmbedder(ModelEmbedder):
                         raise
                     self._ask_hub()
                     model = SentenceTransformer(self._source, model_kwargs=kind)
+            except NotAvailableError:
+                raise
             except Exception as error:  # the library, the hub and the files raise all sorts of things
                 raise NotAvailableError(self._describe_error(error)) from error
             model.encode(["ready"], prompt="", show_progress_bar=False)  # sets up the tokenizer, which threads share
         return model
 
     def _ask_hub(self) -> None:
-        """Whether the hub has the model. Without a network the library itself would try again for a minute."""
+        """NotAvailableError unless the hub has the model. Without a network the library itself would try again for a
+        minute."""
         from huggingface_hub import HfApi
 
-        HfApi().model_info(self._source, timeout=HUB_SECONDS)
+        try:
+            HfApi().model_info(self._source, timeout=HUB_SECONDS)
+        except Exception as error:  # the hub and its library raise all sorts of things
+            raise NotAvailableError(self._describe_error(error)) from error
 
     def _describe_error(self, error: Exception) -> str:
         why = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].rstrip(".")
