@@ -195,10 +195,10 @@ def gather_evidence(
     are left out unless the question is about the past. Of the passages the `chosen` ones (episode ids) come first, then
     those that retrieval and lines rank best together (reciprocal rank fusion). `embedder` compares facts with the
     question; `conn` must see what the retrieval saw. With `only_lines` the lines are all that is shown. In a second
-    look passages keep the order of retrieval, since the lines are of those that were shown first."""
+    look passages that are like the first ones come first: what was missed shares no word with the question."""
     if only_lines:
         return tuple(map(_line, lines))
-    hits = [hit.episode for hit in found.recall.hits]
+    hits = found.order_by_feedback() if is_second else [hit.episode for hit in found.recall.hits]
     is_past = asks_past(found.question)
     lines = [line for line in lines if is_past or not line.earlier]
     ranks: dict[int, float] = defaultdict(float)

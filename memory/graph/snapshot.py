@@ -62,7 +62,7 @@ class Snapshot:
         remade = [graph.row_of[row.node_id] for row in change.remade]
         if remade:
             graph = graph.with_mentions(change.remade)
-        rows = np.concatenate([added_vectors, self._read_vectors(np.array(remade))]) if remade else added_vectors
+        rows = np.concatenate([added_vectors, self.read_vectors(np.array(remade))]) if remade else added_vectors
         if self.quantized is not None:
             return Snapshot(graph, None, self.limit, self.quantized.with_rows(rows))
         assert self.vectors is not None
@@ -71,7 +71,8 @@ class Snapshot:
             return Snapshot(graph, None, self.limit, QuantizedVectors.build(vectors))
         return Snapshot(graph, vectors, self.limit)
 
-    def _read_vectors(self, rows: Ints) -> Vectors:
+    def read_vectors(self, rows: Ints) -> Vectors:
+        """(len(rows), d) of these episode rows."""
         if self.quantized is not None:
             return self.quantized.vectors(rows)
         assert self.vectors is not None

@@ -16,7 +16,7 @@ from memory.errors import ModelError, NotAvailableError
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
-from memory.nouns import Hit, Recall, Scope, Step, Visit
+from memory.nouns import Episode, Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
@@ -31,6 +31,7 @@ from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import from_ms, to_ms
 
+FEEDBACK_WEIGHT, FEEDBACK_EPISODES = 0.5, 3  # of the first hits beside the question; how many they are
 LEXICAL_WEIGHT = 0.5  # share of full text with static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
@@ -271,6 +272,16 @@ class RetrievalResult:
         least = min((hit.score for hit in self.recall.hits), default=0.0)
         hits = (*self.recall.hits, *(Hit(more[id], least) for id in ids if id in more))
         return replace(self, recall=replace(self.recall, hits=hits)) if more else self
+
+    def order_by_feedback(self) -> list[Episode]:
+        """The hits by how close they are to the question and to the first of them together (Rocchio's feedback)."""
+        hits = [hit.episode for hit in self.recall.hits if hit.episode.id in self.graph.row_of]
+        if not hits:
+            return []
+        vectors = self.snapshot.read_vectors(np.array([self.graph.row_of[episode.id] for episode in hits]))
+        asked = self.embedder.embed_query(self.question.text)
+        cosines = vectors @ (asked + FEEDBACK_WEIGHT * vectors[:FEEDBACK_EPISODES].mean(axis=0))
+        return [hits[place] for place in np.argsort(-cosines, kind="stable").tolist()]
 
     def restricted_to(self, conn: Connection, ids: Collection[int]) -> RetrievalResult:
         """The same with only these episodes (ids) as its hits, if visible."""
