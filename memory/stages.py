@@ -198,17 +198,16 @@ class RankNote(Note, stage="rank"):
 
 @dataclass(frozen=True, slots=True)
 class RouteNote(Note, stage="route"):
-    """Which tier a question is on; whether there is `enough`, and the `gaps` and `unknown` names if not; or the
-    `reason` why it goes on to that tier."""
+    """Which tier a question is on; the `unknown` names in it; or the `reason` why it goes on to that tier; of a replay
+    whether what helped before is `enough` to answer from."""
 
     tier: str = "R2"
-    enough: bool | None = None
-    gaps: tuple[str, ...] | None = None
     unknown: tuple[str, ...] | None = None
+    enough: bool | None = None
     reason: str | None = None
 
     def describe(self) -> str:
-        return self.reason or " ".join(self.gaps or ())
+        return self.reason or " ".join(f"Nothing is known by the name {name!r}." for name in self.unknown or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from time import perf_counter
 
-from memory.answering.confidence import assess
+from memory.answering.confidence import find_unknown_names
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AskOptions
 from memory.answering.parts import ExtractiveAnswer, merge_answers
@@ -59,7 +58,7 @@ class Answering:
     def run(self) -> Generator[Event, None, AskOutcome]:
         """Yields the events that lead to the answer; returns the outcome."""
         extractive = yield from self._extract()
-        yield from self._assess(extractive)
+        yield self._route()
         answer = yield from stream_extractive(extractive)
         return AskOutcome(answer, tuple(self.steps), self.found)
 
@@ -73,13 +72,9 @@ class Answering:
         yield self._record(extractive.step)
         return extractive
 
-    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, None]:
-        """Notes the reasons why the evidence may not be enough."""
-        start = perf_counter()
-        evidence = [hit.episode for hit in self.found.recall.hits]
-        gaps, unknown = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
-        note = RouteNote(self.tier, not gaps, gaps, unknown or None)
-        yield self._record(step(note, (perf_counter() - start) * 1000))
+    def _route(self) -> Step:
+        """Notes the tier, and the names of the question that nothing is known by."""
+        return self._record(step(RouteNote(self.tier, find_unknown_names(self.found) or None), 0.0))
 
     def _collect_parts(self) -> tuple[Visit, ...]:
         return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])

@@ -18,12 +18,10 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import AnswerState, QueryFeatures
-from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.arrays import Bools, Floats
 from memory.nouns import Episode
-from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.stages import TextNote, notes
 from memory.text.languages import alternatives, is_unspaced, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.words import strip_accents
@@ -206,58 +204,10 @@ def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Que
     )
 
 
-def assess(
-    found: RetrievalResult, evidence: Sequence[Episode], confidence: float, threshold: float
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The reasons, as sentences, why the evidence may not answer the question, and the unknown names of the question.
-    Uses no model: whether the names are known, in the evidence and connected by it, whether anything is of the
-    question's time, and whether the best line probably answers (`confidence` against `threshold`, both in [0, 1])."""
-    gaps: list[str] = []
-    if not evidence:
-        return ("Nothing was found.",), ()
-    unknown = _find_unknown(found)
-    gaps += [f"Nothing is known by the name {name!r}." for name in unknown]
-    graph = found.graph
-    mentioned = _list_mentioned(graph, evidence)
-    columns = {column: found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects}
-    absent = [name for column, name in columns.items() if name and not any(column in objects for objects in mentioned)]
-    gaps += [f"No passage mentions {name!r}." for name in absent]
-    sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.leads_nowhere[column]]
-    if len(sure) > 1 and not absent and not _are_connected(found, sure, mentioned):
-        gaps.append("No passage connects what the question names.")
-    if any(note.any_time for note in notes(TextNote, found.recall.trace.steps)):
-        gaps.append("No passage is from the time of the question.")
-    if confidence < threshold:
-        gaps.append("No line is likely to answer.")
-    return tuple(gaps), unknown
-
-
-def _find_unknown(found: RetrievalResult) -> tuple[str, ...]:
+def find_unknown_names(found: RetrievalResult) -> tuple[str, ...]:
     """The names of the question that no known object's name contains or is part of."""
     known = {norm(label) for label in found.named_objects.values()}
     names = [name for name in found.question.mentions if not is_date(name.norm)]
     sure = [name for name in names if found.question.names.get(name.norm) == 1]
     unknown = (name for name in sure if not any(name.norm in label or label in name.norm for label in known))
     return tuple(dict.fromkeys(name.surface for name in unknown))
-
-
-def _list_mentioned(graph: Graph, passages: Sequence[Episode]) -> list[set[int]]:
-    """For each passage in the graph, the columns of the objects that it mentions or that are its title."""
-    rows = [graph.row_of[passage.id] for passage in passages if passage.id in graph.row_of]
-    matrices = graph.counts, graph.titled
-    return [
-        {column for m in matrices for column in m.indices[slice(*m.indptr[row : row + 2])].tolist()} for row in rows
-    ]
-
-
-def _are_connected(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
-    """Whether passages that share a rare object connect each of these objects with all others."""
-    every = sorted(set().union(*mentioned))
-    steps = transition_steps(found.graph, found.allowed, found.settings)
-    rare: Mapping[int, bool] = dict(zip(every, (steps.rarity(np.array(every, np.int64)) > 0).tolist(), strict=True))
-    together: list[set[int]] = []
-    for objects in mentioned:
-        group = {column for column in objects if rare[column]} | {column for column in columns if column in objects}
-        group = group.union(*(other for other in together if other & group))
-        together = [*(other for other in together if not other & group), group]
-    return any(set(columns) <= group for group in together)

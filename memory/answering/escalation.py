@@ -11,8 +11,8 @@ may not be shown. No connection is open while a model writes. The tiers:
 With the usual effort the model gets one wider look at what was found: on six lives that answers as much as a model that
 says where to look next, with two calls for what nothing answers instead of three.
 
-Cheap signals (`memory.answering.confidence.assess`) are looked at before any model is asked, and a model's own word
-that something is missing before any further one. Every step up has a reason, which the trace records.
+A model is asked for more only where it says itself that something is missing, or nothing of what it wrote is proved.
+Every step up has a reason, which the trace records.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -103,7 +103,7 @@ class Escalation(Answering):
                 return answer
         yield from self._consult()
         extractive = yield from self._extract()
-        yield from self._assess(extractive)
+        yield self._route()
         refused: tuple[GroundedText, str, PromptContext] | None = None
         while True:
             self.is_digest = extractive.is_digest
@@ -142,7 +142,7 @@ class Escalation(Answering):
             # in vain it takes a second call, and what helped with another question is not all there is
             or (self.options.effort != "quick" and whole.question.type.kind not in WHOLE)
         )
-        yield self._record(step(RouteNote("R0", enough), (perf_counter() - start) * 1000))
+        yield self._record(step(RouteNote("R0", enough=enough), (perf_counter() - start) * 1000))
         pieces = self._gather(known, ()) if enough else ()
         try:
             picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)

@@ -214,7 +214,7 @@ class Questions:
         return Why(
             traced.asked, tuple(used), tuple(chain),
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
-            tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
+            tuple(dict.fromkeys(note.describe() for note in routed if note.unknown)),
             len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
             allowed.seconds * self._state.settings.answer.answer_seconds,
         )  # fmt: skip
