@@ -185,6 +185,22 @@ def test_a_storm_of_new_files_is_read_as_a_whole(running: RunningDaemon, client:
     wait_for(client, folder, lambda found: found.sources == STORM - len(range(0, STORM, 20)), 15 + STORM / 20)
 
 
+def test_a_saved_note_does_not_wait_for_a_new_folder(client: Client, folder: Path) -> None:
+    notes = [folder / "a new folder" / f"{number}.md" for number in range(300)]
+    with listening(client) as listener:
+        for note in [*notes, folder / "saved.md"]:
+            note.parent.mkdir(exist_ok=True)
+            note.write_text(f"Rope {note.stem} is wet.")
+        read: list[str] = []
+
+        def is_last(event: wire.Event) -> bool:
+            read.extend([event.uri] if isinstance(event, wire.SourceChanged) else [])
+            return len(set(read)) == 301
+
+        listener.until(is_last, 60)
+    assert read.index(str(folder / "saved.md")) < 300
+
+
 def test_nothing_is_ever_written_into_a_folder(running: RunningDaemon, client: Client, folder: Path) -> None:
     """Whatever is done with it: its files and folders are as they were, to the inode, mode and time of change."""
 
