@@ -222,6 +222,13 @@ class OwnFile:
         return status.st_dev, status.st_ino, status.st_ctime_ns  # a new file may get the number of a removed one
 
 
+def name_replaced(backups: Path) -> Path:
+    """A new place among the backups for a memory that another one replaces."""
+    from datetime import datetime
+
+    return private_folder(backups) / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
+
+
 def name_backup(folder: Path) -> Path:
     """A name that tells when, in the folder of backups, which is made."""
     from datetime import datetime

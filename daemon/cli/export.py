@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,8 @@ from daemon.cli import output
 from daemon.cli.options import json_command, refuse_watched
 from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
-from daemon.lock import AlreadyRunningError, hold
-from daemon.paths import REPLACED, Paths, private_folder
+from daemon.lock import hold
+from daemon.paths import Paths, name_replaced, private_folder
 from daemon.terminal import count, display_safe, escape_unsafe, size
 
 STDOUT = "-"
@@ -28,7 +27,6 @@ SUFFIXES = (".jsonl", ".ndjson")
 KEPT_SHOWN = 10
 HOLDS_NOTES = "It holds words of your notes."
 STDIN = "-"
-RUNNING = click.ClickException("The daemon has the memory open. Stop it first: pal daemon stop")
 
 
 @click.command()
@@ -177,14 +175,10 @@ def import_(session: Session, file: Path, yes: bool) -> None:
         question = f"There is a memory. Replace it by what {file} tells? It is kept beside the backups."
         output.confirm(question, "replace it", "Nothing was changed.")
     private_folder(paths.data)
-    private_folder(paths.backups)
-    kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
-    try:
-        with hold(paths.lock):
-            counts = _load(file, paths, kept, session.as_json)
-            vectors = _make_views(paths, session.as_json)
-    except AlreadyRunningError:
-        raise RUNNING from None
+    kept = name_replaced(paths.backups)
+    with hold(paths.lock):
+        counts = _load(file, paths, kept, session.as_json)
+        vectors = _make_views(paths, session.as_json)
     if session.as_json:
         kept_path = str(kept) if kept.exists() else None
         output.print_json({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path})
@@ -205,8 +199,6 @@ def _is_empty(paths: Paths) -> bool:
     try:
         with hold(paths.lock), open_stored(paths, read_only=True) as memory:
             return not memory.stats().sources and not memory.conversations.latest(1)
-    except AlreadyRunningError:
-        raise RUNNING from None
     except PalimpsestError:
         return False
 

@@ -32,6 +32,7 @@ import click
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.failures import failure
+from daemon.lock import AlreadyRunningError
 from daemon.paths import name_received
 from daemon.terminal import display_safe, escape_unsafe
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, StoreError
@@ -229,6 +230,8 @@ def to_click_exception(error: Exception, as_json: bool) -> click.ClickException 
             return Refused(failure(error), as_json)
         case PalimpsestError():
             return Failure(str(error), BAD_SETTINGS)
+        case AlreadyRunningError():
+            return click.ClickException("The daemon has the memory open. Stop it first: pal daemon stop")
         case PermissionError():
             return click.ClickException(display_safe(f"No permission: {error.filename or error}", line=True))
     return None

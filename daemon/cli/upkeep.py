@@ -15,8 +15,8 @@ from daemon.cli.options import json_command
 from daemon.cli.output import follow_progress
 from daemon.cli.session import Session
 from daemon.cli.show import describe_work, print_suspects
-from daemon.lock import AlreadyRunningError, hold
-from daemon.paths import REPLACED, private_folder
+from daemon.lock import hold
+from daemon.paths import REPLACED, name_replaced, private_folder
 from daemon.terminal import count, display_safe, size
 
 
@@ -115,13 +115,9 @@ def _restore(session: Session, backup: Path) -> Path:
 
     paths = session.paths
     private_folder(paths.data)
-    private_folder(paths.backups)
-    kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
-    try:
-        with hold(paths.lock):
-            Memory.restore(backup, paths.memory, kept)
-    except AlreadyRunningError:
-        raise click.ClickException("The daemon has the memory open. Stop it first: pal daemon stop") from None
+    kept = name_replaced(paths.backups)
+    with hold(paths.lock):
+        Memory.restore(backup, paths.memory, kept)
     return kept
 
 

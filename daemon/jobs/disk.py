@@ -18,13 +18,12 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from daemon import wire
 from daemon.config.settings import DiskSettings
 from daemon.jobs.writer import Writer
-from daemon.paths import REPLACED, Paths, private_folder
+from daemon.paths import Paths, name_replaced
 from memory import Memory
 from memory.errors import PalimpsestError, StoreBusyError, StoreMovedError
 
@@ -181,10 +180,8 @@ class Disk:
             self._publish(wire.Notice("error", "The folder of the memory was moved or deleted, so its daemon ends."))
             self._give_up()
             return
-        to = self._paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
         try:
-            private_folder(self._paths.backups)
-            copy = self._memory.store.rescue(to)
+            copy = self._memory.store.rescue(name_replaced(self._paths.backups))
             text += f" The open one is saved as {copy}"
             log.error("the memory was replaced while it was open; what was open is kept as %s", copy.name)
         except (PalimpsestError, OSError) as error:
