@@ -364,3 +364,13 @@ class ConsolidationReport:
     recentred: bool = False
     suspects: tuple[AliasSuspect, ...] = ()
     stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SyncComputer:
+    """A computer of the shared folder; `at` is when it last wrote something. `has_forgotten`: its files may still have
+    text that was forgotten since."""
+
+    name: str
+    at: datetime
+    has_forgotten: bool = False

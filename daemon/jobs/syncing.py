@@ -119,9 +119,8 @@ class Syncing:
         if self._sync is None:
             return now
         state = self._sync.state
-        computers = tuple(wire.SyncComputer(each.name, each.at, each.has_forgotten) for each in state.computers)
         skipped = tuple(sorted(state.problems.items()))
-        return replace(now, computers=computers, waiting=state.waiting, skipped=skipped, at=state.at)
+        return replace(now, computers=state.computers, waiting=state.waiting, skipped=skipped, at=state.at)
 
     def _settings(self) -> dict[str, str]:
         if not self._file.exists():

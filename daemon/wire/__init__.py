@@ -58,7 +58,7 @@ MODULES = {
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
     "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica Sync"
-    " SyncComputer SyncBegun",
+    " SyncBegun",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
@@ -69,7 +69,7 @@ NOUNS = {
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
     " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState AnswerChange"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
-    " ConsolidationReport",
+    " ConsolidationReport SyncComputer",
     "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.documents import Folder, Skipped
 from memory.events import Event
-from memory.views import Stats
+from memory.views import Stats, SyncComputer
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +109,6 @@ class ScheduledJob:
 
     name: str
     next_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SyncComputer:
-    """A computer of the shared folder; `at` is when it last wrote something. `has_forgotten`: its files may still have
-    text that was forgotten since."""
-
-    name: str
-    at: datetime
-    has_forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
-from memory.store.episodes import Thesis
+from memory.store.graph import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import statement

@@ -18,7 +18,7 @@ from memory.answering.owner import OwnerQuestion
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
 from memory.store import calendars, episodes, graph, relations, text
-from memory.store.episodes import Thesis
+from memory.store.graph import Thesis
 from memory.text.languages import stem, word_set
 from memory.text.words import words as words_of
 from memory.time.expressions import tense

@@ -24,7 +24,7 @@ def assert_theses(
             end = row.event_from if end is None else end
         elif start is None:
             start = row.event_from
-        rows.append(graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1.0, start, end))
+        rows.append(graph.Thesis(node, row.id, one.start, one.end, one.text, "model", one.modality, 1.0, start, end))
         members = sorted({resolver.resolve(name) for name in one.objects if name.strip()})
         asserts = graph.allocate(conn, "edge", 1 + len(members))
         joined = {to: asserts + place for place, to in enumerate(members, 1)}

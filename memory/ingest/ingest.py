@@ -151,7 +151,7 @@ class Ingestion:
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
         self._episode_rows: list[episodes.EpisodeRow] = []
-        self._theses: list[graph.ThesisRow] = []
+        self._theses: list[graph.Thesis] = []
         self._edges: list[tuple[graph.EdgeKind, int, int, int, str | None]] = []
         self._first_edge = 0
 
@@ -333,7 +333,7 @@ class Ingestion:
                 was, is_edited = former[place]
                 begin = row.since if is_edited else was.valid_from
                 (self.edits if is_edited else self.restated).append((was.id, nodes[place]))
-            self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=begin))
+            self._theses.append(graph.Thesis(nodes[place], row.id, start, end, valid_from=begin))
             asserts = self._queue_edge("asserts", row.id, nodes[place])
             edges = {object: self._queue_edge("member", nodes[place], object) for object in sorted(members[place])}
             self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, begin))

@@ -17,7 +17,7 @@ from memory.retrieval.state import RetrievalResult
 from memory.stages import AnswerNote, ComposeNote, TextNote, last_note
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
-from memory.store.episodes import Thesis
+from memory.store.graph import Thesis
 from memory.text.languages import content_words, guess_language
 from memory.text.quotes import one_line
 from memory.text.words import words as words_of

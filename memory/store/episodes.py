@@ -8,6 +8,7 @@ from typing import NamedTuple, SupportsInt
 from memory.nouns import Episode, Scope, TurnStart
 from memory.store import fact_vectors, secrets, sources, text, vectors
 from memory.store.connect import Connection
+from memory.store.graph import Thesis
 from memory.store.rows import (
     LISTED,
     LIVE,
@@ -56,20 +57,6 @@ class EpisodeRef(NamedTuple):
     source_id: int
     event_from: int | None
     since: int | None
-
-
-class Thesis(NamedTuple):
-    """A live thesis and its text. The span counts characters of the episode's text, end exclusive."""
-
-    id: int
-    episode_id: int
-    text: str
-    span_from: int | None
-    span_to: int | None
-    origin: str
-    modality: str
-    valid_from: int | None
-    valid_to: int | None
 
 
 class EpisodeText(NamedTuple):
@@ -232,8 +219,8 @@ def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[
 def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thesis]:
     """The live theses of these episodes, by episode and place."""
     rows = conn.execute(
-        "SELECT t.node_id, t.episode_id, c.body, t.span_from, t.span_to, t.origin, t.modality, t.valid_from, t.valid_to"
-        " FROM thesis t JOIN thesis_content c ON c.id = t.node_id"
+        "SELECT t.node_id, t.episode_id, t.span_from, t.span_to, c.body, t.origin, t.modality, t.conf, t.valid_from,"
+        " t.valid_to FROM thesis t JOIN thesis_content c ON c.id = t.node_id"
         f" WHERE t.episode_id IN {LISTED} ORDER BY t.episode_id, t.span_from, t.node_id",
         (id_list(episode_ids),),
     )

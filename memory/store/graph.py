@@ -37,14 +37,15 @@ class AliasRow(NamedTuple):
     conf: float = 1.0
 
 
-class ThesisRow(NamedTuple):
-    """`text` is None if it is the episode's words [span_from, span_to). Validity in ms UTC."""
+class Thesis(NamedTuple):
+    """A thesis of an episode. The span counts characters of the episode's text, end exclusive; stored without a `text`,
+    its words are the thesis. Validity in ms UTC."""
 
     id: int
     episode_id: int
     span_from: int | None
     span_to: int | None
-    text: str | None = None
+    text: str = ""
     origin: str = "sentence"
     modality: str = "asserted"
     conf: float = 1.0
@@ -102,12 +103,12 @@ def fold_aliases(conn: Connection) -> None:
     conn.execute("UPDATE alias SET folded = fold_name(norm) WHERE length(CAST(norm AS BLOB)) > length(norm)")
 
 
-def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None:
+def insert_theses(conn: Connection, rows: Sequence[Thesis], now: int) -> None:
     """Inserts theses with their nodes, after their episodes."""
     conn.executemany(f"INSERT INTO node(id, kind, t_created) VALUES (?, 'T', {int(now)})", [(row.id,) for row in rows])
     conn.executemany(
         "INSERT INTO thesis(node_id, episode_id, span_from, span_to, text, origin, modality, conf,"
-        " valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " valid_from, valid_to) VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)",
         rows,
     )
 

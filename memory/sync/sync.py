@@ -24,17 +24,10 @@ from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, Sy
 from memory.sync.folder import MOST_FILES, SharedFolder
 from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, SharedKind, name_disputed
 from memory.time.timestamps import from_ms, now_ms
+from memory.views import SyncComputer
 
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError)  # what a value of another shape raises
 MOST_PASSES = 1000  # units of writing in a round: what is taken over may let more be taken over
-
-
-class Computer(msgspec.Struct, frozen=True):
-    """A computer of the folder: when it last wrote something; whether its files may still have forgotten text."""
-
-    name: str
-    at: datetime
-    has_forgotten: bool
 
 
 class Stated(msgspec.Struct, frozen=True):
@@ -49,7 +42,7 @@ class SyncState(msgspec.Struct, frozen=True):
     """After the last round, at `at`. `waiting`: items about what is not here yet. `problems`: why a file was left out,
     by its path."""
 
-    computers: tuple[Computer, ...] = ()
+    computers: tuple[SyncComputer, ...] = ()
     waiting: int = 0
     problems: dict[str, str] = {}
     at: datetime | None = None
@@ -91,7 +84,7 @@ class Sync:
     def _note_state(self) -> None:
         """`state` is read by other threads, which must not touch the document during a round."""
         computers = tuple(
-            Computer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
+            SyncComputer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
             for name, entry in sorted(self._list_computers().items())
             if not entry.gone
         )

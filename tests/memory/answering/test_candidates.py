@@ -14,7 +14,7 @@ from memory.answering.places import find_units
 from memory.answering.selection import same_statement
 from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
-from memory.store.episodes import Thesis
+from memory.store.graph import Thesis
 from plugins.embedders.static import StaticEmbedder
 
 
@@ -29,7 +29,7 @@ def line(
 ) -> AnswerCandidate:
     source = Source(1, "/n.md", "file", title, "markdown")
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
-    thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
+    thesis = Thesis(1, 1, 0, len(sentence), sentence)
     features = QueryFeatures(analyse(question), {}, 10, StaticEmbedder(), hits)
     unit = find_units(sentence, [(0, len(sentence))])[0]
     return features.measure(AnswerCandidate.from_thesis(episode, thesis, unit, before))

@@ -75,7 +75,7 @@ def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: st
     for id, one in zip(ids, texts, strict=True):
         for sentence in re.finditer(r"[^.]+\.?", one):
             thesis = graph.allocate(conn, "node", 1)
-            theses.append(graph.ThesisRow(thesis, id, *sentence.span()))
+            theses.append(graph.Thesis(thesis, id, *sentence.span()))
             edges.append(("asserts", id, thesis))
             edges += [("member", thesis, object) for object in objects(conn, sentence.group(), now)]
         edges += [("mention", id, object) for object in objects(conn, one, now)]

@@ -61,7 +61,7 @@ def test_theses_have_the_words_of_their_span_or_their_own(store: Store) -> None:
     with store.writing() as conn:
         (id,) = remember(conn, "s", "Äna sings 🎵. Bo hums.")
         own = graph.allocate(conn, "node", 1)
-        graph.insert_theses(conn, [graph.ThesisRow(own, id, None, None, "Bo is a musician.", "model")], 1000)
+        graph.insert_theses(conn, [graph.Thesis(own, id, None, None, "Bo is a musician.", "model")], 1000)
         found = episodes.theses_of(conn, [id])
         assert [(one.text, one.origin) for one in found] == [
             ("Bo is a musician.", "model"), ("Äna sings 🎵.", "sentence"), (" Bo hums.", "sentence")

@@ -47,8 +47,8 @@ def test_a_fact_holds_from_one_day_to_another(store: Store) -> None:
         ana = graph.objects_by_norm(conn, ["ana"])["ana"][0]
         thesis = graph.allocate(conn, "node", 2)
         rows = [
-            graph.ThesisRow(thesis, id, None, None, "Ana lives in Oslo.", "model", valid_from=100, valid_to=200),
-            graph.ThesisRow(thesis + 1, id, None, None, "Ana lives in Rome.", "model", valid_from=200),
+            graph.Thesis(thesis, id, None, None, "Ana lives in Oslo.", "model", valid_from=100, valid_to=200),
+            graph.Thesis(thesis + 1, id, None, None, "Ana lives in Rome.", "model", valid_from=200),
         ]
         graph.insert_theses(conn, rows, 60)
         edge = graph.allocate(conn, "edge", 2)

@@ -144,7 +144,7 @@ def test_a_forgotten_fact_leaves_the_passage(store: Store) -> None:
         (id,) = remember(conn, "s", "Ana met Bo. Cleo left.")
         thesis = episodes.theses_of(conn, [id])[1].id
         own, edge = graph.allocate(conn, "node", 1), graph.allocate(conn, "edge", 1)
-        graph.insert_theses(conn, [graph.ThesisRow(own, id, None, None, "Zzzspecial words.", "model")], 1000)
+        graph.insert_theses(conn, [graph.Thesis(own, id, None, None, "Zzzspecial words.", "model")], 1000)
         graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", own, id)], 1000)
         assert forget.fact(conn, own, 3000).facts == 1
         assert forget.fact(conn, thesis, 3000) == Forgotten(facts=1)
