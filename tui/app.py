@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import on, work
+from textual import on
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.color import Color
@@ -304,18 +304,6 @@ class PalimpsestApp(App[None]):
         from tui.dialogs.help import HelpScreen
 
         self.push_screen(HelpScreen(self.shared.keymap, self.screen.places if isinstance(self.screen, Page) else ()))
-
-    @work
-    async def action_jump(self) -> None:
-        from tui.dialogs.help import JumpScreen
-
-        page = self.screen
-        targets = [widget for widget in page.focus_chain if widget.region.area and isinstance(widget, Widget)]
-        chosen = await self.push_screen_wait(JumpScreen(targets))
-        if isinstance(chosen, str):
-            await self.action_open_page(chosen)
-        elif chosen is not None:
-            chosen.focus()
 
     def call_attention(self, text: str) -> None:
         """Notifies a person in another window, if the terminal can."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual.content import Content
 
@@ -59,34 +59,6 @@ def news(revision: wire.Revision, folders: Iterable[str]) -> str:
     if revision.relation == "negates":
         return f"No longer true: {old}, from {place}"
     return f"Changed: {new} (was {describe_before(revision)}), from {place}"
-
-
-def describe_disputes(
-    revisions: Iterable[wire.Revision], citations: Sequence[wire.Citation], folders: Iterable[str] = ()
-) -> list[str]:
-    """The lines of an answer that another note contradicts, while undecided."""
-    lines: dict[str, None] = {}
-    for dispute in revisions:
-        if dispute.relation != "contradicts" or dispute.state != "open":
-            continue
-        old_numbers, new_numbers = (_find_cited(fact, citations) for fact in (dispute.old, dispute.new))
-        if old_numbers and new_numbers and old_numbers != new_numbers:
-            lines[f"! {old_numbers} and {new_numbers} contradict each other; undecided."] = None
-        elif old_numbers or new_numbers:
-            other = dispute.new if old_numbers else dispute.old
-            contradiction = f"“{_strip_end(statement(other))}”, says {source_label(other, folders)}"
-            lines[f"! {old_numbers or new_numbers} is contradicted (undecided): {contradiction}."] = None
-    return [display_safe(text, line=True) for text in lines]
-
-
-def _find_cited(fact: wire.Fact, citations: Sequence[wire.Citation]) -> str:
-    """The displayed number of the citation with a fact's words; "" without one."""
-    words = " ".join((fact.quote or fact.text).split())
-    for cited in citations:
-        quote = " ".join(cited.quote.split())
-        if cited.episode_id == fact.episode_id and words and quote and (words in quote or quote in words):
-            return f"[{cited.n}]"
-    return ""
 
 
 def describe_before(revision: wire.Revision) -> str:

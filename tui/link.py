@@ -116,18 +116,6 @@ class Link:
         self._thread(lambda: self._relay(ticket, self._ask(ticket, inquiry, conversation)))
         return ticket
 
-    def ask_again(self, trace: int, conversation: int, replay: bool) -> int:
-        """Repeats the question of a trace in a session; StreamEvent messages with the returned ticket follow."""
-        ticket = next(self._tickets)
-
-        def events() -> Iterator[Message]:
-            stream = self._get_client().ask_again(trace, conversation=conversation, replay=replay)
-            for event in self._register_stream(ticket, stream):
-                yield StreamEvent(ticket, event)
-
-        self._thread(lambda: self._relay(ticket, events()))
-        return ticket
-
     def add(self, path: Path) -> int:
         """Reads a file or a folder once; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)

@@ -103,26 +103,6 @@ def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def cited_why_report(reply: wire.Why, n: int) -> str:
-    """How a question led to the passage of citation `n`, object by object, and the facts extracted from it."""
-    used = next((passage for passage in reply.used if passage.cited.n == n), None)
-    if used is None:
-        return "The search of this passage is not stored."
-    lines = ["Why this passage"]
-    if used.place is not None and used.score is not None:
-        lines.append(f"{used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
-    for place, hop in enumerate(used.path):
-        mark = "▪" if hop.kind == "episode" else "○" if place else "●"
-        if hop.relation:
-            lines.append(f"  {'↑' if hop.inverse else '↓'} {_flat(hop.relation)}")
-        elif place:
-            lines.append("  ↓ is named in" if hop.kind == "episode" else "  ↓ names")
-        lines.append(f"{mark} {_flat(hop.label) or 'a passage without a title'}")
-    if len(used.path) == 1:
-        lines.append("  Your question has its words.")
-    return "\n".join([*lines, *(f"fact: {_flat(fact.text)}" for fact in used.facts)])
-
-
 def whynot_report(reply: wire.WhyNot, folders: Sequence[str] = ()) -> str:
     """What became of the passages that hold the words."""
     lines = []

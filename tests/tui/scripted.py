@@ -177,17 +177,6 @@ class ScriptedClient:
                 )
         return tuple(found)
 
-    def fork_conversation(self, id: int, messages: int, title: str = "") -> wire.Conversation:
-        kept = self.conversation(id)
-        first = kept.messages[:messages]
-        new = replace(self.new_conversation(title or kept.conversation.title), messages=len(first))
-        self.kept[new.id] = wire.MessagesReply(new, first)
-        return new
-
-    def ask_again(self, id: int, **how: object) -> Script:
-        self.asked.append((f"trace {id}", how))
-        return self.answers.pop(0)
-
     def delete_conversation(self, id: int) -> None:
         del self.kept[id]
 

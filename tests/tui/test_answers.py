@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from daemon import wire
-from daemon.client.client import DaemonDownError
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
-from tui.widgets.below import Chips
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 
@@ -113,140 +111,13 @@ async def test_an_answer_is_copied_as_markdown() -> None:
         assert chat.app.clipboard.endswith("\n- [3] Foghorn committee, Nuria Solano, 2026-03-10")
 
 
-async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() -> None:
-    told = client(answers=[world.short_answer("Again."), world.short_answer("Anew.")])
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.pilot.press("alt+up")
-        await chat.send("/again")
-        await chat.until(lambda: chat.answers[-1].text == "Again." and chat.answers[-1].ready.is_set())
-        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three?", "Two?"]
-        await chat.pilot.press("alt+up", "alt+up")
-        await chat.send("/again fresh")
-        await chat.until(lambda: chat.answers[-1].text == "Anew." and chat.answers[-1].ready.is_set())
-        assert told.asked == [
-            ("trace 43", {"conversation": 7, "replay": True}),
-            ("trace 43", {"conversation": 7, "replay": False}),
-        ]
-        await chat.send("/again")
-        await chat.until(lambda: "This question was not stored." in chat.words())
-
-
-async def test_a_reopened_answer_says_who_wrote_it_and_what_limited_it_and_is_asked_again_within_that() -> None:
+async def test_a_reopened_answer_says_who_wrote_it_and_what_limited_it() -> None:
     limited = replace(TURNS[5], model="qwen3:4b", within=wire.Scope((), ("/n/diary/",), ("boat",)))
     kept = {7: replace(KEPT[7], messages=(*TURNS[:5], limited))}
-    async with chatting(world.client(kept=kept, answers=[world.short_answer("Again.")])) as chat:
+    async with chatting(world.client(kept=kept)) as chat:
         await resume(chat)
         await chat.until(lambda: "In the words of qwen3:4b, not quoted." in chat.words())
         assert chat.words().count("@diary/ · #boat") == 1
-        await chat.send("/again")
-        await chat.until(lambda: chat.answers[-1].text == "Again." and chat.answers[-1].ready.is_set())
-        assert chat.words().count("@diary/ · #boat") == 2
-        await chat.send("/edit")
-        await chat.until(lambda: chat.screen.query_one(Chips).labels == ["@diary/", "#boat"])
-
-
-async def test_while_one_is_answered_none_is_asked_again() -> None:
-    async with chatting(client(answers=[Script(wire.Token("Slow"), ends=False)])) as chat:
-        await resume(chat)
-        await chat.send("Four?")
-        await chat.until(lambda: "Slow" in chat.text())
-        await chat.pilot.press("alt+up")
-        await chat.send("/again")
-        await chat.until(lambda: "Wait until the running question is answered" in chat.words())
-        assert len(chat.answers) == 4
-
-
-async def test_esc_esc_edits_the_last_question_in_a_session_of_its_own() -> None:
-    told = client(answers=[world.short_answer("Fourth.")])
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.pilot.press("escape")
-        await chat.until(lambda: "Esc again" in chat.text())
-        await chat.pilot.press("x", "backspace", "escape")
-        await chat.until(lambda: "Esc again" in chat.text() and chat.screen.prompt.text == "")
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.screen.prompt.text == "Three?")
-        assert "Enter asks in a new session" in chat.text()
-        await chat.pilot.press("backspace", *" or four?", "enter")
-        await chat.until(lambda: chat.answers[-1].text == "Fourth.")
-        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three or four?"]
-        assert chat.title() == "Three or four?" and "Enter asks in" not in chat.text()
-        assert told.asked[0][1]["conversation"] == 100
-        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"] and questions(told.kept[100]) == ["One?", "Two?"]
-
-
-async def test_editing_the_first_question_begins_a_new_session() -> None:
-    told = client(answers=[world.short_answer("Other.")])
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.pilot.press("alt+up", "alt+up")
-        await chat.send("/edit")
-        await chat.until(lambda: chat.screen.prompt.text == "One?")
-        await chat.pilot.press("enter")
-        await chat.until(lambda: chat.answers and chat.answers[-1].text == "Other.")
-        assert len(chat.answers) == 1 and told.asked[0][1]["conversation"] == 100
-        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"]
-
-
-async def test_esc_leaves_what_is_edited_as_it_was() -> None:
-    async with chatting(client()) as chat:
-        await resume(chat)
-        await chat.pilot.press("alt+up")
-        await chat.send("/edit")
-        await chat.until(lambda: chat.screen.prompt.text == "Two?")
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.screen.prompt.text == "" and "Enter asks in" not in chat.text())
-        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three?"]
-
-
-async def test_a_question_whose_session_cannot_be_forked_comes_back() -> None:
-    told = client()
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.send("/edit")
-        await chat.until(lambda: chat.screen.prompt.text == "Three?")
-        told.down = str(DaemonDownError("No daemon is running."))
-        await chat.pilot.press("enter")
-        await chat.until(lambda: "No daemon is running." in chat.words() and chat.screen.prompt.text == "Three?")
-        assert len(chat.answers) == 3
-
-
-async def test_a_fork_goes_on_from_an_answer_and_the_other_session_stays() -> None:
-    told = client()
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.pilot.press("alt+up")
-        await chat.send("/fork")
-        await chat.until(lambda: chat.title() == "Numbers (fork)")
-        await chat.until(lambda: "Forked." in chat.words())
-        assert [answer.question for answer in chat.answers] == ["One?", "Two?"]
-        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"]
-
-
-async def test_without_an_answer_there_is_nothing_to_edit_fork_or_ask_again() -> None:
-    async with chatting(world.client()) as chat:
-        for command in ("/edit", "/fork", "/again"):
-            await chat.send(command)
-        await chat.until(lambda: chat.text().count("Nothing was asked yet.") == 3)
-        await chat.pilot.press("escape", "escape")
-        assert chat.screen.prompt.text == ""
-
-
-async def test_what_was_stopped_is_edited_by_its_place() -> None:
-    told = client(answers=[Script(wire.Token("Slow"), ends=False)])
-    async with chatting(told) as chat:
-        await resume(chat)
-        await chat.send("Four?")
-        await chat.until(lambda: "Slow" in chat.text())
-        stopped = (wire.ChatMessage(8, "user", "Four?", NOW), wire.ChatMessage(9, "memory", "Slow", NOW, "partial"))
-        told.kept[7] = replace(told.kept[7], messages=(*TURNS, *stopped))
-        await chat.pilot.press("escape")
-        await chat.until(lambda: "Stopped." in chat.text())
-        chat.screen.prompt.clear()
-        await chat.send("/edit")
-        await chat.until(lambda: "Enter asks in" in chat.text())
-        assert chat.screen.answers._edited == (7, 6, "Four?")
 
 
 async def test_of_a_models_words_those_say_so_that_rest_on_no_source() -> None:

@@ -9,7 +9,7 @@ import pytest
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
-from tests.tui.scripted import HOME, NOW, Script
+from tests.tui.scripted import NOW, Script
 from tui.actions import find_command, find_commands, parse_command
 from tui.chat.screen import ChatScreen
 from tui.dialogs.help import HelpScreen
@@ -157,7 +157,7 @@ def test_a_command_is_one_line_that_begins_with_a_word(text: str, command: tuple
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("he", "help"), ("stat", "status"), ("whynto", "whynot"), ("thmee", "theme"), ("foo", None), ("x", None)],
+    [("he", "help"), ("stat", "status"), ("wathc", "watch"), ("thmee", "theme"), ("foo", None), ("x", None)],
 )
 def test_a_command_may_be_shortened_or_mistyped(typed: str, meant: str | None) -> None:
     found = find_command(typed)
@@ -188,17 +188,6 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
             "Effort: The model found no answer in what was found first.",
             "It took 3 of 4 calls, 2,100 of 12,000 tokens.",
         ]
-
-
-async def test_whynot_says_what_became_of_the_words() -> None:
-    passage = wire.Passage(1, f"{HOME}/goat.md", "file", "Goat", "The goat\nate it.")
-    lost = wire.Lost(passage, "ate it.", 2, "ranked", "It was ranked 12 of 80.")
-    reply = wire.WhyNot(WHY.asked, "", (lost,))
-    async with chatting(world.client(answers=[world.answer()], whynots={9: reply})) as chat:
-        await chat.ask("Who?")
-        await chat.send("/whynot goat")
-        await chat.until(lambda: notes(chat))
-        assert notes(chat) == ["notes/goat.md:2: “ate it.”\n    It was ranked 12 of 80."]
 
 
 async def test_secrets_are_shown_when_they_are_asked_for() -> None:
@@ -233,7 +222,7 @@ async def test_there_is_nothing_to_explain_yet() -> None:
 async def test_an_answer_without_a_trace_is_not_explained() -> None:
     async with chatting(world.client(answers=[world.short_answer()])) as chat:
         await chat.ask("When?")
-        await chat.send("/whynot goat")
+        await chat.send("/why")
         await chat.until(lambda: notes(chat))
         assert notes(chat) == ["The search of this answer is not stored."]
 

@@ -217,29 +217,6 @@ def test_what_counts_as_frontmatter(text: str, is_head: bool) -> None:
     assert (rest, bool(block)) == (("Text.", True) if is_head else (text, False))
 
 
-async def test_w_says_why_this_passage_object_by_object() -> None:
-    async with chatting(world.examined()) as chat:
-        await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "w")
-        await chat.until(lambda: passage(chat, "why"))
-        assert passage(chat, "why").splitlines() == [
-            "Why this passage",
-            "1 of 12, score 0.91 (full text 0.70, graph 0.20)",
-            "● Beatrice",
-            "  ↓ was sounded for",
-            "○ the mayor",
-            "  ↓ is named in",
-            "▪ Fog signal",
-            "fact: The fog signal was last sounded on 9 March 2026.",
-        ]
-        await chat.pilot.press("w")
-        await chat.until(lambda: not passage(chat, "why"))
-        await chat.pilot.press("right", "w")
-        await chat.until(lambda: passage(chat, "why").endswith("▪ Wednesday\n  Your question has its words."))
-        await chat.pilot.press("right", "w")
-        await chat.until(lambda: passage(chat, "why") == "The search of this passage is not stored.")
-
-
 async def test_the_sources_are_in_the_evidence_or_under_the_answer_never_both() -> None:
     label = "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026"
     async with chatting(world.client(answers=[world.answer()]), (160, 36)) as chat:

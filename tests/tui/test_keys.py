@@ -95,7 +95,7 @@ async def test_enter_alone_sends(parser: XTermParser) -> None:
         assert [question for question, _ in client.asked] == ["Who?"] * len(enters)
 
 
-@pytest.mark.parametrize("opening", ["ctrl+p", "f3", "f1", "ctrl+r"])
+@pytest.mark.parametrize("opening", ["ctrl+p", "f1", "ctrl+r"])
 async def test_a_window_closed_twice_in_one_burst_takes_nothing_else_away(opening: str) -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press(opening)

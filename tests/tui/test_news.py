@@ -43,24 +43,6 @@ async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
         await chat.until(lambda: line(chat).startswith("± No longer true: Ozzie") and ", and 1 more" in line(chat))
 
 
-async def test_lines_that_another_note_contradicts_say_so_until_somebody_decides() -> None:
-    changed = world.changes()
-    old = replace(changed[2].old, episode_id=31, quote=world.PRISM.quote)
-    changed[2] = replace(changed[2], old=old)
-    client = world.reviewed(changed=changed, answers=[world.answer()])
-    async with chatting(client) as chat:
-        await chat.ask(world.QUESTION)
-        said = "says notes/museum/fog-signal.md:5."
-        one = f"! [1] is contradicted (undecided): “The museum opens at ten”, {said}"
-        await chat.until(lambda: marks(chat) == [one])
-        changed[2] = replace(changed[2], new=replace(changed[2].new, episode_id=12, quote=world.EARLIER.quote))
-        client.live.give(wire.FactChanged(changed[2]))
-        both = "! [1] and [2] contradict each other; undecided."
-        await chat.until(lambda: marks(chat) == [both])
-        client.settle(2, "both")
-        await chat.until(lambda: marks(chat) == [])
-
-
 async def test_a_key_shows_the_newest_change_and_then_it_is_no_news() -> None:
     async with chatting(world.reviewed()) as chat:
         await chat.pilot.press("f7")

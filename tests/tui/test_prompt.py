@@ -213,10 +213,10 @@ async def test_arrow_keys_choose_a_command_and_enter_runs_it() -> None:
 
 async def test_a_command_that_takes_more_is_completed_and_not_sent() -> None:
     async with chatting(world.client()) as chat:
-        await type_text(chat, "/whyn")
+        await type_text(chat, "/forg")
         await chat.until(lambda: suggested(chat))
         await chat.pilot.press("enter")
-        assert chat.screen.prompt.text == "/whynot " and not chat.screen.query(Note)
+        assert chat.screen.prompt.text == "/forget " and not chat.screen.query(Note)
 
 
 async def test_words_with_a_meaning_are_chosen_with_the_arrow_keys() -> None:

@@ -75,24 +75,6 @@ async def test_two_quick_keys_decide_two_changes() -> None:
         await chat.until(lambda: sorted(chat.client.settled) == [(3, "old"), (4, "keep")])
 
 
-async def test_what_is_marked_is_decided_together_and_taken_back_together() -> None:
-    async with chatting(world.reviewed()) as chat:
-        page = await review(chat)
-        await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press("space", "down", "space")
-        await chat.until(lambda: page.query_one("#changes").border_subtitle == "2 marked")
-        assert "✓ The compressor" in chat.text()
-        await chat.pilot.press("b")
-        await chat.until(lambda: chat.client.settled == [(4, "both"), (2, "both")])
-        await chat.until(lambda: "2 changes: both are true. u undoes it." in chat.text())
-        await chat.pilot.press("u")
-        await chat.until(lambda: chat.client.settled[2:] == [(4, "open"), (2, "open")])
-        await chat.pilot.press("m", "escape")
-        assert page.changes.marked == set() and chat.app.screen is page
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.screen is chat.screen)
-
-
 async def test_the_filter_shows_what_was_decided_and_a_decision_can_be_changed() -> None:
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)

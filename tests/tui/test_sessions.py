@@ -9,13 +9,12 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script
 from tui.chat.screen import ChatScreen
-from tui.dialogs.sessions import Preview, SessionsScreen
+from tui.dialogs.sessions import SessionsScreen
 from tui.inquiry import parse_day
 from tui.session import WINDOW, Session
 from tui.widgets.answer import Answer
 from tui.widgets.below import Chips
 from tui.widgets.note import Question
-from tui.widgets.plain import Plain
 
 BELOW = "why this? ^T · not right? ^B"  # an answer
 
@@ -88,22 +87,12 @@ def talk() -> dict[int, wire.MessagesReply]:
     return {7: world.session(7, "Belt", NOW, 6), 2: wire.MessagesReply(animals, (*turns, *said))}
 
 
-async def test_the_highlighted_session_is_shown_beside_the_list() -> None:
-    async with chatting(world.client(kept=talk())) as chat:
-        await open_list(chat)
-        await chat.until(lambda: "Question 3?" in chat.text() and "Question 4?" not in chat.text())
-        await chat.pilot.press("down")
-        await chat.until(lambda: "Question 4?" in chat.text())
-        assert "↓ 22 more" in chat.app.screen.query_one(Preview).query_one(Plain).text
-
-
 async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
     async with chatting(world.client(kept=talk())) as chat:
         await open_list(chat)
         await chat.pilot.press("slash", *"GOAT")
         await chat.until(lambda: "Memory: Marmalade [1], the goat may not." in chat.text())
         assert "Belt" not in chat.text().replace("Belt for", "") and "2 of them have it" in chat.text()
-        await chat.until(lambda: "What may the goat not eat?" in chat.text() and "↑ 40 before" in chat.text())
         await chat.pilot.press(*"xyz")
         await chat.until(lambda: "No session contains these words." in chat.text())
         await chat.pilot.press("escape")

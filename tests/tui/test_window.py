@@ -1,4 +1,4 @@
-"""What holds on every page: jumping about, help for where one is, what is said to someone who looks elsewhere."""
+"""What holds on every page: help for where one is, what is said to someone who looks elsewhere."""
 
 from __future__ import annotations
 
@@ -7,34 +7,8 @@ import pytest
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, chatting
 from tests.tui.scripted import Script
-from tui.dialogs.help import HelpScreen, JumpScreen
-from tui.widgets.evidence import Evidence
+from tui.dialogs.help import HelpScreen
 from tui.widgets.plain import Plain
-
-
-async def test_a_letter_goes_to_a_part_of_the_page() -> None:
-    async with chatting(world.client(answers=[world.answer()])) as chat:
-        await chat.ask(world.QUESTION)
-        await chat.until(lambda: chat.screen.evidence.citation is not None)
-        await chat.pilot.press("f3")
-        await chat.until(lambda: isinstance(chat.app.screen, JumpScreen))
-        screen = chat.app.screen
-        assert isinstance(screen, JumpScreen)
-        letter = next(key for key, widget in screen._targets.items() if isinstance(widget, Evidence))
-        assert f" {letter} " in chat.text()
-        await chat.pilot.press(letter)
-        await chat.until(lambda: isinstance(chat.app.focused, Evidence))
-
-
-@pytest.mark.parametrize("key", ["escape", "9", "§"])
-async def test_any_other_key_stays_where_one_is(key: str) -> None:
-    async with chatting(world.client()) as chat:
-        chat.screen.prompt.insert("half a thought")
-        await chat.pilot.press("f3")
-        await chat.until(lambda: isinstance(chat.app.screen, JumpScreen))
-        await chat.pilot.press(key)
-        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
-        assert chat.screen.prompt.text == "half a thought"
 
 
 async def test_help_begins_with_where_one_is() -> None:

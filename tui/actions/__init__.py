@@ -44,7 +44,6 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands",
            priority=True),
     Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
-    Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
     *(
         Action(tab.title, f"Go to {tab.title}.", f"open_page('{tab.name}')", "app", page_keys(tab.name), tab.name,
                palette=True, priority=True)

@@ -6,12 +6,10 @@ from textual.timer import Timer
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from tui.changes import describe_disputes
 from tui.chat.topic import Topic, background
 from tui.page import Page
 from tui.widgets.below import News
 
-MAX_DISPUTES = 500  # of the changes that wait, the newest
 SETTLE_SECONDS = 0.5  # after a change, before answers are looked at: changes come in crowds
 
 
@@ -38,21 +36,6 @@ class NotificationTopic(Topic):
         if self._settling is None and any(answer.citations for answer in self.conversation.transcript.answers):
             self._settling = self.page.set_timer(SETTLE_SECONDS, self._check_answers)
 
-    @background("disputes")
-    async def mark_disputes(self, at_once: bool = False) -> None:
-        """Marks the lines of answers that other notes contradict. The daemon is asked only while changes wait; with
-        `at_once` always."""
-        answers = [each for each in self.conversation.transcript.answers if each.ready.is_set() and each.citations]
-        waits = self.shared.status is not None and self.shared.status.review > 0
-        if not answers or not (waits or at_once):
-            return
-        try:
-            reply = await self.link.call(lambda client: client.revisions(limit=MAX_DISPUTES))
-        except (DaemonError, DaemonDownError):
-            return  # the rail says that the daemon is gone
-        for answer in answers:
-            await answer.show_disputes(describe_disputes(reply.revisions, answer.citations, self.folders))
-
     @background("changes")
     async def _check_answers(self) -> None:
         """Asks which answers are based on changed facts; the daemon knows it for stored ones."""
@@ -70,4 +53,3 @@ class NotificationTopic(Topic):
         for answer in self.conversation.transcript.answers:
             if answer.trace_id in changes and answer.ready.is_set():
                 await answer.show_changes(changes[answer.trace_id])
-        self.mark_disputes(at_once=True)

@@ -51,9 +51,11 @@ class ChatScreen(Page):
         self.sources = SourceTopic(self)
         self.notifications = NotificationTopic(self)
         self.completions = CompletionTopic(self)
-        self.answers = AnswerTopic(self, self.sessions, self.limits)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
-        others = FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self), UpkeepTopic(self)
+        others = (
+            AnswerTopic(self), FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self),
+            UpkeepTopic(self),
+        )  # fmt: skip
         for topic in (*vars(self).values(), *others):
             if isinstance(topic, Topic):
                 self._offer(topic)
@@ -132,7 +134,7 @@ class ChatScreen(Page):
         command = parse_command(message.text)
         if command is None:
             if (inquiry := self.limits.take_inquiry(message.text)) is not None:
-                await self.answers.ask(inquiry)
+                await self.conversation.ask(inquiry)
             return
         name, argument = command
         action = find_command(name)
@@ -146,7 +148,6 @@ class ChatScreen(Page):
 
     @on(Prompt.Changed)
     def _typed(self) -> None:
-        self.answers.forget_escape()
         self.completions.suggest()
 
     @on(Prompt.Accepted)
@@ -196,8 +197,8 @@ class ChatScreen(Page):
             self.completions.suggestions.close()
         elif self.has_class("-evidence-open"):
             self.remove_class("-evidence-open")
-        elif not await self.conversation.take_back():
-            await self.answers.escape()
+        else:
+            await self.conversation.take_back()
 
     def action_focus_waiting(self) -> None:
         if self.conversation.session.waiting:
@@ -285,7 +286,6 @@ class ChatScreen(Page):
         answer = message.answer
         self.remove_class("-fresh")
         self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
-        self.notifications.mark_disputes()
         if message.n is not None:
             self.evidence.highlight(message.n)
             if self.has_class("-narrow"):

@@ -6,17 +6,15 @@ from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
-from tui.reports import cited_why_report
 from tui.widgets.evidence import Evidence
 from tui.widgets.trace_line import TraceLine
 
 EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
 MARKS = "Enter marks the answer as wrong · Esc cancels"
-NOT_KEPT = "The search of this answer is not stored."
 
 
 class SourceTopic(Topic):
-    """/why, /whynot, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
+    """/why, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
 
     @background()
     async def recall_trace(self, line: TraceLine) -> None:
@@ -29,30 +27,15 @@ class SourceTopic(Topic):
     async def look_into(self, message: Evidence.Requested) -> None:
         cited = message.cited
         try:
-            if message.what == "why":
-                self.evidence.explain(cited, await self._find_why(cited))
-            else:
-                around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
-                self.evidence.surround(cited, around)
+            around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
+            self.evidence.surround(cited, around)
         except (DaemonError, DaemonDownError) as error:
             self.evidence.remark(cited, str(error))
-
-    async def _find_why(self, cited: wire.Citation) -> str:
-        """How the question led to a citation. Raises what the client raises."""
-        answer = self.conversation.transcript.selected
-        if answer is None or (trace := answer.trace_id) is None:
-            return NOT_KEPT
-        return cited_why_report(await self.link.call(lambda client: client.why(trace)), cited.n)
 
     @background()
     async def action_show_why(self) -> None:
         with self.tell_failures():
             await self.conversation.explain(self.folders)
-
-    @background()
-    async def action_show_whynot(self, words: str) -> None:
-        with self.tell_failures():
-            await self.conversation.explain(self.folders, words)
 
     @background()
     async def action_show_secrets(self) -> None:

@@ -1,4 +1,4 @@
-"""The keys and commands, and going to any part of a page with one key."""
+"""The keys and commands."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.geometry import Offset, Size
-from textual.widget import Widget
+from textual.geometry import Size
 
 from tui.actions import PLACES, Where, commands
-from tui.actions.action import TABS
-from tui.dialogs.dialog import Dialog, Window
+from tui.dialogs.dialog import Dialog
 from tui.keys import Keymap, key_names
 from tui.widgets.plain import Plain
 
@@ -81,33 +78,3 @@ class KeyTable(Plain):
             lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))
             lines += [Content(" " * (self._left + GAP) + line) for line in continued]
         return Content("\n").join(lines)
-
-
-WIDTH = 3  # columns of a letter on its label
-LETTERS = "asdfghjklqwertyuiopzxcvbnm"
-
-
-class JumpScreen(Window[Widget | str | None]):
-    """A letter on every focusable part: its key focuses it, a digit opens a page. Returns the widget or the page's
-    name; None for any other key."""
-
-    def __init__(self, targets: list[Widget]) -> None:
-        super().__init__()
-        self._targets = dict(zip(LETTERS, targets, strict=False))
-
-    def compose(self) -> ComposeResult:
-        for letter, target in self._targets.items():
-            label = Plain(f" {letter} ", classes="jump-label")
-            # At the right end of a part's first line, or of its frame, where text is rare.
-            label.absolute_offset = Offset(max(0, target.region.right - WIDTH - 1), max(0, target.region.y))
-            yield label
-        pages = " · ".join(f"{place} {tab.title}" for place, tab in enumerate(TABS, 1))
-        yield Plain(f"A letter goes there · {pages} · Esc stays", id="jump-hint")
-
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        key = event.character or ""
-        if key.isdigit() and 0 < int(key) <= len(TABS):
-            self.dismiss(TABS[int(key) - 1].name)
-        else:
-            self.dismiss(self._targets.get(key))

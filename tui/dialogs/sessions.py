@@ -1,15 +1,14 @@
-"""A session in short, before it is opened."""
+"""The sessions, and a search in all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
@@ -22,46 +21,6 @@ from tui.dialogs.dialog import ConfirmScreen, Dialog
 from tui.link import Link
 from tui.widgets.plain import Options, Plain
 from tui.wording import when
-
-MESSAGES = 20
-CHARS = 1200  # of one message
-
-
-class Preview(VerticalScroll, can_focus=False):
-    """The first questions and answers of a session, or those around searched words."""
-
-    def compose(self) -> ComposeResult:
-        yield Plain()
-
-    def clear(self) -> None:
-        self.query_one(Plain).update("")
-
-    def show(self, messages: Sequence[wire.ChatMessage], words: str = "", message_id: int | None = None) -> None:
-        """Shows messages, from the question of `message_id` on if given, with the `words` highlighted."""
-        place = next((n for n, message in enumerate(messages) if message.id == message_id), 0)
-        begin = place - 1 if place and messages[place].role == "memory" else place
-        parts = [_message(message, words) for message in messages[begin : begin + MESSAGES]]
-        if begin:
-            parts.insert(0, Content.styled(f"↑ {begin:,} before", "$foreground-muted"))
-        if (after := len(messages) - begin - MESSAGES) > 0:
-            parts.append(Content.styled(f"↓ {after:,} more", "$foreground-muted"))
-        self.query_one(Plain).update(Content("\n\n").join(parts))
-        self.scroll_home(animate=False)
-
-
-def _message(message: wire.ChatMessage, words: str) -> Content:
-    text = display_safe(message.text).strip()
-    content = Content(text if len(text) <= CHARS else f"{text[:CHARS]}…")
-    content = content.stylize("bold" if message.role == "user" else "$foreground-muted")
-    folded = content.plain.casefold()
-    if len(folded) == len(content.plain):  # else the places of the words are not known
-        for word in words.casefold().split():
-            position = folded.find(word)
-            while position >= 0:
-                content = content.stylize("bold $accent underline", position, position + len(word))
-                position = folded.find(word, position + len(word))
-    return content
-
 
 NEW: Final = 0  # instead of a session's id
 NONE_KEPT = "There is no session yet. Ask something first."
@@ -83,7 +42,6 @@ class SessionsScreen(Dialog[Choice | None]):
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
     def __init__(
         self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str, searches: bool
@@ -100,9 +58,7 @@ class SessionsScreen(Dialog[Choice | None]):
         with Vertical(classes="dialog -full"):
             yield Plain("Sessions", classes="dialog-title")
             yield Input(self._words, placeholder="/ searches questions and answers of all sessions", compact=True)
-            with Horizontal(id="sessions-body"):
-                yield Options(markup=False, compact=True)
-                yield Preview()
+            yield Options(markup=False, compact=True)
             yield Plain(NONE_KEPT, id="no-sessions")
             yield Plain(HINT, classes="dialog-hint")
 
@@ -120,26 +76,12 @@ class SessionsScreen(Dialog[Choice | None]):
         options = self.query_one(OptionList)
         entries = [_entry(session, self._now, self._matches.get(session.id)) for session in self._sessions]
         options.set_options(Option(entry) for entry in entries)
-        self.query_one("#sessions-body").display = bool(self._sessions)
+        options.display = bool(self._sessions)
         nothing = self.query_one("#no-sessions", Plain)
         nothing.display = not self._sessions
         nothing.update(NONE_FOUND if self._words else NONE_KEPT)
         if self._sessions:
             options.highlighted = min(highlighted, len(self._sessions) - 1)
-
-    @on(OptionList.OptionHighlighted)
-    @work(exclusive=True, group="preview")
-    async def _preview(self) -> None:
-        session = self._highlighted
-        if session is None:
-            return
-        try:
-            session_messages = await self._link.call(lambda client: client.conversation(session.id))
-        except (DaemonError, DaemonDownError):
-            self.query_one(Preview).clear()  # opening it shows the error
-        else:
-            match = self._matches.get(session.id)
-            self.query_one(Preview).show(session_messages.messages, self._words, match.message_id if match else None)
 
     # Searching ------------------------------------------------------------------------------------
 

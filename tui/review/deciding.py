@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.terminal import count, statement
+from daemon.terminal import statement
 from tui.changes import verdict_of
 
 SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are true"}
@@ -16,18 +15,17 @@ SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Revisions that were decided together, each by its id with the verdict that brings it back to where it was; and
-    the fact that was `corrected` as well."""
+    """A decided revision, with the verdict that brings it back to where it was; and the fact that was `corrected`."""
 
-    before: tuple[tuple[int, str], ...]
+    id: int
+    before: str
     corrected: int | None = None
 
     def take_back(self, client: Client) -> None:
         """DaemonError, DaemonDownError."""
         if self.corrected is not None:
             client.take_back_correction(self.corrected)
-        for id, verdict in self.before:
-            client.settle(id, verdict)
+        client.settle(self.id, self.before)
 
 
 def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
@@ -37,38 +35,24 @@ def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
     return next((fact for fact in facts if fact.predicate is not None and _stands(fact)), None)
 
 
-def decide(client: Client, chosen: Sequence[wire.Revision], verdict: str) -> tuple[Decision, str, DaemonError | None]:
-    """Applies a verdict to each; the second is what came of it. If the daemon refuses one, those before it are
-    decided, and the error is returned.
-    DaemonDownError."""
-    decided: list[tuple[int, str]] = []
-    settled: list[wire.Revision] = []
-    failure = None
-    for revision in chosen:
-        try:
-            settled.append(client.settle(revision.id, verdict))
-        except DaemonError as error:
-            failure = error
-            break
-        decided.append((revision.id, verdict_of(revision)))
-    if len(settled) == 1:
-        message = f"{SAID[verdict]}. {_describe_standing(client, settled[0])}"
-    else:
-        message = f"{count(len(settled), 'change')}: {SAID[verdict][0].lower()}{SAID[verdict][1:]}."
-    return Decision(tuple(decided)), message, failure
+def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Decision, str]:
+    """Applies a verdict; the second is what came of it. DaemonError, DaemonDownError."""
+    settled = client.settle(revision.id, verdict)
+    message = f"{SAID[verdict]}. {_describe_standing(client, settled)}"
+    return Decision(revision.id, verdict_of(revision)), message
 
 
 def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str) -> tuple[Decision, str]:
     """Sets the value of a fact of a revision, which decides the revision. DaemonError, DaemonDownError; nothing changes
     then."""
-    before = (revision.id, verdict_of(revision))
+    before = verdict_of(revision)
     client.settle(revision.id, "keep" if fact.id == revision.new.id else "old")
     try:
         client.correct(fact.id, value)
     except DaemonError:
-        client.settle(*before)
+        client.settle(revision.id, before)
         raise
-    return Decision((before,), fact.id), f"Corrected. {_describe_standing(client, revision)}"
+    return Decision(revision.id, before, fact.id), f"Corrected. {_describe_standing(client, revision)}"
 
 
 def _describe_standing(client: Client, settled: wire.Revision) -> str:

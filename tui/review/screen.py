@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from textual import events, on, work
@@ -13,7 +13,7 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.terminal import count, display_safe
+from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label
 from tui.dialogs.dialog import AskScreen
@@ -34,7 +34,7 @@ PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a per
 NOTHING: Final = {
     "open": (
         "There is nothing to review.",
-        "When a note gives a new address or date, the memory uses the newer one and lists both here with their\n"
+        "When a note gives a new address or date, the memory uses the newer one and lists both here with their "
         "lines. You say which is right. Where two notes disagree, both are listed until you decide.",
     ),
     "decided": ("Nothing has been decided yet.", "Your decisions are listed here, and can be changed."),
@@ -134,7 +134,6 @@ class ReviewScreen(Page):
         nothing.display = not revisions
         head, more = NOTHING[self.filter.chosen]
         nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
-        self._count_marked()
         self._show()
         self.show_keys()
 
@@ -198,53 +197,27 @@ class ReviewScreen(Page):
 
     @on(Choices.Selected)
     def _filtered(self) -> None:
-        self.changes.marked.clear()
         self._load()
 
     def action_show_next_filter(self) -> None:
         self.filter.choose_next()
 
-    def action_mark(self) -> None:
-        if (revision := self.changes.revision) is not None:
-            self.changes.mark(self.changes.marked ^ {revision.id})
-            self.changes.action_cursor_down()
-            self._count_marked()
-
-    def action_mark_all(self) -> None:
-        ids = {revision.id for revision in self.changes.revisions}
-        self.changes.mark(set() if self.changes.marked == ids else ids)
-        self._count_marked()
-
-    def _count_marked(self) -> None:
-        marked = len(self.changes.marked)
-        self.query_one("#changes").border_subtitle = f"{marked:,} marked" if marked else ""
-
     async def action_go_back(self) -> None:
-        if self.changes.marked:
-            self.changes.mark(set())
-            self._count_marked()
-        else:
-            await self.run_action("app.open_page('chat')")
+        await self.run_action("app.open_page('chat')")
 
     # Deciding -----------------------------------------------------------------------------------
 
     def action_decide(self, verdict: str) -> None:
-        chosen = self.changes.chosen
-        if not chosen:
-            return
-        self._deciding |= {revision.id for revision in chosen}
-        self._list([revision for revision in self.changes.revisions if revision.id not in self._deciding])
-        self._decide(chosen, verdict)
+        if (chosen := self.changes.revision) is not None:
+            self._deciding.add(chosen.id)
+            self._list([revision for revision in self.changes.revisions if revision.id not in self._deciding])
+            self._decide(chosen, verdict)
 
     @work
-    async def _decide(self, chosen: Sequence[wire.Revision], verdict: str) -> None:
+    async def _decide(self, chosen: wire.Revision, verdict: str) -> None:
         with self.tell_failures():
-            decision, outcome, failure = await self.link.call(lambda client: decide(client, chosen, verdict))
-            if decision.before:
-                self._note_decision(decision, outcome)
-            if failure is not None:
-                self.notify(display_safe(str(failure)), severity="error", markup=False)
-        self._end_deciding(revision.id for revision in chosen)
+            self._note_decision(*await self.link.call(lambda client: decide(client, chosen, verdict)))
+        self._end_deciding(chosen.id)
 
     @work
     async def action_edit(self) -> None:
@@ -262,7 +235,7 @@ class ReviewScreen(Page):
             return
         with self.tell_failures():
             self._note_decision(*await self.link.call(lambda client: correct(client, revision, fact, value)))
-        self._end_deciding(())
+        self._end_deciding()
 
     @work
     async def action_take_back(self) -> None:
@@ -273,23 +246,23 @@ class ReviewScreen(Page):
         self.shared.drop_done(noted)
         with self.tell_failures():
             await self.link.call(decision.take_back)
-            self._wanted = decision.before[0][0]
-            self._say(f"Taken back: {count(len(decision.before), 'decision')}.")
-        self._end_deciding(())
+            self._wanted = decision.id
+            self._say("Taken back.")
+        self._end_deciding()
 
     def _note_decision(self, decision: Decision, outcome: str) -> None:
         """Shows the result of a decision, which can be undone here, and by /undo in the chat."""
 
         def show() -> None:
             self._decisions.pop(decision, None)
-            self._end_deciding(())
+            self._end_deciding()
 
-        undone = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
+        undone = "Taken back: a decision on the page Review."
         self._decisions[decision] = self.shared.note_done(decision.take_back, undone, show)
         self._say(f"{outcome} u undoes it.")
 
-    def _end_deciding(self, ids: Iterable[int]) -> None:
-        self._deciding.difference_update(ids)
+    def _end_deciding(self, id: int = 0) -> None:
+        self._deciding.discard(id)
         self._load()
         self.link.refresh_status()
 

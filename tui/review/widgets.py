@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -31,7 +31,6 @@ class RevisionList(Options, inherit_bindings=False):
 
     def __init__(self, now: datetime) -> None:
         super().__init__(id="revisions", markup=False, compact=True)
-        self.marked: set[int] = set()
         self._now = now
         self._revisions: tuple[wire.Revision, ...] = ()
 
@@ -43,17 +42,10 @@ class RevisionList(Options, inherit_bindings=False):
     def revisions(self) -> tuple[wire.Revision, ...]:
         return self._revisions
 
-    @property
-    def chosen(self) -> tuple[wire.Revision, ...]:
-        """The revisions to decide: the marked ones, else the highlighted one."""
-        selected = tuple(revision for revision in self._revisions if revision.id in self.marked)
-        return selected or ((self.revision,) if self.revision else ())
-
     def show(self, revisions: Sequence[wire.Revision], now: datetime) -> None:
         """Lists them; the highlight stays on the one it was on, else at its place."""
         before, place = self.revision, self.highlighted or 0
         self._revisions, self._now = tuple(revisions), now
-        self.marked &= {revision.id for revision in revisions}
         places = [place for place, revision in enumerate(revisions) if before is not None and revision.id == before.id]
         self._list(min([*places, place][0], len(revisions) - 1))
 
@@ -62,11 +54,6 @@ class RevisionList(Options, inherit_bindings=False):
         for place, revision in enumerate(self._revisions):
             if revision.id == id:
                 self.highlighted = place
-
-    def mark(self, ids: Set[int]) -> None:
-        """Marks these and no others."""
-        self.marked = set(ids)
-        self._list(self.highlighted or 0)
 
     def on_resize(self) -> None:
         if self.highlighted is not None:
@@ -83,14 +70,12 @@ class RevisionList(Options, inherit_bindings=False):
 
     def _entry(self, revision: wire.Revision, width: int) -> Content:
         text = display_safe(statement(revision.old if revision.relation == "negates" else revision.new), line=True)
-        mark = "✓ " if revision.id in self.marked else "  "
         state = _STATES.get(revision.state, "")
         if revision.state == "kept" and revision.new.retired and revision.relation != "duplicates":
             state = "old kept"
         facts = filter(None, (when(revision.at, self._now), state, display_safe(_describe_before(revision), line=True)))
         below = " · ".join(facts)[: width - 2]
-        head = Content.assemble((mark, "bold $accent"), text[: width - 2])
-        return Content.assemble(head, (f"\n  {below}", "$foreground-muted"))
+        return Content.assemble(f"  {text[: width - 2]}", (f"\n  {below}", "$foreground-muted"))
 
 
 def _describe_before(revision: wire.Revision) -> str:

@@ -69,7 +69,6 @@ class Answer(Vertical):
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
         self._prose: Prose | None = None  # the text while it streams
         self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
-        self._disputes: list[str] = []  # what other notes say against it
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
         self._preview_text = ""  # and their text
 
@@ -200,15 +199,6 @@ class Answer(Vertical):
         await self.query(".-outdated").remove()
         for change in changes:
             await self._remark(change_text(change), "-changed -outdated")
-
-    async def show_disputes(self, disputes: Sequence[str]) -> None:
-        """Shows which of its lines another note contradicts, in place of earlier ones."""
-        if disputes == self._disputes:
-            return
-        self._disputes = list(disputes)
-        await self.query(".-disputed").remove()
-        for text in disputes:
-            await self._remark(text, "-changed -disputed")
 
     async def _show_sources(self) -> None:
         await self.query("Sources, .quote").remove()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -102,17 +102,6 @@ class Conversation(Vertical):
             await self._send(inquiry)
         self.post_message(self.Changed())
 
-    async def ask_again(self, answer: Answer, replay: bool = True) -> None:
-        """Repeats the question of an answer, below; its earlier evidence comes first if `replay`."""
-        if self._asking is not None:
-            await self.say("Wait until the running question is answered, or stop it with Esc.", "warning")
-        elif (trace := answer.trace_id) is None or (stored := self.session.conversation) is None:
-            await self.say("This question was not stored. /edit asks it again.", "warning")
-        else:
-            await self._begin(
-                Inquiry(answer.question, limits=answer.limits), lambda: self._link.ask_again(trace, stored.id, replay)
-            )
-
     async def take_back(self) -> bool:
         """Returns the last question to the prompt: a waiting one, else the running one.
 
@@ -181,11 +170,6 @@ class Conversation(Vertical):
 
     async def _send(self, inquiry: Inquiry) -> None:
         conversation = self.session.conversation
-        await self._begin(inquiry, lambda: self._link.ask(inquiry, conversation.id if conversation else None))
-        if conversation is None and self._asking is not None:
-            self._starting = self._asking[0]
-
-    async def _begin(self, inquiry: Inquiry, send: Callable[[], int]) -> None:
         await self._leave_home()
         if self.session.later:
             await self.go_to_end()
@@ -194,7 +178,10 @@ class Conversation(Vertical):
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
-        self._asking = send(), answer
+        ticket = self._link.ask(inquiry, conversation.id if conversation else None)
+        self._asking = ticket, answer
+        if conversation is None:
+            self._starting = ticket
         self._tell_evidence(answer)
 
     async def _finish(self, state: Literal["complete", "partial"] = "complete") -> None:
@@ -274,11 +261,6 @@ class Conversation(Vertical):
         tokens = count(self.session.tokens, "token") if self.session.tokens else ""
         model = display_safe(self.session.model, line=True) if calls else ""
         self.border_subtitle = Content(" · ".join(filter(None, (model, calls, tokens))))
-
-    def place_of(self, answer: Answer) -> int:
-        """The place of an answer among the session's messages."""
-        widgets = [widget for widget in self.transcript.children if isinstance(widget, (Question, Answer))]
-        return self.session.shown_from + widgets.index(answer)
 
     # What is in view ----------------------------------------------------------------------------
 

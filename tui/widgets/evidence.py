@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,7 +20,6 @@ from tui.widgets.sources import Sources
 from tui.wording import citation_text
 
 EMPTY = "The evidence of an answer is shown here."
-Wanted = Literal["surroundings", "why"]
 
 
 class Evidence(Vertical, can_focus=True):
@@ -31,9 +30,8 @@ class Evidence(Vertical, can_focus=True):
 
     @dataclass
     class Requested(Message):
-        """A request for details of a citation: its neighbours, or why it was found."""
+        """A request for the text around a citation."""
 
-        what: Wanted
         cited: wire.Citation
 
     def __init__(self) -> None:
@@ -79,11 +77,6 @@ class Evidence(Vertical, can_focus=True):
             self._at = places[0]
             self._draw()
 
-    def explain(self, cited: wire.Citation, why: str) -> None:
-        """Shows above a citation's passage why it was found, if it is still visible."""
-        if cited == self.citation:
-            self.passage.explain(why)
-
     def remark(self, cited: wire.Citation, text: str) -> None:
         """Shows a remark above a citation's passage, if it is still visible."""
         if cited == self.citation:
@@ -116,16 +109,10 @@ class Evidence(Vertical, can_focus=True):
         self.passage.scroll_line(direction)
 
     def action_toggle_neighbours(self) -> None:
-        if self.passage.around is None:
-            self._request("surroundings")
+        if self.citation is not None and self.passage.around is None:
+            self.post_message(self.Requested(self.citation))
         else:
             self.passage.show_neighbours(not self.passage.shows_neighbours)
-
-    def action_toggle_why(self) -> None:
-        if self.passage.shows_why:
-            self.passage.explain("")
-        else:
-            self._request("why")
 
     def action_open_source(self) -> None:
         if self.citation is None:
@@ -134,10 +121,6 @@ class Evidence(Vertical, can_focus=True):
             open_in_editor(self.app, self.citation.uri, self.citation.line)
         except CannotOpenError as error:
             self.passage.remark(str(error))
-
-    def _request(self, what: Wanted) -> None:
-        if self.citation is not None:
-            self.post_message(self.Requested(what, self.citation))
 
     def _draw(self) -> None:
         place = f"{self._at + 1} of {len(self.citations)}" if len(self.citations) > 1 else ""

@@ -78,8 +78,7 @@ class Passage(Vertical):
     """The passage of one citation below its source, with the quoted part marked by a bar and without frontmatter.
     Markdown is rendered.
 
-    On request a remark and the reason why it was found come above it, and the surrounding text of its note, dimmed,
-    before and after it.
+    A remark comes above it; on request the surrounding text of its note, dimmed, before and after it.
     """
 
     def __init__(self) -> None:
@@ -87,7 +86,7 @@ class Passage(Vertical):
         self.cited: wire.Citation | None = None
         self._place = ""
         self._folders: tuple[str, ...] = ()
-        self._remark = self._why = ""
+        self._remark = ""
         self._around: wire.Surroundings | None = None
         self._shows_neighbours = False
         self._heading = Plain(classes="heading")
@@ -102,11 +101,6 @@ class Passage(Vertical):
         return self._around
 
     @property
-    def shows_why(self) -> bool:
-        """Whether it says why it was found."""
-        return bool(self._why)
-
-    @property
     def shows_neighbours(self) -> bool:
         return self._shows_neighbours
 
@@ -114,7 +108,7 @@ class Passage(Vertical):
         """Shows a citation's passage, or nothing; clears earlier remarks. `place`: which one it is, `2 of 3`."""
         is_new = cited != self.cited
         if is_new:
-            self._remark = self._why = ""
+            self._remark = ""
             self._around = None
             self._shows_neighbours = False
         self.cited, self._place, self._folders = cited, place, tuple(folders)
@@ -124,11 +118,6 @@ class Passage(Vertical):
 
     def remark(self, text: str) -> None:
         self._remark = text
-        self._draw()
-
-    def explain(self, why: str) -> None:
-        """Shows why it was found; "" removes that."""
-        self._remark, self._why = "", why
         self._draw()
 
     def surround(self, around: wire.Surroundings) -> None:
@@ -179,7 +168,7 @@ class Passage(Vertical):
             quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
         around = self._around if self._shows_neighbours else None
         texts: dict[str, str | Content] = {
-            "remark": self._remark, "why": self._why,
+            "remark": self._remark,
             "previous": (_neighbour(around.before, "↑") if around.before else BEGINS) if around else "",
             "before": marked.before.removeprefix(self._frontmatter).lstrip("\n"),
             "quoted": quoted, "after": marked.after,
@@ -191,8 +180,7 @@ class Passage(Vertical):
                 parts[name] = await self._mount_part(name, content, is_markdown and name in TEXT)
         if is_markdown and "quoted" in parts:
             cast("Prose", parts["quoted"]).stress(quote)
-        has_more_above = self._remark or self._why
-        self.call_after_refresh(self._reveal, None if has_more_above else parts.get("quoted"))
+        self.call_after_refresh(self._reveal, None if self._remark else parts.get("quoted"))
 
     async def _mount_part(self, name: str, text: str | Content, is_markdown: bool) -> Widget:
         if not is_markdown:
