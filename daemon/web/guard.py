@@ -49,7 +49,7 @@ HEADERS = {
 ALLOWED = {
     "GET": re.compile(
         r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
-        r"|search/(objects|facts|notes)|episodes/\d+(/around)?|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
+        r"|search/(objects|facts|notes)|episodes/\d+|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
     ),
     "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),
 }

@@ -260,3 +260,13 @@ async def test_below_an_answer_are_questions_with_their_keys_and_no_numbers() ->
         await chat.until(lambda: "why this? ^T · not right? ^B · bad" in chat.text())
         await chat.pilot.click(answer.trace, offset=(3, 0))
         await chat.until(lambda: answer.trace.unfolded)
+
+
+def test_wrapped_prose_flows_and_other_lines_of_a_note_stay() -> None:
+    from tui.widgets.prose import _parser
+
+    wrapped = "Went to pay for the mooring and found the Customs House locked, with a\nnote on the door."
+    address = "Mara Quill\n5 Wharf Close\nLeeds"
+    for text, kind in ((wrapped, "softbreak"), (address, "hardbreak")):
+        children = _parser(cites=False).parse(text)[1].children or ()
+        assert {child.type for child in children} - {"text"} == {kind}

@@ -9,7 +9,6 @@ from typing import Final
 from textual.content import Content
 
 from daemon import wire
-from daemon.drawing.layout import Edge, Graph, Node
 from daemon.terminal import count, display_safe, modality, statement
 from tui.changes import describe_time, source_label
 from tui.memory.rows import Target, make_fact_target, make_note_target, make_object_target, say_when_read
@@ -20,7 +19,6 @@ PAST: Final = "$foreground-muted strike"
 MAX_LABEL = 22  # characters of the label before a value
 MAX_PLACE = 44  # characters of a path: its end says most
 MAX_CHANGES = 60
-MAX_DRAWN = 12  # neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +91,6 @@ def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[L
         lines.append(make_heading("Related"))
         lines += [_make_neighbour_line(entry) for entry in thing.neighbours]
     return lines
-
-
-def draw_neighbours(thing: wire.ObjectReply) -> Graph:
-    """An object and its relations, as a drawing."""
-    drawn = {link.name: link for link in reversed(thing.neighbours[:MAX_DRAWN]) if link.name != thing.name}
-    nodes = [Node(thing.name, thing.name, mark="●")]
-    nodes += [Node(link.name, link.name, 1.0 if link.relation else 0.4) for link in reversed(drawn.values())]
-    edges = [
-        Edge(thing.name, link.name, link.relation) if link.forward else Edge(link.name, thing.name, link.relation)
-        for link in reversed(drawn.values())
-    ]
-    return Graph(tuple(nodes), tuple(edges), (thing.name,)) if edges else Graph()
 
 
 def _name_fact(fact: wire.Fact, thing: wire.ObjectReply) -> str:

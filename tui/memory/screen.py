@@ -19,7 +19,6 @@ from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, StatusChanged
 from tui.memory.details import (
     Line,
-    draw_neighbours,
     list_entry_lines,
     list_fact_lines,
     list_note_lines,
@@ -37,14 +36,12 @@ from tui.memory.rows import (
     make_fact_row,
     make_note_row,
     make_object_row,
-    make_object_target,
     make_plan_row,
     make_task_row,
 )
 from tui.page import DIGITS
 from tui.shared import Shared
 from tui.widgets.choices import Choices
-from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
 TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
@@ -78,12 +75,10 @@ class MemoryScreen(MemoryEdits):
                 yield Plain("Looking…", id="nothing")
                 yield BrowseList()
             with Vertical(id="detail", classes="pane -empty"):
-                yield GraphView(centred=True)
                 yield Detail()
 
     def on_mount(self) -> None:
         self.query_one("#found").border_title = "Memory"
-        self.query_one(GraphView).display = False
 
     @property
     def items(self) -> BrowseList:
@@ -233,10 +228,6 @@ class MemoryScreen(MemoryEdits):
         if self.detail.line is not None and self.detail.line.target is not None:
             self._go_to(self.detail.line.target)
 
-    @on(GraphView.Opened)
-    def _follow_line(self, message: GraphView.Opened) -> None:
-        self._go_to(make_object_target(message.node.label))
-
     def _go_to(self, target: Target) -> None:
         if target.is_same(self.target):
             return
@@ -253,7 +244,6 @@ class MemoryScreen(MemoryEdits):
             self.query_one("#detail").remove_class("-empty")
             self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
             self.detail.show(lines, line)
-            self._show_drawing()
 
     async def _read(self, target: Target) -> list[Line]:
         self.page = None
@@ -277,13 +267,6 @@ class MemoryScreen(MemoryEdits):
         except (DaemonError, DaemonDownError):
             return None  # it was forgotten
 
-    def _show_drawing(self) -> None:
-        """Draws the surroundings of the page's thing; nothing for other pages."""
-        drawing = self.query_one(GraphView)
-        drawing.display = self.page is not None and bool(self.page.neighbours)
-        if self.page is not None:
-            drawing.show(draw_neighbours(self.page))
-
     def _path(self, target: Target) -> str:
         """`Ozzie Penhale`, after the names of the previous pages."""
         names = [target.title for target, _ in self._trail[-2:]]
@@ -298,7 +281,6 @@ class MemoryScreen(MemoryEdits):
         self.target = self.page = None
         self.query_one("#detail").add_class("-empty")
         self.detail.show(())
-        self._show_drawing()
         self.query_one("#detail").border_title = ""
 
     # Going about --------------------------------------------------------------------------------

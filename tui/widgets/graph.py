@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.geometry import Size
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from daemon.drawing.canvas import Canvas
-from daemon.drawing.layout import Box, Graph, Layout, Node, lay_out, needed_rows
-from daemon.drawing.layout import Edge as Edge
+from daemon.drawing.layout import Box, Graph, lay_out, needed_rows
 from daemon.terminal import display_safe
 
 BRIGHT = 0.5  # the weight from which a label is as bright as other text
@@ -25,25 +22,15 @@ AIRY = 6  # rows up to which there is a blank one between two labels, where the 
 
 
 class GraphView(Widget):
-    """Draws a `Graph` as far as it fits, with the number of omitted nodes in their place. `centred` puts the first root
-    into the middle, for one object with its neighbours. A click on a node posts `Opened`."""
+    """Draws a `Graph` as far as it fits, with the number of omitted nodes in their place."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "graph--line", "graph--path", "graph--relation", "graph--label", "graph--faint",
     }  # fmt: skip
 
-    @dataclass
-    class Opened(Message):
-        """A person wants to see this node."""
-
-        graph: GraphView
-        node: Node
-
-    def __init__(self, graph: Graph | None = None, *, centred: bool = False) -> None:
+    def __init__(self, graph: Graph | None = None) -> None:
         super().__init__()
         self._graph = _escape_labels(graph or Graph())
-        self._centred = centred
-        self._layout = Layout()
         self._strips: list[Strip] = []
         self._drawn: object = None  # what `_strips` were drawn from
 
@@ -76,17 +63,8 @@ class GraphView(Widget):
         super().notify_style_update()
         self._drawn = None
 
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        if offset is None:
-            return
-        for box in self._layout.boxes:
-            if box.node is not None and box.y == offset.y and box.x <= offset.x < box.x + box.width:
-                event.stop()
-                self.post_message(self.Opened(self, box.node))
-
     def _rows(self, graph: Graph, width: int) -> int:
-        rows = max(1, needed_rows(graph, width, self._centred))
+        rows = max(1, needed_rows(graph, width))
         return 2 * rows - 1 if rows <= AIRY else rows
 
     # Drawing ------------------------------------------------------------------------------------
@@ -97,11 +75,11 @@ class GraphView(Widget):
         if self._drawn == inputs:
             return
         self._drawn = inputs
-        self._layout = lay_out(self._graph, width, height, self._centred)
-        canvas = Canvas.from_layout(self._layout, width, height)
+        layout = lay_out(self._graph, width, height)
+        canvas = Canvas.from_layout(layout, width, height)
         styles = {name: self.get_component_rich_style(name) for name in self.COMPONENT_CLASSES}
         rows: dict[int, list[Box]] = {}
-        for box in sorted(self._layout.boxes, key=lambda box: box.x):
+        for box in sorted(layout.boxes, key=lambda box: box.x):
             rows.setdefault(box.y, []).append(box)
         self._strips = [Strip(self._row(canvas, y, rows.get(y, []), styles), width) for y in range(height)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -17,6 +18,7 @@ from textual.widgets.markdown import MarkdownBlock
 from daemon.terminal import display_safe
 
 CITE = "cite:"
+WRAPPED = 60  # columns, which the longest line of wrapped prose has at least
 _FENCE = re.compile(r"```|~~~")
 _MARK = re.compile(r"\[(\d{1,3})\](?![(:\[])")
 _WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
@@ -72,10 +74,14 @@ def _parser(cites: bool) -> MarkdownIt:
 
 
 def _keep_lines(state: StateCore) -> None:
-    """The lines of a note stay as they were written."""
+    """The lines of a note stay lines, except of prose that an editor wrapped: where the next word had no room."""
     for token in state.tokens:
-        for child in token.children or ():
-            if child.type == "softbreak":
+        lines = token.content.split("\n")
+        width = max(map(len, lines))
+        ends = [len(line) + len(after.split(" ", 1)[0]) < width for line, after in pairwise(lines)]
+        breaks = [child for child in token.children or () if child.type in ("softbreak", "hardbreak")]
+        for child, is_end in zip(breaks, ends, strict=False):
+            if child.type == "softbreak" and (is_end or width < WRAPPED):
                 child.type = "hardbreak"
 
 

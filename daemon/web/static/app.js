@@ -28,10 +28,9 @@ const KEYS = [
   ["j or ↓, k or ↑", "Move in a list."],
   ["Enter", "Open the selection; in the question: ask."],
   ["Esc", "Leave the field; stop the running answer; go back."],
-  ["n, w", "On Ask: show the text around the passage; why it was found."],
+  ["w", "On Ask: show why the passage was found."],
   ["[ , ]", "On Ask: previous citation, next citation."],
   ["a, o, b, u", "On Review: keep new, keep old, both are true; undo."],
-  ["← ↑ → ↓, e, + −, 0", "On Graph: choose a neighbour, expand, zoom, show all."],
   ["t", "Change between dark and light."],
   ["?", "Show these keys."],
 ];

@@ -4,7 +4,6 @@ import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
 import { dotted, inline, shortPath, statement } from "./text.js";
 import {
-  DayField,
   Empty,
   go,
   html,
@@ -24,7 +23,6 @@ const session = {
   id: null,
   title: "",
   turns: [],
-  asOf: "",
   chosen: null,
   stop: null,
   problem: null,
@@ -47,7 +45,7 @@ function useSession() {
 /** Asks, and shows the page with the answer. A question that is running is stopped. */
 export async function ask(question) {
   stop();
-  const turn = { question, asOf: session.asOf, lines: [], citations: [], stages: {}, text: "", state: "running" };
+  const turn = { question, lines: [], citations: [], stages: {}, text: "", state: "running" };
   const abort = new AbortController();
   session.stop = abort;
   session.turns.push(turn);
@@ -59,7 +57,7 @@ export async function ask(question) {
       session.id = (await post("/conversations", { title: question }, { signal: abort.signal })).id;
       keepAddress("ask", session.id);
     }
-    const body = { question, conversation: session.id, own_words: true, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
+    const body = { question, conversation: session.id, own_words: true };
     for await (const event of stream("/ask", body, abort.signal)) {
       take(turn, event);
       changed();
@@ -301,9 +299,9 @@ function Meta({ turn }) {
     ${
       turn.trace_id != null &&
       html`<span class="verdicts">
-      ${turn.citations.length > 0 && html`<span>why this? <kbd>w</kbd></span>`}
-      <button class="quiet" aria-pressed=${turn.verdict === "good"} onClick=${() => judge("good")}>Right</button>
-      <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>Not right</button>
+      ${turn.citations.length > 0 && html`<span>why this? <kbd>w</kbd> ·</span>`}
+      <button class="quiet" aria-pressed=${turn.verdict === "good"} onClick=${() => judge("good")}>right</button>·
+      <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>not right?</button>
     </span>`
     }
     <span>${dotted(...said)}</span>
@@ -311,7 +309,7 @@ function Meta({ turn }) {
 }
 
 function Prompt() {
-  const { asOf, stop: running, turns } = useSession();
+  const { stop: running, turns } = useSession();
   const [question, setQuestion] = useState("");
   const field = useRef();
   useLayoutEffect(() => field.current.focus(), []);
@@ -340,7 +338,6 @@ function Prompt() {
     <textarea data-first ref=${field} rows="1" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"
       onInput=${(event) => setQuestion(event.target.value)} onKeyDown=${press}></textarea>
     <div class="controls">
-      <${DayField} id="as-of" label="As of" value=${asOf} change=${(value) => ((session.asOf = value), changed())} />
       ${question.length > MAX_QUESTION && html`<span class="warn">${question.length - MAX_QUESTION} characters too many</span>`}
       ${turns.length > 0 && html`<button type="button" class="quiet"
         onClick=${() => (begin(), go("ask"), field.current.focus())}>New session</button>`}

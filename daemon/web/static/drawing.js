@@ -8,6 +8,7 @@ const [STROKES, CIRCLES] = [400, 60]; // of one path: of more, drawing takes lon
 const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
+const NARROW = 500; // pixels below which labels are shorter
 const HUES = ["--accent", "--kind-2", "--kind-3", "--kind-4", "--kind-5", "--kind-6"];
 
 let library = null;
@@ -135,31 +136,6 @@ export class Drawing {
     this.bySelf = true;
     this.d3.select(this.canvas).call(this.zoom.transform, transform);
     this.bySelf = false;
-  }
-
-  zoomBy(factor) {
-    this.isFitting = false;
-    this.d3?.select(this.canvas).call(this.zoom.scaleBy, factor);
-  }
-
-  /** The neighbour of the chosen vertex in a direction (an angle), or the vertex in the middle. */
-  step(angle) {
-    const from = this.chosen;
-    if (!from) return this.choose(this.nearest(this.width / 2, this.height / 2, Infinity));
-    const near = new Set(this.edges.flatMap(({ from: one, to }) => (one === from ? [to] : to === from ? [one] : [])));
-    const turned = (node) =>
-      Math.abs(
-        Math.atan2(
-          Math.sin(Math.atan2(node.y - from.y, node.x - from.x) - angle),
-          Math.cos(Math.atan2(node.y - from.y, node.x - from.x) - angle),
-        ),
-      );
-    const best = this.d3.least(
-      [...near].filter((node) => turned(node) < Math.PI / 2.5),
-      (node) => turned(node) + Math.hypot(node.x - from.x, node.y - from.y) / 500,
-    );
-    if (best) this.choose(best);
-    return undefined;
   }
 
   /** The vertex at a place on the canvas. */
@@ -336,7 +312,8 @@ export class Drawing {
     const taken = [];
     for (const node of wanted) {
       if (node.x === undefined) continue;
-      const name = node.name.length > 32 ? `${node.name.slice(0, 31)}…` : node.name;
+      const most = this.width < NARROW ? 16 : 32;
+      const name = node.name.length > most ? `${node.name.slice(0, most - 1)}…` : node.name;
       const x = node.x + node.radius + (node === this.chosen ? 9 : 4) / transform.k;
       const width = context.measureText(name).width;
       const box = [x, node.y - 8 / transform.k, x + width, node.y + 8 / transform.k];

@@ -1,13 +1,12 @@
-// Beside an answer: the lines it cites, the passage of the chosen one, what stands around it, and why it was found.
+// Beside an answer: the lines it cites, the passage of the chosen one, and why it was found.
 
 import { day, dotted, firstLine, Passage, place } from "./text.js";
 import { address, html, noteAddress, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
 
 export function Evidence({ turn, n, choose, open, close, folders }) {
   const cited = turn.citations.find((one) => one.n === n) ?? turn.citations[0];
-  const [around, setAround] = useKept("around", "");
   const [why, setWhy] = useKept("why", "");
-  useKeys({ n: () => setAround(around ? "" : "1"), w: () => setWhy(why ? "" : "1") });
+  useKeys({ w: () => setWhy(why ? "" : "1") });
   if (!cited) return null;
   return html`<aside class="evidence ${open ? "open" : ""}" aria-label="Evidence">
     <header>
@@ -29,10 +28,8 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
         </li>`,
         )}
     </ol>
-    <${Cited} cited=${cited} around=${around} folders=${folders} />
+    <${Cited} cited=${cited} folders=${folders} />
     <div class="actions">
-      <button class="quiet" aria-pressed=${Boolean(around)} onClick=${() => setAround(around ? "" : "1")}>
-        <kbd>n</kbd> Text around it</button>
       ${turn.trace_id != null && html`<button class="quiet" aria-pressed=${Boolean(why)}
         onClick=${() => setWhy(why ? "" : "1")}><kbd>w</kbd> Why this passage</button>`}
     </div>
@@ -40,9 +37,8 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
   </aside>`;
 }
 
-function Cited({ cited, around, folders }) {
+function Cited({ cited, folders }) {
   const { data: passage, problem } = useAnswer(`/episodes/${cited.episode_id}`);
-  const { data: beside } = useAnswer(around && `/episodes/${cited.episode_id}/around`);
   const current = passage?.episode_id === cited.episode_id ? passage : null;
   return html`<section class="cited">
     <p class="where">
@@ -50,15 +46,8 @@ function Cited({ cited, around, folders }) {
       <span>${[cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
     </p>
     <${Problem} problem=${problem} />
-    ${around && beside?.before && html`<${Beside} passage=${beside.before} />`}
     <${Passage} text=${current?.text ?? cited.passage} quotes=${[cited.quote]} first=${current && firstLine(current)} />
-    ${around && beside?.after && html`<${Beside} passage=${beside.after} />`}
-    ${around && beside && !beside.before && !beside.after && html`<p class="muted">The note has only this passage.</p>`}
   </section>`;
-}
-
-function Beside({ passage }) {
-  return html`<div class="beside"><${Passage} text=${passage.text} first=${firstLine(passage)} /></div>`;
 }
 
 function Reason({ trace, n }) {
@@ -67,7 +56,6 @@ function Reason({ trace, n }) {
   if (problem) return html`<${Problem} problem=${problem} />`;
   if (!data) return html`<${Waiting} />`;
   if (!used) return html`<p class="muted">The search of this passage is not stored.</p>`;
-  const channels = Object.entries(used.channels).filter(([, score]) => score > 0);
   return html`<section class="reason">
     <p class="path">${used.path.map((hop, index) => html`<${Hop} hop=${hop} isFirst=${index === 0} />`)}</p>
     ${data.chain.filter((way) => way.includes(`[${n}]`)).map((way) => html`<p class="path">
@@ -77,9 +65,6 @@ function Reason({ trace, n }) {
       Place ${used.place} of ${data.shown || "those"} that were looked at, with ${Math.round(100 * (used.score ?? 0))} % of the
       best score.
     </p>`}
-    ${channels.length > 0 && html`<dl class="scores">
-      ${channels.map(([name, score]) => html`<div><dt>${name}</dt><dd>${score.toFixed(2)}</dd></div>`)}
-    </dl>`}
     ${data.reasons.map((reason) => html`<p class="muted">${reason}</p>`)}
   </section>`;
 }

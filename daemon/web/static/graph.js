@@ -10,7 +10,6 @@ import {
   html,
   Problem,
   useEffect,
-  useKeys,
   useRef,
   useState,
   Waiting,
@@ -19,7 +18,6 @@ import {
 const WHOM = "Center on…";
 const LIMIT = 600; // vertices of the whole memory
 const EXPANDED = 40; // vertices around one
-const ARROWS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 /** A part of the graph that grows as it is looked into: {nodes, edges, problem, expand}. */
 function useGraph(about, limit) {
@@ -57,48 +55,23 @@ function join(before, found) {
 
 const pageOf = (node) => (node.uri ? ["note", node.uri] : ["thing", node.name]);
 
-/** The drawing alone; `shown` or, without it, what stands around `about`. */
-export function GraphView({
-  about,
-  limit,
-  small = false,
-  shown,
-  chosen,
-  choose = (node) => node && go(...pageOf(node)),
-  handle,
-}) {
-  const own = useGraph(shown ? null : about, limit);
+/** The drawing of a graph; `choose(node)` is called with the chosen vertex. */
+function GraphView({ graph, choose }) {
   const canvas = useRef();
   const drawing = useRef(null);
   const latest = useRef();
   latest.current = choose;
-  const graph = shown ?? own.graph;
   useEffect(() => {
     drawing.current = new Drawing(canvas.current, {
       choose: (node) => latest.current(node),
       open: (node) => go(...pageOf(node)),
     });
-    if (handle) handle.current = drawing.current;
     return () => drawing.current.close();
   }, []);
-  useEffect(() => {
-    if (graph) drawing.current.show(graph.nodes, graph.edges);
-  }, [graph]);
-  const press = (event) => {
-    const view = drawing.current;
-    if (event.key in ARROWS) view.step(ARROWS[event.key]);
-    else if (event.key === "Enter" && view.chosen) go(...pageOf(view.chosen));
-    else if (event.key === "+" || event.key === "=") view.zoomBy(1.4);
-    else if (event.key === "-") view.zoomBy(1 / 1.4);
-    else if (event.key === "0") view.fit();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  const said = graph ? `${graph.nodes.length} vertices, ${count(graph.edges.length, "edge")}` : "nothing yet";
-  return html`<figure class="graph ${small ? "small" : ""}" data-nodes=${graph?.nodes.length} data-edges=${graph?.edges.length}>
-    <canvas ref=${canvas} tabindex="0" role="application" onKeyDown=${press}
-      aria-label=${`A drawing of ${said}. The arrows select a neighbour, Enter opens it. ${chosen ? `Selected: ${chosen.name}.` : ""}`}></canvas>
+  useEffect(() => drawing.current.show(graph.nodes, graph.edges), [graph]);
+  const size = `${graph.nodes.length} vertices, ${count(graph.edges.length, "edge")}`;
+  return html`<figure class="graph" data-nodes=${graph.nodes.length} data-edges=${graph.edges.length}>
+    <canvas ref=${canvas} role="img" aria-label=${`A drawing of ${size}. Memory lists the same as text.`}></canvas>
   </figure>`;
 }
 
@@ -106,20 +79,11 @@ export function GraphPage({ parts: [about = ""] }) {
   const { graph, problem, expand } = useGraph(about, LIMIT);
   const [chosen, setChosen] = useState(null);
   const [name, setName] = useState("");
-  const drawing = useRef(null);
   useEffect(() => setChosen(null), [about]);
   const choose = (node) => {
     setChosen(node);
     if (node) expand(node);
   };
-  useKeys({
-    e: () => chosen && expand(chosen),
-    0: () => drawing.current?.fit(),
-    "+": () => drawing.current?.zoomBy(1.4),
-    "-": () => drawing.current?.zoomBy(1 / 1.4),
-    ...Object.fromEntries(Object.entries(ARROWS).map(([key, angle]) => [key, () => drawing.current?.step(angle)])),
-    Enter: () => chosen && go(...pageOf(chosen)),
-  });
   const search = (event) => {
     event.preventDefault();
     const text = event.target.querySelector("input").value.trim();
@@ -139,7 +103,7 @@ export function GraphPage({ parts: [about = ""] }) {
     ${graph && !graph.nodes.length && html`<${Empty} title="There is nothing to draw yet.">
       Read some notes: <code>pal add ~/notes</code>
     <//>`}
-    ${graph && html`<${GraphView} shown=${graph} chosen=${chosen} choose=${choose} handle=${drawing} />`}
+    ${graph && html`<${GraphView} graph=${graph} choose=${choose} />`}
     ${chosen && graph && html`<${Card} node=${chosen} graph=${graph} close=${() => setChosen(null)} />`}
   </div>`;
 }

@@ -94,7 +94,7 @@ function News({ home, folders }) {
   if (review) {
     const waits = `${count(home.review_total, "change")} ${home.review_total === 1 ? "waits" : "wait"} for your review`;
     rows.push(
-      html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${tellNews(review, folders)} />`,
+      html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${statement(review.relation === "negates" ? review.old : review.new)} />`,
     );
   }
   for (const one of home.changed.filter((one) => one.id !== review?.id).slice(0, 4)) {
@@ -112,14 +112,6 @@ function News({ home, folders }) {
   return html`<${Section} title=${`Since ${when(home.since)}`}>
     ${rows.length ? rows : html`<p class="muted">Nothing is new.</p>`}
   <//>`;
-}
-
-function tellNews(one, folders) {
-  const from = `from ${place(one.new, folders)}`;
-  if (one.relation === "contradicts")
-    return `Two notes disagree: ${statement(one.new)} / ${statement(one.old)}, ${from}`;
-  if (one.relation === "negates") return `No longer true: ${statement(one.old)}, ${from}`;
-  return `Changed: ${statement(one.new)} (was: ${statement(one.old)}), ${from}`;
 }
 
 function Planned({ home }) {

@@ -1,6 +1,5 @@
 // Memory: what there is of some words; the page of a thing; the page of a note.
 
-import { GraphView } from "./graph.js";
 import { Lanes } from "./timeline.js";
 import { count, day, dotted, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
 import {
@@ -159,7 +158,6 @@ export function ThingPage({ parts: [name], status }) {
       thing.neighbours.length > 0 &&
       html`<section>
       <h2>Related <a class="aside" href=${address("graph", thing.name)}>open the graph</a></h2>
-      <${GraphView} about=${thing.name} limit=${60} small />
       <ul class="neighbours">${thing.neighbours.slice(0, 24).map(
         (one) => html`<li>
         ${one.relation && html`<span class="edge">${one.forward ? `${one.relation} →` : `← ${one.relation}`}</span>`}

@@ -1,6 +1,6 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
-import { day, held, MONTHS, place, statement, told } from "./text.js";
+import { held, MONTHS, place, statement, told } from "./text.js";
 import {
   address,
   Empty,
@@ -20,15 +20,13 @@ import {
 } from "./ui.js";
 
 const MOST_FACTS = 500;
-const MOST_REVISIONS = 1000;
 const TYPING_MS = 150;
 
 export function TimelinePage({ parts: [begun = ""], status }) {
   const [words, setWords] = useState(begun);
   const looked = useSettled(words.trim(), TYPING_MS);
   const { data, problem, again } = useAnswer("/search/facts", { words: looked, limit: MOST_FACTS });
-  const { data: revised } = useAnswer("/revisions", { state: "all", limit: MOST_REVISIONS });
-  const [months, replaced] = useMemo(() => weave(data?.facts ?? [], revised?.revisions ?? [], looked), [data, revised]);
+  const months = useMemo(() => byMonth(data?.facts ?? []), [data]);
   const page = useRef();
   const today = new Date().toISOString().slice(0, 7);
   useEffect(() => {
@@ -48,7 +46,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     ${
       data &&
       !months.length &&
-      html`<${Empty} title=${looked ? `No fact matches “${looked}”.` : "No fact has been read yet."}>
+      html`<${Empty} title=${looked ? `No fact with a date matches “${looked}”.` : "No fact with a date has been read yet."}>
       A fact is what a note says about a person or a thing: an address, a price, a date. When it changes, both values are
       here, each with the day from which it was true.
     <//>`
@@ -56,7 +54,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     ${months.map(
       ([month, facts]) => html`<section class="month" id=${`month-${month}`}>
       <h2>${monthName(month)}</h2>
-      <ol>${facts.map((fact) => html`<${Began} fact=${fact} before=${replaced.get(fact.id)} folders=${status.folders} />`)}</ol>
+      <ol>${facts.map((fact) => html`<${Began} fact=${fact} folders=${status.folders} />`)}</ol>
     </section>`,
     )}
   </div>`;
@@ -68,42 +66,23 @@ function tell({ facts, total }) {
     : "";
 }
 
-function Began({ fact, before, folders }) {
+function Began({ fact, folders }) {
   const ended = fact.superseded_by !== null || fact.valid_to !== null || fact.retired !== null;
   return html`<li class=${ended ? "past" : ""}>
-    <time>${fact.since ? told(fact.since) : day(fact.recorded)}</time>
+    <time>${told(fact.since)}</time>
     <div>
       <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${statement(fact)}</a>
-      ${before && html`<span class="before">was ${before.objects.at(-1) ?? statement(before)}</span>`}
       <small>${fact.until ? `until ${told(fact.until)} · ` : ""}<a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
     </div>
   </li>`;
 }
 
-const began = (fact) => fact.valid_from ?? fact.recorded;
-
-/** The facts by months, and by its id what each took the place of. What was replaced in a note that said it is no longer
-    among the facts of the memory; the revision still has it. */
-function weave(facts, revisions, words) {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const ended = revisions.filter(
-    (one) =>
-      one.state !== "undone" && (one.relation === "supersedes" || one.relation === "negates") && one.old.predicate,
-  );
-  const known = new Map(facts.map((fact) => [fact.id, fact]));
-  for (const { old } of ended) {
-    const text = old.text.toLowerCase();
-    if (!known.has(old.id) && wanted.every((word) => text.includes(word))) known.set(old.id, old);
-  }
-  const replaced = new Map(ended.filter((one) => one.relation === "supersedes").map((one) => [one.new.id, one.old]));
-  return [byMonth([...known.values()]), replaced];
-}
-
-/** The facts by the month in which each began, the newest first. */
+/** The facts with a date by the month in which each began, the newest first; the others have no place in time. */
 function byMonth(facts) {
   const months = new Map();
-  for (const fact of [...facts].sort((one, other) => (began(one) < began(other) ? 1 : -1))) {
-    const month = began(fact).slice(0, 7);
+  const dated = facts.filter((fact) => fact.since && fact.valid_from);
+  for (const fact of dated.sort((one, other) => (one.valid_from < other.valid_from ? 1 : -1))) {
+    const month = fact.valid_from.slice(0, 7);
     if (!months.has(month)) months.set(month, []);
     months.get(month).push(fact);
   }

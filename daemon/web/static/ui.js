@@ -139,12 +139,3 @@ export function Choices({ label, options, chosen, choose }) {
     )}
   </div>`;
 }
-
-/** A date that may be taken away again. */
-export function DayField({ label, value, change, id }) {
-  return html`<span class="dayfield">
-    <label for=${id}>${label}</label>
-    <input id=${id} type="date" value=${value} max="2199-12-31" onInput=${(event) => change(event.target.value)} />
-    ${value && html`<button type="button" class="quiet" onClick=${() => change("")} aria-label="As it is now">✕</button>`}
-  </span>`;
-}
