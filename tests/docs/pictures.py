@@ -7,14 +7,18 @@ what is on the screen. The recording of the chat is one SVG whose frames follow 
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
+from rich.console import Console
+from rich.text import Text
 from textual.pilot import Pilot
 
 from daemon.client.client import Client
@@ -22,6 +26,7 @@ from daemon.client.starting import connect
 from daemon.testing import RunningDaemon, run_daemon
 from tests.cli.vault import ROOT
 from tui.app import PalimpsestApp
+from tui.theme import DARK
 
 IMAGES = ROOT / "docs" / "images"
 NOTES = ROOT / "examples" / "notes"
@@ -79,6 +84,30 @@ def animate(frames: list[tuple[str, float]]) -> str:
     still = f"@media(prefers-reduced-motion:reduce){{g[class^=frame]{{animation:none}}{last}}}"
     style = "".join(styles) + still
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]}><style>{style}</style>{"".join(groups)}</svg>\n'
+
+
+def record_setup(home: Path) -> list[tuple[str, float]]:
+    """The first frames: `make chat` in a new copy, with the words of the Makefile and of the real command."""
+    installing = re.search(r'@echo "(Installing .*)"', (ROOT / "Makefile").read_text("utf-8"))
+    assert installing is not None
+    environment = os.environ | {"PALIMPSEST_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+    def run_pal(*args: str) -> str:
+        command = [sys.executable, "-m", "tests.cli.pal", *args]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+    lines = ["$ make chat", installing[1], run_pal("add", "--yes", str(NOTES))]
+    run_pal("daemon", "stop")
+    return [(draw_terminal(lines[:shown]), seconds) for shown, seconds in ((1, 0.8), (2, 1.2), (3, 1.0))]
+
+
+def draw_terminal(lines: list[str]) -> str:
+    """Lines as a terminal shows them, in the colours and the size of the chat."""
+    console = Console(width=SIZE[0], height=SIZE[1], file=io.StringIO(), force_terminal=True, record=True)
+    for row in range(SIZE[1]):
+        text = lines[row] if row < len(lines) else ""
+        console.print(Text(text.ljust(SIZE[0]), f"{DARK.foreground} on {DARK.background}"), end="\n")
+    return lighten(console.export_svg(title="pal"))
 
 
 class Visitor:
@@ -187,10 +216,11 @@ def main(wanted: Collection[str]) -> None:
             if "web" in wanted:
                 photograph(daemon)
             if "chat" in wanted:
+                setup = record_setup(Path(folder) / "copy")
                 recorder = asyncio.run(record(daemon))
                 for name, svg in recorder.pictures.items():
                     (IMAGES / f"{name}.svg").write_text(svg, "utf-8")
-                (IMAGES / "chat.svg").write_text(animate(recorder.frames), "utf-8")
+                (IMAGES / "chat.svg").write_text(animate([*setup, *recorder.frames]), "utf-8")
 
 
 if __name__ == "__main__":
