@@ -77,7 +77,7 @@ class Shared:
     done: list[Done] = field(default_factory=list)  # from all pages, in order
     review_at: wire.Revision | None = None  # what the page Review is to show when it is opened next
     look_at: Target | None = None  # the same of the page Memory
-    wants_health: bool = False  # the page Folders is to show its problems when it is opened next
+    wants_tab: str = ""  # of the page Folders, which it is to show when it is opened next
     typed_at: float | None = None  # when a person typed last, on the monotonic clock; None: nothing is half typed
     news: dict[int, wire.Revision] = field(default_factory=dict)  # unread changes of facts, by id
 

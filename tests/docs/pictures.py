@@ -96,7 +96,7 @@ def record_setup(home: Path) -> list[tuple[str, float]]:
         command = [sys.executable, "-m", "tests.cli.pal", *args]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
-    lines = ["$ make chat", installing[1], run_pal("add", "--yes", str(NOTES))]
+    lines = ["$ make chat", installing[1].replace("$(VENV)", ".venv"), run_pal("add", "--yes", str(NOTES))]
     run_pal("daemon", "stop")
     return [(draw_terminal(lines[:shown]), seconds) for shown, seconds in ((1, 0.8), (2, 1.2), (3, 1.0))]
 

@@ -13,8 +13,7 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient
 from tui.chat.screen import ChatScreen
-from tui.dialogs.dialog import ConfirmScreen
-from tui.dialogs.models import ConnectScreen, ModelsScreen
+from tui.dialogs.models import ConnectScreen
 from tui.widgets.note import Note
 
 GRADES = wire.Graded("ollama:qwen3:4b", NOW, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
@@ -32,25 +31,6 @@ def client(**fields: object) -> ScriptedClient:
     return world.client(reachable=REACHABLE, **fields)
 
 
-async def test_the_choice_of_a_model_says_what_it_means(tmp_path: Path) -> None:
-    told = connected(tmp_path)
-    async with chatting(told, NARROW) as chat:
-        await chat.send("/model")
-        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        words = chat.words()
-        assert "No model the lines of your notes, at once and free; nothing is sent anywhere" in words
-        assert "● ollama:qwen3:4b on this machine, free, 2.6 GB about 12 s a question; answers 92%" in words
-        assert "anthropic:[b]claude remote, paid by the token; gets no text of folders marked local not graded" in words
-        await chat.pilot.press("down", "enter")
-        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        await chat.pilot.press("n")
-        await chat.until(lambda: chat.screen.query(Note))
-        said = chat.screen.query_one(Note).text
-        assert said.startswith("anthropic:[b]claude now writes answers: remote, paid by the token;")
-        assert load(tmp_path / "config.toml").models.policy == "local"
-        assert told.reachable.roles[0].names == ("anthropic:[b]claude",)
-
-
 async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
     told = connected(tmp_path)
     async with chatting(told) as chat:
@@ -60,9 +40,7 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
         await chat.send("/model ollama:gone")
         await chat.until(lambda: "ollama:gone is selected, but cannot be reached now." in chat.words())
         await chat.send("/model")
-        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        await chat.pilot.press("escape")
-        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        await chat.until(lambda: "anthropic:[b]claude" in chat.text() and "not graded: g grades it" in chat.words())
 
 
 async def test_what_models_took_is_on_the_frame() -> None:
@@ -100,13 +78,11 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
         await chat.until(lambda: "It does not accept [/] the key. Nothing was saved." in chat.words())
         assert "sk-x" not in chat.text() and not (tmp_path / "anthropic.key").exists()
         await chat.pilot.press("enter")
-        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        assert "anthropic:x remote" in chat.words()
+        await chat.until(lambda: "Shall anthropic:[b]claude write answers?" in chat.words())
         settings = load(tmp_path / "config.toml")
         assert settings.anthropic.key_file and "sk-x" not in (tmp_path / "config.toml").read_text("utf-8")
-        await chat.pilot.press("enter")
-        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        assert "May text of your folders be sent to anthropic:[b]claude?" in chat.words()
+        await chat.pilot.press("y")
+        await chat.until(lambda: "May text of your folders be sent to anthropic:[b]claude?" in chat.words())
         await chat.pilot.press("y")
         await chat.until(lambda: "now writes answers" in chat.words())
         assert "answered after 1.2 s: “Ready [/b].” Its server has 1 other model." in chat.words()
@@ -118,11 +94,9 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
         assert isinstance(chat.app.screen, ChatScreen), "it is not asked again"
 
 
-async def test_who_thinks_better_of_a_service_gets_the_list_again(tmp_path: Path) -> None:
+async def test_who_thinks_better_of_a_service_goes_back(tmp_path: Path) -> None:
     async with chatting(connected(tmp_path)) as chat:
-        await chat.send("/model")
-        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        await chat.pilot.press("end", "enter")
+        await chat.send("/connect")
         await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
         await chat.pilot.press("enter")
         await chat.until(lambda: "Address" in chat.words() and "127.0.0.1:11434" in chat.text())

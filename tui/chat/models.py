@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from daemon import wire
 from daemon.connecting import ConnectError, describe_tried, use_models
 from tui.chat.topic import Topic, background
+from tui.dialogs.dialog import ConfirmScreen
 from tui.link import EFFORTS
 from tui.widgets.plain import Plain
 
 ROLE = "answer"
 SIGN = "›"  # before the prompt
 USUAL = "normal"
+LATER = "/model shows all models; /model none gives answers without one."
 
 
 class ModelTopic(Topic):
@@ -20,39 +20,25 @@ class ModelTopic(Topic):
 
     @background()
     async def action_choose_model(self, name: str = "") -> None:
-        with self.tell_failures():
-            if not name:
-                await self._choose(await self.link.call(lambda client: client.models()))
-            else:
+        if name:
+            with self.tell_failures():
                 await self._use(name)
+        else:
+            self.shared.wants_tab = "models"
+            await self.page.run_action("app.open_page('folders')")
 
     @background()
     async def action_connect(self) -> None:
-        await self._connect()
-
-    async def _choose(self, models: wire.ModelsReply, offered: str = "") -> None:
-        from tui.dialogs.models import CONNECT, ModelsScreen
-
-        chosen = await self.page.app.push_screen_wait(ModelsScreen(models, offered))
-        if chosen == CONNECT:
-            await self._connect()
-        elif chosen is not None:
-            await self._use(chosen)
-        self.prompt.focus()
-
-    async def _connect(self) -> None:
         from tui.dialogs.models import ConnectScreen  # not before it is wanted
 
         tried = await self.page.app.push_screen_wait(ConnectScreen(self.link))
+        if tried is not None:
+            await self.say(describe_tried(tried))
+            wanted = ConfirmScreen(f"Shall {tried.name} write answers?", LATER, "Yes, it shall")
+            if await self.page.app.push_screen_wait(wanted):
+                with self.tell_failures():
+                    await self._use(tried.name)
         self.prompt.focus()
-        if tried is None:
-            return
-        await self.say(describe_tried(tried))
-        with self.tell_failures():
-            reply = await self.link.call(lambda client: client.models())
-            connected = {row.name for row in reply.models}
-            new_rows = (wire.ModelRow(name, tried.is_local) for name in tried.models if name not in connected)
-            await self._choose(replace(reply, models=(*reply.models, *new_rows)), tried.name)
 
     async def _use(self, name: str) -> None:
         from tui.dialogs.models import NONE, ask_policy
@@ -69,7 +55,7 @@ class ModelTopic(Topic):
 
 def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     """What follows from the choice."""
-    from tui.dialogs.models import NONE, describe_model
+    from tui.dialogs.models import NONE
 
     used = next((role.used for role in reply.roles if role.role == ROLE), "")
     row = next((row for row in reply.models if row.name == used), None)
@@ -78,7 +64,7 @@ def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     elif row is None:
         lines = [f"{name} is selected, but cannot be reached now."]
     else:
-        lines = [f"{used} now writes answers: {'; '.join(describe_model(row))}."]
+        lines = [f"{used} now writes answers."]
     return [*lines, *reply.warnings]
 
 

@@ -33,7 +33,7 @@ class UpkeepTopic(Topic):
             note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
 
     async def action_examine(self) -> None:
-        self.shared.wants_health = True
+        self.shared.wants_tab = "health"
         await self.page.run_action("app.open_page('folders')")
 
     @background()

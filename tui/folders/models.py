@@ -26,7 +26,7 @@ class ModelList(TabList):
 
     TITLE = "Models"
     EMPTY = "No language model is connected (optional).\n\nA model writes out answers and finds more facts.\n\
-On this machine: install Ollama, and pull one."
+/connect in the chat connects Ollama, a server or Anthropic."
     PLACE: ClassVar[Where] = "models"
     BINDINGS = bindings_of(PLACE)
 

@@ -56,9 +56,9 @@ class FoldersScreen(Page):
         return self.tab.key is not None
 
     def on_screen_resume(self) -> None:
-        if self.shared.wants_health:
-            self.shared.wants_health = False
-            self.query_one(Choices).choose("health")
+        if self.shared.wants_tab:
+            self.query_one(Choices).choose(self.shared.wants_tab)
+            self.shared.wants_tab = ""
         self._open_tab()
 
     def status_changed(self, message: StatusChanged) -> None:
