@@ -240,7 +240,7 @@ class ComposeNote(Note, stage="compose"):
     not_proved: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls else ""
+        return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls and self.model else ""
 
 
 @dataclass(frozen=True, slots=True)

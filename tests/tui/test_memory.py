@@ -238,8 +238,8 @@ async def test_the_mouse_does_it_all() -> None:
             y = next(y for y, line in enumerate(screen) if text in line)
             return screen[y].index(text) + 1, y
 
-        await chat.until(lambda: title(page) == "Ozzie Penhale" and "○ Compressor" in chat.text())
-        await chat.pilot.click(offset=place("Compressor  "))  # in the list, not in the drawing
+        await chat.until(lambda: title(page) == "Ozzie Penhale" and "Compressor  " in chat.text())
+        await chat.pilot.click(offset=place("Compressor  "))
         await chat.until(lambda: title(page) == "Compressor")
         await chat.until(lambda: "Notes 2" in chat.text())
         await chat.pilot.click(offset=place("Notes 2"))
