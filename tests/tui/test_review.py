@@ -236,7 +236,7 @@ async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
         await chat.pilot.press("f5")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.send("/undo")
-        await chat.until(lambda: "Taken back: 1 decision on the page Review." in chat.words())
+        await chat.until(lambda: "Taken back: a decision on the page Review." in chat.words())
         assert chat.client.settled[-1][1] == "open" and not page._decisions
         await chat.send("/undo")
         await chat.until(lambda: "Your phone is removed." in chat.words())
