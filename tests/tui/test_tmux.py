@@ -98,7 +98,7 @@ def test_a_note_is_edited_under_a_session_reviewed_and_taken_back(terminal: Tmux
     terminal.press("o")
     terminal.until("nothing to review", "u undoes it")
     terminal.press("u")
-    terminal.until("Taken back: 1 decision.", "Waiting 1")
+    terminal.until("Taken back.", "Waiting 1")
     terminal.press("a")
     terminal.until("nothing to review")
     terminal.press("F5")
