@@ -23,8 +23,19 @@ from memory.services import read_by, write_by
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
-from memory.store import backup as backups
-from memory.store import edge_memory, fact_vectors, jobs, queries, relations, schema, seals, sources, text, vectors
+from memory.store import (
+    edge_memory,
+    fact_vectors,
+    files,
+    jobs,
+    queries,
+    relations,
+    schema,
+    seals,
+    sources,
+    text,
+    vectors,
+)
 from memory.store.connect import Connection
 from memory.store.rows import set_meta
 from memory.store.training import Model
@@ -314,7 +325,7 @@ class Maintenance:
     def repair_rows(self, folder: Path) -> int:
         """Takes rows that the disk has changed or lost from the backups in `folder` and elsewhere, the newest first,
         and rebuilds the full text; returns the number of rows, or groups of rows, repaired."""
-        copies = self._store.read(backups.known_copies, self._store.path, folder)
+        copies = self._store.read(files.known_copies, self._store.path, folder)
         repaired = 0
         for copy in sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True):
             with suppress(StoreError), self._state.write_lock, self._store.quiet() as conn:
@@ -331,12 +342,12 @@ class Maintenance:
 
     first_read = read_by(sources.find_beginning)
     last_run = read_by(jobs.last_run)
-    note_copy = write_by(backups.note_copy)
+    note_copy = write_by(files.note_copy)
 
     def discard_unfinished(self, folder: Path) -> int:
         """Removes partial copies of killed processes from the backup `folder`, from the memory's folder and from other
         targets: each is the whole memory. No copy may be in progress."""
-        return self._store.read(backups.discard_unfinished, self._store.path, folder)
+        return self._store.read(files.discard_unfinished, self._store.path, folder)
 
     def diagnose(self, limit: int = diagnosis.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions, and remedies for failures."""
@@ -348,7 +359,7 @@ class Maintenance:
 
     def known_copies(self, folder: Path) -> list[Path]:
         """All copies of this memory, in `folder` or elsewhere."""
-        return self._store.read(backups.known_copies, self._store.path, folder)
+        return self._store.read(files.known_copies, self._store.path, folder)
 
     def copies_with(
         self,
@@ -361,6 +372,6 @@ class Maintenance:
         """The copies of this memory, in `folder` or elsewhere, that contain one of these sources (by uri), or that
         object, fact or episode; and unreadable copies, which may. Call it before forgetting."""
         with self._store.reading() as conn:
-            rows = backups.find_rows(conn, sources, object and norm(object), fact, episode)
-            copies = backups.known_copies(conn, self._store.path, folder)
-        return backups.copies_with(copies, *rows)
+            rows = files.find_rows(conn, sources, object and norm(object), fact, episode)
+            copies = files.known_copies(conn, self._store.path, folder)
+        return files.copies_with(copies, *rows)

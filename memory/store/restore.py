@@ -16,10 +16,9 @@ from msgspec.json import Decoder, decode
 
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
 from memory.store import check, graph, seals, text
-from memory.store.backup import sync
 from memory.store.connect import Connection, connect, create_private, driver, driver_errors
 from memory.store.export import FORMAT, KINDS, Column, Header, Kind, list_columns
-from memory.store.ownership import NOTE
+from memory.store.files import NOTE, sync
 from memory.store.store import Store
 
 LOGS = ("-wal", "-shm", NOTE)  # suffixes of files next to an open memory, or after a crash

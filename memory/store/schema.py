@@ -24,9 +24,8 @@ from pathlib import Path
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
 from memory.store import seals
-from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
-from memory.store.ownership import APPLICATION_ID
+from memory.store.files import APPLICATION_ID, verified_copy
 
 TABLES = Path(__file__).with_name("schema.sql")
 BASE = 100  # of `PRAGMA user_version`; lower numbers and other records are of the time before the first release

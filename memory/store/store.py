@@ -21,8 +21,7 @@ from memory.errors import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from memory.store import ownership, schema, seals
-from memory.store.backup import check_room, verified_copy
+from memory.store import files, schema, seals
 from memory.store.connect import (
     INCREMENTAL,
     Connection,
@@ -32,6 +31,7 @@ from memory.store.connect import (
     driver_errors,
     translate_error,
 )
+from memory.store.files import check_room, verified_copy
 from memory.store.rows import get_meta, set_meta
 
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ class Store:
         self.path = path
         self.is_read_only = is_read_only
         self._writer = writer
-        self._file = ownership.FileWatch(path)
+        self._file = files.FileWatch(path)
         self._moved = False
         self._overwritten = False
         self._saved_log: Path | None = None  # of an overwritten file
@@ -86,7 +86,7 @@ class Store:
             file = Path(folder.name) / "memory.db"
         try:
             create_private(file)
-            with ownership.take_turn(file):
+            with files.take_turn(file):
                 writer = _open_newest(file)
                 writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         except BaseException as error:
@@ -104,7 +104,7 @@ class Store:
         driver()
         if not path.is_file():
             raise StoreError(f"There is no memory {path}.")
-        if ownership.has_foreign_log(path):
+        if files.has_foreign_log(path):
             raise StoreError(f"Beside {path} lies the log of another file. Have it set aside: pal daemon start")
         if schema.version_of(path, schema.STEPS) < len(schema.STEPS):
             raise StoreError(f"{path} is of an older Palimpsest. It is brought up to date when it can be written.")
@@ -251,7 +251,7 @@ class Store:
             return to
 
     def _save_log(self) -> Path:
-        self._saved_log = self._saved_log or ownership.save_log(self.path)
+        self._saved_log = self._saved_log or files.save_log(self.path)
         if self._saved_log is None:
             raise StoreFullError(f"There is no space next to {self.path} for its log. Free some space and retry.")
         return self._saved_log
@@ -324,7 +324,7 @@ class Store:
                 if not self.is_read_only:
                     blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     if not blocked:
-                        ownership.forget_owner(self.path)
+                        files.forget_owner(self.path)
             except driver().Error as error:
                 raise translate_error(error, self.path) from error
             finally:
@@ -364,12 +364,12 @@ class Store:
                 return
         conn.close()
         if self._closed and not self.path.with_name(self.path.name + "-wal").exists():  # it was the last one
-            ownership.forget_owner(self.path)
+            files.forget_owner(self.path)
 
 
 def _open_newest(file: Path) -> Connection:
     """The writing connection to a file of the newest version."""
-    ownership.set_foreign_log_aside(file)
+    files.set_foreign_log_aside(file)
     version = schema.version_of(file, schema.STEPS)
     with driver_errors(file):
         writer = connect(file)
@@ -380,7 +380,7 @@ def _open_newest(file: Path) -> Connection:
             writer.execute("PRAGMA journal_mode = WAL")
             schema.upgrade(writer, file, version, schema.STEPS)
             seals.watch(writer)
-            ownership.note_owner(writer, file)  # which opens the log, too
+            files.note_owner(writer, file)  # which opens the log, too
         except BaseException:
             writer.close()
             raise

@@ -15,7 +15,7 @@ from memory.errors import NotFoundError
 from memory.facts.extraction import ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.nouns import Answer, Citation, Decision, Document, Receipt
 from memory.settings import FactSettings, MemorySettings
-from memory.store import backup, jobs
+from memory.store import files, jobs
 from tests.memory.store.building import HashEmbedder
 
 SECRET = "Marta lives in Qqqzwickl and is called Vvvnick by Jjjdrake."
@@ -220,27 +220,27 @@ def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> 
     elsewhere.mkdir()
     memory.backup(elsewhere / "mine.db")
     with memory.store.writing() as conn:
-        backup.note_copy(conn, elsewhere / "mine.db")
-        backup.note_copy(conn, elsewhere / "mine.db")
-        backup.note_copy(conn, elsewhere / "deleted.db")
+        files.note_copy(conn, elsewhere / "mine.db")
+        files.note_copy(conn, elsewhere / "mine.db")
+        files.note_copy(conn, elsewhere / "deleted.db")
     (backups / "broken.db").write_bytes(b"no memory at all" * 1000)
     (tmp_path / "memory.db.before-v2.bak").write_bytes((backups / "before.db").read_bytes())
     with memory.store.reading() as conn:
-        known = backup.known_copies(conn, memory.store.path, backups)
-        uris = backup.find_rows(conn, ["2025-01-01.md"])
+        known = files.known_copies(conn, memory.store.path, backups)
+        uris = files.find_rows(conn, ["2025-01-01.md"])
     assert [path.name for path in known] == ["after.db", "before.db", "broken.db", "mine.db", "memory.db.before-v2.bak"]
     fact = next(one.id for one in memory.facts("Marta") if one.kind == "relation")
     thesis = next(one.id for one in memory.facts("Marta") if one.kind == "thesis")
     memory.ingest.move("2025-01-01.md", "renamed.md")
     with memory.store.reading() as conn:
-        renamed = backup.find_rows(conn, ["renamed.md"])
-        ids = [backup.find_rows(conn, episode=id), *(backup.find_rows(conn, fact=one) for one in (fact, thesis))]
-        every = (uris, renamed, backup.find_rows(conn, object="qqqzwickl"), *ids)
-        nobody = backup.find_rows(conn, object="nobody")
+        renamed = files.find_rows(conn, ["renamed.md"])
+        ids = [files.find_rows(conn, episode=id), *(files.find_rows(conn, fact=one) for one in (fact, thesis))]
+        every = (uris, renamed, files.find_rows(conn, object="qqqzwickl"), *ids)
+        nobody = files.find_rows(conn, object="nobody")
     for wanted in every:
-        names = [path.name for path in backup.copies_with(known, *wanted)]
+        names = [path.name for path in files.copies_with(known, *wanted)]
         assert names == ["after.db", "broken.db", "mine.db"], wanted
-    assert [path.name for path in backup.copies_with(known, *nobody)] == ["broken.db"]
+    assert [path.name for path in files.copies_with(known, *nobody)] == ["broken.db"]
 
 
 @pytest.mark.parametrize("question", ["Where does Marta live?", "What about Qqqzwickl?"])

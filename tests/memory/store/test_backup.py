@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory.errors import InvalidInputError, StoreError, StoreFullError
-from memory.store import backup, check, text
+from memory.store import check, files, text
 from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder, nearest, remember
 
@@ -63,7 +63,7 @@ def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> Non
 def test_others_write_while_a_backup_is_made(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One writes between the snapshot and the copy, so it is copied again; one while the copy is compared."""
     store.write(remember, "note 1", "Ana wrote a letter.")
-    begin, compare = backup.create_private, backup._compare
+    begin, compare = files.create_private, files._compare
     waiting = ["note 2", "note 3"]
 
     def write() -> None:
@@ -81,8 +81,8 @@ def test_others_write_while_a_backup_is_made(store: Store, tmp_path: Path, monke
         write()
         compare(*args)
 
-    monkeypatch.setattr(backup, "create_private", write_and_begin)
-    monkeypatch.setattr(backup, "_compare", write_and_compare)
+    monkeypatch.setattr(files, "create_private", write_and_begin)
+    monkeypatch.setattr(files, "_compare", write_and_compare)
     store.backup(tmp_path / "copy.db")
     assert count_sources(store) == 3
     with Store.open(tmp_path / "copy.db") as copy:
@@ -96,11 +96,11 @@ def count_sources(store: Store) -> int:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from memory.store import backup
+from memory.store import files
 from memory.store.store import Store
 
 store, to = Store.open(sys.argv[1]), Path(sys.argv[2])
-store.write(backup.note_copy, to)
+store.write(files.note_copy, to)
 
 def die_when_written():
     if any(part.stat().st_size for part in to.parent.glob(f".{to.name}.*.part")):
@@ -108,7 +108,7 @@ def die_when_written():
 
 with store.quiet() as conn:
     conn.set_progress_handler(die_when_written, 100)
-    backup.verified_copy(conn, store.path, to)
+    files.verified_copy(conn, store.path, to)
 """
 
 
@@ -125,11 +125,11 @@ def test_what_a_killed_backup_leaves_is_named_and_swept(store: Store, tmp_path: 
         [part] = to.parent.glob(f".{to.name}.*.part")
         assert b"vaultword" in part.read_bytes()
     with store.reading() as conn:
-        query = backup.find_rows(conn, ["note 1"])
-        copies = backup.known_copies(conn, store.path, backups)
-        assert len(copies) == 3 and backup.copies_with(copies, *query) == copies, "an unfinished copy may hold it"
-        assert backup.discard_unfinished(conn, store.path, backups) == 3
-        assert backup.known_copies(conn, store.path, backups) == []
+        query = files.find_rows(conn, ["note 1"])
+        copies = files.known_copies(conn, store.path, backups)
+        assert len(copies) == 3 and files.copies_with(copies, *query) == copies, "an unfinished copy may hold it"
+        assert files.discard_unfinished(conn, store.path, backups) == 3
+        assert files.known_copies(conn, store.path, backups) == []
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and not file.name.startswith("memory.db")]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.errors import InvalidInputError, StoreDamagedError, StoreError
 from memory.protocols import Embedder
-from memory.store.backup import known_copies
+from memory.store.files import known_copies
 from memory.store.restore import CHECKSUM, LOGS
 from memory.store.store import Store
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.store import check, ownership, schema
+from memory.store import check, files, schema
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember, use_steps
@@ -64,7 +64,7 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
 
 def test_a_file_from_before_files_had_names_is_migrated(older: Path) -> None:
     conn = connect(older)
-    conn.execute("DELETE FROM meta WHERE key = ?", (ownership.NAME,))
+    conn.execute("DELETE FROM meta WHERE key = ?", (files.NAME,))
     conn.close()
     with Store.open(older) as store:
         assert check.check(store).problems == ()
