@@ -87,7 +87,7 @@ READERS = (
         "bibtex", (".bib",), "References in BibTeX, with notes",
         stream=references.stream_bibtex, max_bytes=5 * MIB, library="bibtexparser",
     ),
-    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=2),
+    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=3),
     Reader(
         "chat", (".json", ".zip"),
         "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",

@@ -78,7 +78,7 @@ def test_an_embed_is_a_link_to_its_note() -> None:
 def test_a_canvas_has_groups_cards_and_arrows(read: Read) -> None:
     (plan,) = found = read("plan.canvas", PLAN)
     assert plan.text == (
-        "## Kitchen\n\n### Budget\nNo more than 4,200 euros.\n\n[[Roof#Costs]]\n\nhttps://slates.example\n\n"
+        "Kitchen\n\n# Budget\nNo more than 4,200 euros.\n\n[[Roof#Costs]]\n\nhttps://slates.example\n\n"
         "## Arrows\n\n- Budget → pays for → [[Roof#Costs]]"
     )
     assert find_place(found, "4,200") == "plan.canvas:4"

@@ -1,10 +1,9 @@
-"""Canvases of Obsidian: JSON with cards of text, notes and pages on a plane, groups around them and arrows between
-them. A citation names the line on which the card or arrow begins."""
+"""Canvases of Obsidian: JSON with cards of text, notes, pages and names of groups, and arrows between them. A citation
+names the line on which the card or arrow begins."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,7 +16,6 @@ from plugins.readers.common.tree import parse_json
 from plugins.readers.markup.markdown import open_callouts
 
 MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
-_HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # in a card, below the heading of its group
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -30,17 +28,13 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise Unreadable("not a canvas of Obsidian")
     cards = [node for node in _list_items(canvas, "nodes") if isinstance(node.get("id"), str)]
     places = _find_places(text)
-    groups = [node for node in cards if node.get("type") == "group" and node.get("label")]
     names = {node["id"]: _name_card(node) for node in cards}
     out = LaidOut()
-    shown, line = "", 1
+    line = 1
     for card in cards:
         line = max(line, places.get(card["id"], line))
-        if (group := _find_group(card, groups)) and group != shown:
-            out.add(group, line, level=2)
-            shown = group
         if words := _read_card(card):
-            out.add(_HEADING.sub(r"##\1 ", words), line)
+            out.add(words, line)
     arrows = [*_write_arrows(_list_items(canvas, "edges"), names)]
     if arrows:
         out.add("Arrows", max(line, places.get(arrows[0][0], line)), level=2)
@@ -67,8 +61,10 @@ def _find_places(text: str) -> dict[str, int]:
 
 
 def _read_card(card: Mapping[str, Any]) -> str:
-    """The text of a card, or a link to its note or page."""
+    """The text of a card, the name of a group, or a link to a note or page."""
     kind = card.get("type")
+    if kind == "group":
+        return _get_string(card, "label")
     if kind == "text":
         return open_callouts(_get_string(card, "text"))
     if kind == "file" and (file := _get_string(card, "file")):
@@ -84,8 +80,6 @@ def _name_note(file: str) -> str:
 
 def _name_card(card: Mapping[str, Any]) -> str:
     """The name of a card in an arrow."""
-    if card.get("type") == "group":
-        return _get_string(card, "label")
     first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
     bare = first.strip().lstrip("#").strip().replace("**", "").strip("*")
     return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
@@ -98,24 +92,6 @@ def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) 
         if start and end:
             label = _get_string(edge, "label")
             yield _get_string(edge, "id"), f"- {start} → {label} → {end}" if label else f"- {start} → {end}"
-
-
-def _find_group(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
-    """The label of the smallest group around a card."""
-    around = [group for group in groups if group is not card and _encloses(group, card)]
-    return _get_string(min(around, key=lambda group: _get_number(group, "width"), default={}), "label")
-
-
-def _encloses(group: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
-    return all(
-        _get_number(group, side) <= _get_number(card, side) < _get_number(group, side) + _get_number(group, size)
-        for side, size in (("x", "width"), ("y", "height"))
-    )
-
-
-def _get_number(card: Mapping[str, Any], key: str) -> float:
-    value = card.get(key)
-    return value if isinstance(value, int | float) else 0
 
 
 def _get_string(card: Mapping[str, Any], key: str) -> str:
