@@ -31,6 +31,7 @@ WORTH_SHARE = 0.1  # of the file; less is reused soon
 MAX_PREPARED = 512  # cached statements per connection; the driver's default of 128 is too small for one passage
 
 PRAGMAS = (
+    "busy_timeout = 5000",
     "synchronous = FULL",
     "foreign_keys = ON",
     "recursive_triggers = ON",  # a row that another one replaces is deleted also for triggers
@@ -62,7 +63,7 @@ def driver() -> Any:
     )
 
 
-def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Connection:
+def connect(path: Path, *, read_only: bool = False) -> Connection:
     """A connection for one thread at a time. `read_only` never changes a byte of the file."""
     uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
     if read_only and not path.with_name(path.name + "-wal").exists():
@@ -71,7 +72,6 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
         uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=MAX_PREPARED
     )
     try:
-        conn.execute(f"PRAGMA busy_timeout = {int(wait_ms)}")
         for pragma in PRAGMAS:
             conn.execute(f"PRAGMA {pragma}")
         conn.enable_load_extension(True)

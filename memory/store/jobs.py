@@ -20,7 +20,6 @@ from memory.store.rows import LISTED, get_meta, read_value, set_meta, to_json
 JobState = Literal["queued", "leased", "done", "dead"]
 
 FIRST_PAUSE = 30_000
-LONGEST_PAUSE = 3_600_000
 ATTEMPTS = 5
 
 
@@ -96,14 +95,14 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
     ).rowcount
 
 
-def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> JobState:
-    """Records a failed attempt: queued again, with doubled pauses, or dead after `attempts`. Returns "done" if the job
+def fail(conn: Connection, id: int, error: str, now: int) -> JobState:
+    """Records a failed attempt: queued again, with doubled pauses, or dead after ATTEMPTS. Returns "done" if the job
     is gone because its subject was forgotten."""
     tried = read_value(conn, "SELECT attempts FROM job WHERE id = ?", id)
     if tried is None:
         return "done"
-    state: JobState = "dead" if tried >= attempts else "queued"
-    pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
+    state: JobState = "dead" if tried >= ATTEMPTS else "queued"
+    pause = FIRST_PAUSE * 2 ** max(tried - 1, 0)
     spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # spread jobs that failed together
     conn.execute(
         "UPDATE job SET state = ?, last_error = ?, not_before = ? WHERE id = ?",

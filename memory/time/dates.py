@@ -188,9 +188,9 @@ def parse_date(text: str) -> datetime | None:
     return parse_week_or_month(value)
 
 
-def full_dates(text: str, compact: bool = False, start: int = 0) -> Iterator[tuple[CalendarDate, datetime]]:
+def full_dates(text: str, compact: bool = False) -> Iterator[tuple[CalendarDate, datetime]]:
     """The full dates in `text`, each with its moment, including a time of day after it."""
-    for day in find_dates(text, short_years=True, compact=compact, start=start):
+    for day in find_dates(text, short_years=True, compact=compact):
         if day.day and (moment := moment_of(text, day)) is not None:
             yield day._replace(end=moment[1]), moment[0]
 

@@ -64,7 +64,6 @@ def use_styles(screen: Screen[ScreenResultType]) -> None:
 HINT = "Enter saves · Esc cancels"
 MAX_LENGTH = 200  # characters
 MAX_NAME = 120  # of a session
-MAX_PATH = 1000
 
 
 class AskScreen(Dialog[str | None]):

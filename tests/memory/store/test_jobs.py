@@ -75,13 +75,6 @@ def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection
     assert [(job.id, job.last_error) for job in jobs.list_jobs(conn, "dead")] == [(id, "failure 4")]
 
 
-def test_a_pause_is_never_longer_than_an_hour_and_a_quarter(conn: Connection) -> None:
-    id = jobs.enqueue(conn, "read", "a", {}, 0)
-    conn.execute("UPDATE job SET attempts = 60")
-    assert jobs.fail(conn, id, "no", 0, attempts=100) == "queued"
-    assert jobs.list_jobs(conn, "queued")[0].not_before <= 1.25 * 3_600_000
-
-
 def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
     old, kept = (jobs.enqueue(conn, "read", str(n), {}, n) for n in (10, 20))
     waiting = jobs.enqueue(conn, "read", "waiting", {}, 5)
