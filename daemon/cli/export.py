@@ -49,7 +49,9 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
     """
     if markdown and secrets:
         raise click.UsageError("Pages have no secrets: leave out --secrets or --markdown.")
-    if str(to) == STDOUT and not markdown:
+    if str(to) == STDOUT:
+        if markdown:
+            raise click.BadParameter("Pages are a folder of files. Name one.", param_hint="FOLDER")
         _write_out(_lines(session, secrets=secrets, hidden=sys.stdout.isatty()))
         return
     to = _check_place(session, to.expanduser(), markdown, force)

@@ -88,6 +88,7 @@ def test_secrets_are_masked_unless_they_are_asked_for(shell: Shell) -> None:
         ((), "Missing argument"),
         (("all.xyz",), "Its name must end in .jsonl or .jsonl.gz; for pages, add --markdown."),
         (("all", "--markdown", "--secrets"), "Pages have no secrets"),
+        (("-", "--markdown"), "Pages are a folder of files."),
         (("there.jsonl", "--markdown"), "It is a file; pages are written into a folder."),
         (("gone/all.jsonl",), "There is no folder"),
         (("folder.jsonl",), "It is a folder."),
