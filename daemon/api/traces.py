@@ -26,6 +26,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 REBUILT = ("memory", "rows", "text", "vectors")
+MOST_SESSIONS = 1000
 
 
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
@@ -104,9 +105,6 @@ def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...
 def _index(memory: Memory) -> int:
     memory.maintenance.rebuild_text()
     return memory.stats().episodes
-
-
-MOST_SESSIONS = 1000
 
 
 def conversations(memory: Memory) -> Sequence[wire.Conversation]:

@@ -27,6 +27,7 @@ from daemon.cli.show import describe_folder, print_copies
 from daemon.terminal import count, display_safe
 
 STDIN = "-"
+GONE_SHOWN = 20
 
 
 @click.command()
@@ -173,9 +174,6 @@ def forget(
         if episode is not None and gone.episodes:
             output.print_text("If its file changes it is read again. To keep it out: forget the --source, or edit it.")
         print_copies(gone)
-
-
-GONE_SHOWN = 20
 
 
 @click.group(cls=ListGroup)

@@ -21,6 +21,7 @@ MAX_TAGS = 5  # that are named in place of one that nothing has
 MAX_NEAREST = 3  # passages that are shown where none has a word of the question
 MAX_UNKNOWN_WORDS = 5  # that are named; a text that was pasted has hundreds
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
+NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
 
 
 @click.command()
@@ -200,9 +201,6 @@ def context(
         output.print_text(reply.text)
     if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
-
-
-NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
 
 
 @click.group(invoke_without_command=True)

@@ -29,6 +29,14 @@ from daemon.client.client import Client
 from daemon.introduction import FAMILY, QUESTIONS, decline, install, list_offers, read_answer
 from daemon.terminal import count, display_safe, size
 
+LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
+LEAST_ROOM = 20  # columns after a question, to type in
+FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
+NOT_ASKED = (
+    "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
+    " the readers of PDF and Office files. To be asked: pal init, on a terminal."
+)
+
 
 @click.group(invoke_without_command=True)
 @click.pass_context
@@ -149,15 +157,6 @@ def completion(ctx: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # the choice above is click's own list
     click.echo(kind(root.command, {}, name, f"_{name}_COMPLETE".replace("-", "_").upper()).source())
-
-
-LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
-LEAST_ROOM = 20  # columns after a question, to type in
-FILES_PER_SECOND = 185  # 1,000 notes of 1.4 kB took 5.4 s on two cores
-NOT_ASKED = (
-    "Not asked here: who you are (pal me set name 'YOUR NAME'), more folders (pal watch add FOLDER), better search and"
-    " the readers of PDF and Office files. To be asked: pal init, on a terminal."
-)
 
 
 @dataclass

@@ -24,6 +24,8 @@ WITHOUT = (
     "No language model can be reached. Everything works without one.\n"
     "A model writes whole answers, and finds facts that the rules do not."
 )
+GRADES = ("Reads", "Decides", "Answers", "Refuses", "Tools")
+HEAD = ("Model", "Runs", "Context", *GRADES, "Tokens/s", "Tokens today", "Size")
 
 
 @click.group(invoke_without_command=True)
@@ -159,10 +161,6 @@ def _print(reply: wire.ModelsReply) -> None:
     _say(reply.problems)
     if not reply.models:
         _say(reply.hints)
-
-
-GRADES = ("Reads", "Decides", "Answers", "Refuses", "Tools")
-HEAD = ("Model", "Runs", "Context", *GRADES, "Tokens/s", "Tokens today", "Size")
 
 
 def _row(row: wire.ModelRow) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ from daemon.paths import name_received
 from daemon.terminal import count, display_safe, size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+SETTING = "models.policy"
+MANY = 5_000  # files
 
 
 class ListGroup(click.Group):
@@ -265,10 +267,6 @@ def known_key(key: str, rows: dict[str, Any]) -> str:
     close = difflib.get_close_matches(key, rows, 1) or [name for name in rows if name.endswith(f".{key}")]
     hint = f" Did you mean {close[0]}?" if close else " `pal config show` lists them."
     raise click.BadParameter(display_safe(f"{key} is not a setting.{hint}", line=True), param_hint="KEY")
-
-
-SETTING = "models.policy"
-MANY = 5_000  # files
 
 
 def policy_option(command: Command) -> Command:

@@ -36,6 +36,7 @@ MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is give
 
 T = TypeVar("T")
 Pair = tuple[Fact, Fact]
+BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 
 
 class WaitError(Exception):
@@ -240,9 +241,6 @@ def _make_job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
     """A job for these episodes, or pairs of facts."""
     key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
     return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
-
-
-BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 
 
 def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:

@@ -40,6 +40,7 @@ NIGHT = "night"
 LONG = timedelta(days=14)  # between two nights
 DRAFT_MS = 3_600_000  # earlier text of a note that was in it for a shorter time is erased
 PAUSE_SECONDS = 0.2  # between two checks for running questions
+WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 
 
 class NightlyJob:
@@ -174,8 +175,6 @@ def _count_report(report: ConsolidationReport) -> dict[str, Any]:
     """The report in numbers: names of things are in no log, and in no note that forgetting does not reach."""
     return asdict(report) | {"suspects": len(report.suspects)}
 
-
-WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 
 Tell = Callable[[wire.Event], None]
 

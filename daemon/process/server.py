@@ -30,6 +30,7 @@ HEAD_BYTES = 16 << 10  # of a request
 AT_ONE_GO = 16  # connections that are let in before any of them is looked at
 QUEUE = 1024  # further connections are asked to retry
 WAITING = 16  # connections in addition to the served ones: new ones, and those without a complete request
+BEAT_SECONDS = 1.0
 
 
 class Server(uvicorn.Server):
@@ -138,8 +139,6 @@ def _listen_tcp(paths: Paths) -> Address:
 
 
 log = logging.getLogger(__name__)
-
-BEAT_SECONDS = 1.0
 
 
 async def watch_loop(stacks: Path) -> None:

@@ -17,6 +17,10 @@ from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Vectors
 
 MAX_CHARS = 20_000  # of a text that a model gets to see; it reads 256 to 8,192 tokens of them
+MOST_THREADS = 8  # a small model gains little from more
+ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
+USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+_END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
 
 def clean_text(text: str) -> str:
@@ -67,11 +71,6 @@ class ModelEmbedder(ABC):
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         """Vectors of any length of texts that contain words, each with the prefix before it: (n,) -> (n, dimension)."""
 
-
-MOST_THREADS = 8  # a small model gains little from more
-ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
-USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-_END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
 # Models that were trained with prefixes, which their files do not state: (query, document).
 PREFIXES: tuple[tuple[str, str, str], ...] = (

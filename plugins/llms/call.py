@@ -42,6 +42,13 @@ T = TypeVar("T")
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
+OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+LISTENS = "0A"  # state of a socket
+REACHED = ("00000000", "0100007F", "0" * 32, f"{'0' * 24}01000000")  # local addresses that a client here may reach
+FIRST_PERSON, NOBODY = 1000, 65534  # user ids: below are services that root has installed
+OTHERS = "belongs to another user of this machine"
+
 
 class Call:
     """A context manager around one call. `text` and `reply` are what the model has said in this attempt, `spent` what
@@ -234,9 +241,6 @@ def _shut(sock: socket.socket) -> None:
         socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of the socket itself, also where TLS is spoken over it
 
 
-OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
-
-
 def find_json(text: str, thought: str) -> str:
     """The text in which the JSON of a reply is: servers take it for a thought, or a thought for it."""
     if not text.strip() and thought.lstrip().startswith("{"):
@@ -273,13 +277,6 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
                 return
             buffer = more.lstrip()
     yield from filter(None, itertools.chain([buffer], pieces))
-
-
-TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-LISTENS = "0A"  # state of a socket
-REACHED = ("00000000", "0100007F", "0" * 32, f"{'0' * 24}01000000")  # local addresses that a client here may reach
-FIRST_PERSON, NOBODY = 1000, 65534  # user ids: below are services that root has installed
-OTHERS = "belongs to another user of this machine"
 
 
 def refuse_other_user(url: str) -> None:
