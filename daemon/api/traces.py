@@ -126,11 +126,6 @@ def rename_conversation(services: Services, id: int, title: str) -> wire.Convers
     return conversation(services.memory, id).conversation
 
 
-def fork_conversation(services: Services, id: int, messages: int, title: str) -> wire.Conversation:
-    new = services.writer.write(partial(services.memory.conversations.fork, id, max(0, messages), title))
-    return conversation(services.memory, new).conversation
-
-
 def search_conversations(memory: Memory, words: str, limit: int) -> Sequence[wire.ConversationMatch]:
     memory.state.pending.try_write()
     return memory.conversations.search(words, max(0, min(limit, MOST_SESSIONS)))

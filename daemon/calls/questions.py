@@ -144,11 +144,6 @@ class QuestionCalls(Calls):
     def rename_conversation(self, id: int, title: str = "") -> wire.Conversation:
         """Rename a chat session."""
 
-    @call("POST", "/conversations/{id}/fork")
-    def fork_conversation(self, id: int, messages: int, title: str = "") -> wire.Conversation:
-        """Begin a chat session with the first `messages` of this one; without a `title` it gets the title of this
-        one."""
-
     @call("GET", "/messages", field="matches")
     def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
         """Find the chat sessions with all the words in one message or in their title, last used first."""

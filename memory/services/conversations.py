@@ -41,10 +41,6 @@ class Conversations:
             _, messages = conversations.get(conn, id)
             return traces.sum_up(conn, [message.trace_id for message in messages if message.trace_id is not None])
 
-    def fork(self, id: int, messages: int, title: str = "") -> int:
-        """A new one with the first `messages` of this one; its id."""
-        return self._store.write(conversations.fork, id, messages, self._state.mask(title), now_ms())
-
     def create(self, title: str) -> int:
         """A new, empty one; its id."""
         return self._store.write(conversations.create, self._state.mask(title), now_ms())

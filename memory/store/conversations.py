@@ -97,19 +97,6 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
     )  # fmt: skip
 
 
-def fork(conn: Connection, id: int, messages: int, title: str, now: int) -> int:
-    """A new conversation with copies of the first messages of this one; its id. NotFoundError."""
-    check(conn, id)
-    new = create(conn, title or read_value(conn, "SELECT title FROM conversation WHERE id = ?", id), now)
-    conn.execute(
-        "INSERT INTO message(conversation_id, role, text, state, t, trace_id, no_answer, citations)"
-        " SELECT ?, role, text, state, t, trace_id, no_answer, citations FROM message WHERE conversation_id = ?"
-        " ORDER BY id LIMIT ?",
-        (new, id, messages),
-    )
-    return new
-
-
 def search(conn: Connection, words: str, limit: int) -> list[ConversationMatch]:
     """Conversations with all words in one message or in their title, regardless of case and accents; last used first.
     Searches the newest MAX_SEARCHED messages."""

@@ -53,26 +53,6 @@ def test_renamed_and_deleted(store: Store) -> None:
         assert conn.execute("SELECT count(*) FROM message").fetchone() == (0,)
 
 
-def test_a_fork_has_the_first_messages_and_the_other_stays(store: Store) -> None:
-    citation = Citation(1, 5, "n.md", "T", "met", 3)
-    with store.writing() as conn:
-        id = conversations.create(conn, "Tides", 1)
-        trace = traces.store(conn, Trace("When?"), None, 2)
-        for n, text in enumerate(["When?", "At four. [1]", "And tomorrow?", "At five."]):
-            role = "memory" if n % 2 else "user"
-            conversations.append(conn, id, role, text, 2 + n, citations=[citation] if n == 1 else (), trace_id=trace)
-        new = conversations.fork(conn, id, 2, "", 90)
-        forked, messages = conversations.get(conn, new)
-        assert (forked.title, forked.messages, forked.updated) == ("Tides", 2, from_ms(90))
-        assert [(one.text, one.at, one.trace_id) for one in messages] == [
-            ("When?", from_ms(2), trace),
-            ("At four. [1]", from_ms(3), trace),
-        ]
-        assert messages[1].citations == (citation,)
-        assert conversations.get(conn, id)[0].messages == 4
-        assert conversations.get(conn, conversations.fork(conn, id, 99, "All", 91))[0].messages == 4
-
-
 def test_all_the_words_are_looked_for_in_messages_and_titles(store: Store) -> None:
     with store.writing() as conn:
         oslo, tea, none = (conversations.create(conn, title, n) for n, title in enumerate(["Oslo trip", "Tea", "x"]))
@@ -104,7 +84,6 @@ def test_what_is_not_there_is_told(store: Store) -> None:
             lambda: conversations.append(conn, 9, "user", "Hello", 1),
             lambda: conversations.rename(conn, 9, "x"),
             lambda: conversations.delete(conn, 9),
-            lambda: conversations.fork(conn, 9, 1, "", 1),
         ):
             with pytest.raises(NotFoundError, match="9"):
                 use()
