@@ -183,7 +183,7 @@ def _find_marked(text: str) -> Iterator[Mention]:
         words = surface.split()
         if 1 <= len(words) <= 10 and (surface[:1].isupper() or surface[:1].isdigit()) and norm(surface):
             place = match.start() + match[0].index(surface)
-            named = is_name(surface) and (len(words) > 1 or _is_name(text, surface, place))
+            named = is_name(surface) and (len(words) > 1 or _is_name(text, surface, place, ENGLISH))
             yield Mention(surface, norm(surface), "title", match.start(), match.end(), sure=named)
 
 
@@ -288,16 +288,28 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
             continue
         key = norm(surface)
         if len(key) > 1 and key not in common:
-            yield Mention(surface, key, "name", start, end, sure=_is_name(text, surface, start))
+            yield Mention(surface, key, "name", start, end, sure=_is_name(text, surface, start, language))
 
 
-def _is_name(text: str, word: str, start: int) -> bool:
-    """Whether a name has its capital not only from its place: it is of several words, has another capital, or is
-    somewhere in the text not at the beginning of a line or sentence. A word with a number is one word."""
+def _is_name(text: str, word: str, start: int, language: str) -> bool:
+    """Whether a name has its capital not only from its place: it is of several words, has another capital, is somewhere
+    in the text not at the beginning of a line or sentence, or is what a verb is about ("Ana works at Lumen"). A word
+    with a number is one word."""
     first, _, rest = word.partition(" ")
     if not (first[1:].islower() or first.isupper()) or (rest and not rest.isdigit()) or not _begins_unit(text, start):
         return True
+    verb = _compile_verb(language)
+    if verb is not None and verb.match(text, start + len(word)):
+        return True
     return not all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{re.escape(word)}\b", text))
+
+
+@cache
+def _compile_verb(language: str) -> re.Pattern[str] | None:
+    """A verb after a name; None in a language without these."""
+    verbs = alternatives("telling", "holds", language=language)
+    others = "|".join(sorted(word_set("facts", "third_person", language=language)))
+    return re.compile(rf"[^\S\n]+(?:{verbs}|{others})\b") if verbs else None
 
 
 def _begins_unit(text: str, start: int) -> bool:

@@ -169,7 +169,7 @@ def test_a_word_with_a_capital_from_its_place_alone_is_no_sure_name() -> None:
     assert norms("Mooring forms. Loves tea. Log it", kind="name") == ["mooring", "loves", "log"]
     assert sure("# Moulds\nMooring forms. Loves tea. Log it. Order 500 mugs. Fr 27.06.25") == []
     assert sure("Launch at noon. We saw Launch again.") == ["launch", "launch"], "it has the capital inside, too"
-    assert sure("- Ana is allergic to nuts\n- Bo\n| Rui | 3 |\nSAME again. KrakenNet works") == ["krakennet"]
+    assert sure("- Ana is allergic to nuts\n- Bo\n| Rui | 3 |\nSAME again. KrakenNet works") == ["ana", "krakennet"]
     assert sure("Ana Duarte came. Ana sang.") == ["ana duarte", "ana duarte"]
 
 
