@@ -219,7 +219,7 @@ def reviewed(**fields: object) -> ScriptedClient:
 
 GRADED = wire.Graded(
     "qwen3:4b", datetime.fromisoformat("2026-04-20T09:00:00+00:00"), 0.92, 0.8, 0.9, 1.0, None, 45.0, 0.4, 8192, 12.0,
-    ("extract",), ("It reads notes well.", "It answers well."), "Let it read: pal models use extract qwen3:4b",
+    ("It reads notes well.", "It answers well."), "Let it read: pal models use extract qwen3:4b",
 )  # fmt: skip
 
 

@@ -175,7 +175,6 @@ TABLE: tuple[Action, ...] = (
     Action("Again", "Retry the row.", "retry", "reading", "r", footer="again", of_row=True),
     Action("All again", "Retry everything that failed.", "retry(True)", "reading", "R", footer="all again",
            of_row=True),
-    Action("Find", "Filter the files by words.", "find", "reading", "slash", footer="find"),
     Action("Grade", "Grade a model with test tasks.", "probe", "models", "g", footer="grade", of_row=True),
     Action("Use", "Choose the roles of a model.", "use", "models", "u", footer="use", of_row=True),
     Action("Fix", "Fix this problem.", "fix", "health", "enter", footer="fix", of_row=True),

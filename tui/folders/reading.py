@@ -13,12 +13,10 @@ from textual.content import Content
 from daemon import wire
 from daemon.terminal import count
 from tui.actions import Where, bindings_of
-from tui.dialogs.dialog import AskScreen
 from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.link import Activity
 from tui.wording import short_path
 
-MOST = 1000  # skipped files that are listed at once
 REMEDIES = (  # words of a reason -> what would read the file
     ("no reader", "Save it as text, Markdown or HTML, or let a plug-in read such files."),
     ("too large", "Split it, or save it as plain text."),
@@ -46,7 +44,6 @@ class ReadingList(TabList):
         super().__init__(shared, "reading")
         self._status: wire.Status | None = None
         self._skipped = wire.SkippedReply((), 0)
-        self._match = ""
         self._progress: wire.Progress | None = None
         self._began: tuple[datetime, int] | None = None  # of what is being read: when, and how much was done
 
@@ -67,10 +64,8 @@ class ReadingList(TabList):
         if self._status and self._status.enrichment and self._status.enrichment.total:
             lines.append(describe_models(self._status.enrichment))
         shown, total = len(self._skipped.files), self._skipped.total
-        if self._match:
-            lines.append(f"Shown: {count(total, 'skipped file')} with “{self._match}”; / shows others")
-        elif total > shown:
-            lines.append(f"Shown: the newest {shown:,} of {total:,} skipped files; / finds others")
+        if total > shown:
+            lines.append(f"Shown: the newest {shown:,} of {total:,} skipped files; pal status --skipped lists all")
         return "\n".join(lines)
 
     def status_changed(self, status: wire.Status) -> None:
@@ -94,15 +89,13 @@ class ReadingList(TabList):
                 self.load()
 
     async def fetch(self) -> None:
-        match = self._match
-        if (reply := await self.call(lambda client: client.list_skipped(match, MOST))) is not None:
+        if (reply := await self.call(lambda client: client.list_skipped())) is not None:
             self._skipped = reply
             self.show_rows()
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:
         for key, job in self.failed.items():
-            if self._match.casefold() in f"{job.label} {job.reason}".casefold():
-                yield key, two_lines(short_path(job.label, self.shared.folders), f"failed · {job.reason}")
+            yield key, two_lines(short_path(job.label, self.shared.folders), f"failed · {job.reason}")
         for file in self._skipped.files:
             yield file.uri, two_lines(short_path(file.uri, self.shared.folders), f"skipped · {file.reason}")
 
@@ -153,14 +146,6 @@ class ReadingList(TabList):
                 self.say(f"Skipped again: {reasons[0]}." if reasons else "It was read.")
         self.load()
         self.shared.link.refresh_status()
-
-    @work
-    async def action_find(self) -> None:
-        hint = "In the name or the reason · Enter filters · empty shows all · Esc cancels"
-        typed = await self.app.push_screen_wait(AskScreen("Which files?", value=self._match, hint=hint))
-        if typed is not None:
-            self._match = typed
-            self.load()
 
 
 def describe_models(state: wire.Enrichment) -> str:
