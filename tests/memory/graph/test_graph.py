@@ -82,16 +82,12 @@ def test_a_kind_of_edge_has_one_number_everywhere() -> None:
     assert {kinds[link.id] for link in links} == set(LINK_KINDS)
 
 
-def test_a_word_leads_nowhere_until_something_names_it(tmp_path: Path, static: Embedder) -> None:
+def test_a_state_of_tasks_leads_nowhere(tmp_path: Path, static: Embedder) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        for text, nowhere in (
-            ("Mooring forms.\n", True),
-            ("Mooring is here. We like Mooring.", False),
-            ("Mooring?", False),
-        ):
-            memory.remember(text, source=text, title="A note")
-            with memory.store.reading() as conn:
-                (node,) = stored.objects_by_norm(conn, ["mooring"])["mooring"]
-                known, read = memory.questions.retrieve("Mooring", 1).graph, load_graph(conn)
-            for graph in (known, read):
-                assert bool(graph.leads_nowhere[graph.column_of[node]]) is nowhere, text
+        memory.remember("- [ ] Order the tray\n\nWe like Mooring.", source="/a.md", title="A note")
+        with memory.store.reading() as conn:
+            nodes = stored.objects_by_norm(conn, ["open", "order the tray", "mooring"])
+            known, read = memory.questions.retrieve("Mooring", 1).graph, load_graph(conn)
+        for graph in (known, read):
+            nowhere = {name: bool(graph.leads_nowhere[graph.column_of[node]]) for name, (node,) in nodes.items()}
+            assert nowhere == {"open": True, "order the tray": False, "mooring": False}
