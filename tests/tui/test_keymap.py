@@ -21,7 +21,7 @@ chat.sessions = "Ctrl+Y"
 prompt.send = "F9"
 [evidence]
 copy = ["c", "C"]
-why-this = "y"
+around = "y"
 """
 
 
@@ -47,7 +47,7 @@ def test_a_key_may_be_written_as_it_is_shown(written: str, key: str) -> None:
 def test_a_key_that_another_one_leaves_may_be_had(keymap: Keymap) -> None:
     assert keymap.problems == ()
     assert keymap.changed == {
-        "chat.sessions": "ctrl+y", "prompt.send": "f9", "evidence.copy": "c,C", "evidence.why-this": "y",
+        "chat.sessions": "ctrl+y", "prompt.send": "f9", "evidence.copy": "c,C", "evidence.around": "y",
     }  # fmt: skip
 
 
@@ -58,13 +58,13 @@ def test_a_key_that_another_one_leaves_may_be_had(keymap: Keymap) -> None:
         ({"evidence": {"copy": "ctl+c"}}, "There is no key 'ctl+c': evidence.copy stays at y."),
         ({"evidence": {"copy": ""}}, "There is no key ''"),
         ({"evidence": {"copy": 7}}, "evidence.copy takes a key in quotes"),
-        ({"evidence": {"copy": "w"}}, "w is evidence.why-this already: evidence.copy stays at y."),
+        ({"evidence": {"copy": "n"}}, "n is evidence.around already: evidence.copy stays at y."),
         ({"evidence": {"copy": "ctrl+p"}}, "Ctrl+P is app.commands already"),
         ({"watched": {"add": "j"}}, "j is rows.next already: watched.add stays at a."),
         ({"memory": {"same": "j"}}, "j is items.next already"),
         ({"chat": {"evidence": "e"}}, "e is typed as text there"),
         ({"evidence": {"copy": "2"}}, "2 goes to a page"),
-        ({"evidence": {"copy": "k9", "why-this": "y"}}, "There is no key 'k9'"),
+        ({"evidence": {"copy": "k9", "around": "y"}}, "There is no key 'k9'"),
         ({"x": 1, "y": [1], "": {"": {}}}, "No key does x."),
     ],
 )
@@ -94,7 +94,7 @@ async def test_own_keys_do_what_they_are_given_and_are_shown(keymap: Keymap) -> 
         await chat.pilot.press("tab")
         await chat.until(lambda: "c copy" in chat.text().splitlines()[-1])
         await chat.pilot.press("y")
-        await chat.until(lambda: "Why this passage" in chat.text())
+        await chat.until(lambda: chat.screen.evidence.passage.shows_neighbours)
         assert not chat.app.clipboard
         await chat.pilot.press("C")
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)

@@ -14,7 +14,7 @@ from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW
 from tui.changes import find_difference, news, verdict_of
 from tui.dialogs.dialog import AskScreen
-from tui.review.screen import ReviewScreen
+from tui.review.screen import NOTHING, ReviewScreen
 from tui.widgets.plain import Plain
 
 
@@ -240,3 +240,7 @@ async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
         assert chat.client.settled[-1][1] == "open" and not page._decisions
         await chat.send("/undo")
         await chat.until(lambda: "Your phone is removed." in chat.words())
+
+
+def test_what_an_empty_list_says_is_broken_by_the_terminal_alone() -> None:
+    assert not any("\n" in text for texts in NOTHING.values() for text in texts)
