@@ -42,8 +42,7 @@ class TrainingReport:
 
     `questions` had labels; `reached`: the share of their needed edges near the question, in percent; `labels` by their
     origin. `sigma` and `scorer` are the recall before and after on `measured` questions, `margin` half the 95 %
-    interval of the difference; `active` that of the scorer in use before. `reason` says in a
-    sentence why it was promoted or not; `stopped`: it was broken off.
+    interval of the difference. `reason` says in a sentence why it was promoted or not; `stopped`: it was broken off.
     """
 
     questions: int = 0
@@ -55,7 +54,6 @@ class TrainingReport:
     sigma: float | None = None
     scorer: float | None = None
     margin: float | None = None
-    active: float | None = None
     promoted: bool = False
     model: int | None = None
     reason: str = ""

@@ -121,7 +121,7 @@ def replay_walk(
     on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
     reached vertices only."""
     seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
-    visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in seen}
+    visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in seen}
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # (-weight, vertex, edge, previous vertex)
@@ -135,7 +135,7 @@ def replay_walk(
             continue
         if vertex not in visit:
             path = visit[before].path.extend(edge, vertex, -math.log(max(MIN_RELEVANCE, -negative)))
-            visit[vertex] = Visited(path, "selected", len(path.edges))
+            visit[vertex] = Visited(path, "selected")
             weights[vertex] = -negative
             if len(path.edges) < depth:
                 _add_edges(waiting, vertex, fires)

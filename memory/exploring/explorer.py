@@ -85,31 +85,36 @@ def find_hops(
     result: RetrievalResult, allowed: Bools, known: Sequence[int], weights: Sequence[float]
 ) -> dict[int, PassageHop]:
     """Row -> the best hop to it, for the `allowed` episodes (n,) one step from the `known` rows, with their `weights`
-    in [0, 1], or from the objects that the question names."""
+    in [0, 1], or from the objects that the question names. A hop leads over the best objects that they mention, the
+    rarer the better; common ones and dates lead nowhere."""
     graph, fires = result.graph, result.seeds.guidance.activation
     walk = Walkable(graph, allowed, "EO", result.seeds.guidance.when)
     hops: dict[int, PassageHop] = {}
+    objects = {column: PassageHop(0.0, weight, NAMED, column) for column, weight in result.seeds.objects.items()}
 
     def add(row: int, hop: PassageHop) -> None:
         if walk.allowed[row] and row not in known:
             hops[row] = max(hop, hops.get(row, hop))
 
     for place, (row, weight) in enumerate(zip(known, weights, strict=True)):
-        near = walk.neighbours(int(graph.episode_ids[row]))
-        for edge, kind, adjacent in zip(*(column.tolist() for column in near), strict=True):
+        for edge, kind, vertex in _list_edges(walk, int(graph.episode_ids[row])):
+            active = fires.get(edge, 0.0)
             if kind == _NEXT:
-                add(graph.row_of[adjacent], PassageHop(fires.get(edge, 0.0), PART_WEIGHT * weight, place, link=edge))
-    for start in _find_objects(result, allowed, known, weights):
-        near = walk.neighbours(int(graph.object_ids[start.column]))
+                add(graph.row_of[vertex], PassageHop(active, PART_WEIGHT * weight, place, link=edge))
+            elif kind == _MENTION:
+                hop = PassageHop(active, weight, place, column := graph.column_of[vertex])
+                objects[column] = max(hop, objects.get(column, hop))
+    rarity = transition_steps(graph, allowed, result.settings).rarity(np.array([*objects], np.int64))
+    share = (rarity / math.log(max(2, graph.n_alive))).tolist()
+    nearer = (hop._replace(near=hop.near * rare) for hop, rare in zip(objects.values(), share, strict=True))
+    for start in sorted((hop for hop in nearer if hop.near > 0), reverse=True)[:MAX_OBJECTS]:
+        edges = _list_edges(walk, int(graph.object_ids[start.column]))
         titled = set(graph.titles.find(np.array([start.column]))[1].tolist())
-        n_mentions, n_titled = int((near.kinds == _MENTION).sum()), len(titled)
-        edges = list(zip(*(column.tolist() for column in near), strict=True))
-        for edge, kind, vertex in edges:
-            if kind == _MENTION:
-                row = graph.row_of[vertex]
-                share = _one_of(n_titled) if row in titled else PART_WEIGHT * _one_of(n_mentions)
-                active = max(start.activation, fires.get(edge, 0.0))
-                add(row, start._replace(activation=active, near=start.near * share))
+        mentions = [(edge, graph.row_of[vertex]) for edge, kind, vertex in edges if kind == _MENTION]
+        for edge, row in mentions:
+            share_of_row = _one_of(len(titled)) if row in titled else PART_WEIGHT * _one_of(len(mentions))
+            active = max(start.activation, fires.get(edge, 0.0))
+            add(row, start._replace(activation=active, near=start.near * share_of_row))
         related = sorted((fires.get(edge, 0.0), edge, vertex) for edge, kind, vertex in edges if kind == _REL)
         for active, edge, vertex in related[-MAX_RELATIONS:]:
             pages = graph.titles.find(graph.column_of.find(np.array([vertex])))[1]
@@ -120,28 +125,13 @@ def find_hops(
     return hops
 
 
+def _list_edges(walk: Walkable, vertex: int) -> list[tuple[int, int, int]]:
+    """(edge, kind, other end) of the edges of a vertex."""
+    return list(zip(*(column.tolist() for column in walk.neighbours(vertex)), strict=True))
+
+
 def _one_of(count: int) -> float:
     return 1 / (1 + math.log(max(count, 1)))
-
-
-def _find_objects(
-    result: RetrievalResult, allowed: Bools, known: Sequence[int], weights: Sequence[float]
-) -> list[PassageHop]:
-    """The best objects that known passages mention or the question names, as hops that lead to no passage yet. Rare
-    objects are nearer; common ones and dates lead nowhere."""
-    graph, fires = result.graph, result.seeds.guidance.activation
-    objects = {column: PassageHop(0.0, weight, NAMED, column) for column, weight in result.seeds.objects.items()}
-    for place, (row, weight) in enumerate(zip(known, weights, strict=True)):
-        entries = slice(*graph.counts.indptr[row : row + 2])
-        for column, edge in zip(
-            graph.counts.indices[entries].tolist(), graph.mention_ids[entries].tolist(), strict=True
-        ):
-            hop = PassageHop(fires.get(edge, 0.0), weight, place, column)
-            objects[column] = max(hop, objects.get(column, hop))
-    rarity = transition_steps(graph, allowed, result.settings).rarity(np.array([*objects], np.int64))
-    share = (rarity / math.log(max(2, graph.n_alive))).tolist()
-    nearer = (hop._replace(near=hop.near * rare) for hop, rare in zip(objects.values(), share, strict=True))
-    return sorted((hop for hop in nearer if hop.near > 0), reverse=True)[:MAX_OBJECTS]
 
 
 class Explorer:

@@ -71,14 +71,6 @@ class SparseRows:
         """The columns of all entries of these rows (r,), row by row."""
         return self.indices[self.entries_of(rows)[1]]
 
-    def values_at(self, rows: NDArray[np.integer[Any]], columns: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(p,) the values at these positions, 0 without an entry."""
-        positions, entries = self.entries_of(rows)
-        matches = self.indices[entries] == columns[positions]
-        values = np.zeros(len(rows), self.data.dtype)
-        values[positions[matches]] = self.data[entries[matches]]
-        return values
-
     def transpose(self) -> SparseRows:
         """The transposed matrix (m, n)."""
         order = order_stably(self.indices)

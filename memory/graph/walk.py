@@ -327,12 +327,11 @@ def _join_neighbours(parts: list[Neighbours]) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path: node ids, edge ids between them, the cost of each edge, its finder, and the exponent of its length."""
+    """A path: node ids, edge ids between them, the cost of each edge, and the exponent of its length."""
 
     vertices: tuple[int, ...]
     edges: tuple[int, ...] = ()
     costs: tuple[float, ...] = ()
-    tag: str = ""
     alpha: float = PATH_LENGTH_EXPONENT
 
     @property
@@ -347,12 +346,10 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """The cheapest path to a vertex, the depth of the first visit, and what became of it. Kept forever: a vertex
-    dropped by a beam can return."""
+    """The cheapest path to a vertex, and what became of it. Kept forever: a vertex dropped by a beam can return."""
 
     path: Path
     status: Status
-    depth: int
 
 
 @dataclass(frozen=True, slots=True)

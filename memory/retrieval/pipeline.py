@@ -17,14 +17,14 @@ from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
 from memory.retrieval.pagerank import SPREAD
-from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
-from memory.retrieval.rerank import Reranking, rerank_chats
+from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, rerank_chats, score_links
+from memory.retrieval.rerank import Reranking
 from memory.retrieval.scope import asked_time_ms, limit_scope
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
 from memory.retrieval.traversers import EdgeScorer, Guidance, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
-from memory.stages import GraphNote, Note, ReplayNote, RerankNote, step
+from memory.stages import GraphNote, Note, ReplayNote, step
 from memory.store.connect import Connection
 from memory.time.timestamps import to_wall
 
@@ -79,11 +79,6 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     return GraphNote(strategy.name)
 
 
-def rerank(retrieval: Retrieval) -> RerankNote | None:
-    """Stage: rerank the first passages of chats, if there is a reranker; otherwise nothing for the trace."""
-    return None if retrieval.reranking is None else rerank_chats(retrieval, retrieval.reranking)
-
-
 STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("analyse", note_analysis),
     ("scope", limit_scope),
@@ -94,7 +89,7 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("graph", walk_graph),
     ("links", score_links),
     ("context", combine_scores),
-    ("rerank", rerank),
+    ("rerank", rerank_chats),
     ("rank", rank_episodes),
 )
 """Name in the trace, and function: it updates the state and returns a note for the trace, or None."""

@@ -1,4 +1,4 @@
-"""Reranking: a model reads the first passages of chats with the question, and the best come first.
+"""Reranking: a model reads the first passages of chats with the question (`rank.rerank_chats`).
 
 Passages of a chat are similar, and a cross-encoder, which reads question and passage together, separates them better
 than vectors; on documents it gained nothing. It comes from a plugin, takes up to a second of CPU per question, and is
@@ -13,17 +13,9 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 
-import numpy as np
-
 from memory.errors import PalimpsestError
-from memory.graph.walk import top_k
 from memory.protocols import Reranker
-from memory.retrieval.state import Reranks, Retrieval
-from memory.stages import RerankNote
-from memory.store import episodes
 
-READ_AGAIN, KEPT = 20, 3  # passages: candidates, and how many of them come first
-CHAT_SHARE = 0.5  # of these that must be of chats
 MAX_SECONDS = 10.0  # that a question waits for it
 REST_SECONDS = 60.0  # pause after a failure
 
@@ -60,25 +52,3 @@ class Reranking:
             return
         fits = len(scores) == len(texts) and all(map(math.isfinite, scores))
         answer.put(scores if fits else "it does not give a number for each passage")
-
-
-def rerank_chats(retrieval: Retrieval, reranking: Reranks) -> RerankNote | None:
-    """Of the first READ_AGAIN passages, if most are from chats, the KEPT best answers come first. Passages change
-    places; the scores of the places stay."""
-    graph = retrieval.graph
-    rows = top_k(retrieval.ranking, retrieval.seen, READ_AGAIN)
-    if len(rows) <= 1 or graph.is_chat[rows].mean() < CHAT_SHARE:
-        return None
-    ids = graph.episode_ids[rows].tolist()
-    read = {episode.id: episode for episode in episodes.by_ids(retrieval.conn, ids)}
-    scores = reranking.score(retrieval.question.text, [f"{read[id].title}\n{read[id].text}" for id in ids])
-    if scores is None:
-        return RerankNote(len(ids), problem=reranking.problem)
-    best = np.argsort(-np.array(scores), kind="stable")[:KEPT]
-    order = np.concatenate([best, np.setdiff1d(np.arange(len(rows)), best)])
-    worth = np.sort(retrieval.ranking[rows])[::-1].copy()
-    for place in range(len(worth) - 2, -1, -1):  # of those that are worth the same, the earlier stay before the later
-        worth[place] = max(worth[place], np.nextafter(worth[place + 1], np.float32(np.inf)))
-    retrieval.ranking = retrieval.ranking.copy()
-    retrieval.ranking[rows[order]] = worth
-    return RerankNote(len(ids), tuple(ids[place] for place in best))

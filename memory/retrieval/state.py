@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from memory.nouns import Episode, Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
+from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
 from memory.retrieval.visits import add_parents
 from memory.settings import RecallSettings
@@ -122,16 +123,6 @@ class QuestionState:
         return bool(self.type.of) or self.type.asks_list or (self.when is not None and not self.topic)
 
 
-class Reranks(Protocol):
-    """Reads passages with the question (`memory.retrieval.rerank`). `problem`: why it did not, the last time."""
-
-    problem: str
-
-    def score(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """How well each text answers; None if it cannot say."""
-        ...
-
-
 NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
 
 
@@ -182,7 +173,7 @@ class Retrieval:
     scorer: EdgeScorer | None = None
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()
-    reranking: Reranks | None = None
+    reranking: Reranking | None = None
     allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     seen: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     time_weights: Floats | None = None

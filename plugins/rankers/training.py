@@ -110,7 +110,6 @@ class Training:
             sigma=_percent(gain.sigma),
             scorer=_percent(gain.scorer),
             margin=_percent(1.96 * gain.error) if np.isfinite(gain.error) else None,
-            active=_percent(active.scorer) if active else None,
             promoted=promoted,
             reason=reason,
         )

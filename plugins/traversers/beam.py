@@ -61,22 +61,22 @@ def search(
     """The best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths for each
     start."""
     fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
-    start = Path((), tag="beam", alpha=settings.mean_alpha)
-    visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed", 0) for vertex in sorted(begin)}
+    start = Path((), alpha=settings.mean_alpha)
+    visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed") for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
     chosen: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
         survivors: list[Path] = []
         ended: list[Path] = []
         tips = [visit[vertex].path for vertex in together]
-        for depth in range(1, settings.depth + 1):
+        for _ in range(settings.depth):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
             steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
             grown = {path: [*_grow(path, steps, settings)] for path in tips}
             ended += [path for path, onward in grown.items() if path.edges and not onward]
             candidates = [path for onward in grown.values() for path in onward]
             for path in candidates:
-                _remember(visit, path, depth, settings)
+                _remember(visit, path, settings)
             tips = _select(candidates, settings)
             survivors += tips
             for vertex in {vertex for path in tips for vertex in path.vertices}:
@@ -123,12 +123,12 @@ def _grow(path: Path, steps: Steps, settings: BeamSettings) -> Iterable[Path]:
     return (path.extend(*step) for step in islice(onward, settings.neighbours))
 
 
-def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamSettings) -> None:
+def _remember(visit: dict[int, Visited], path: Path, settings: BeamSettings) -> None:
     """Stores a path by its end in the visit memory; a cheaper path replaces a dearer one, except that a seed stays."""
     end = path.vertices[-1]
     earlier = visit.get(end)
     if earlier is None:
-        visit[end] = Visited(path, "pruned", depth)
+        visit[end] = Visited(path, "pruned")
     elif earlier.status != "seed" and _rank(path, settings) < _rank(earlier.path, settings):
         visit[end] = replace(earlier, path=path)
 

@@ -35,12 +35,9 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
     worth = {
         vertex: (near.get(vertex, 0) + met.get(vertex, 0.0) + fits[vertex]) / (len(begin) + 2) for vertex in rings.paths
     }
+    ends = met.keys() | near.keys()
     visit = {
-        vertex: Visited(
-            path,
-            "seed" if vertex in begin else "selected" if vertex in met or vertex in near else "scanned",
-            len(path.edges),
-        )
+        vertex: Visited(path, "seed" if vertex in begin else "selected" if vertex in ends else "scanned")
         for vertex, path in rings.paths.items()
     }
     paths = [path for vertex, path in rings.paths.items() if visit[vertex].status == "selected"]

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     Rerank = Callable[[Graph, Seeds, Bools, Walk], Walk]
 
-CORE = {  # of the library
-    "spread": "Personalised PageRank over passages and what they mention: the default.",
-    "none": "Words and vectors alone.",
-}
+CORE = ("spread", "none")  # of the library
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,6 @@ class Traversal:
     `consult()` returns the function that asks a model before the walk, if the traverser needs one."""
 
     name: str
-    sentence: str
     make: Callable[[TraverserSettings], Traverser]
     consult: Callable[[], Consult] | None = None
 
@@ -40,16 +36,10 @@ class Reranking:
     """A named step that reranks the walk of the traversers joined to it, from their visited vertices."""
 
     name: str
-    sentence: str
     make: Callable[[TraverserSettings], Rerank]
 
 
 Registered = Traversal | Reranking
-
-
-def describe_strategies(registered: Mapping[str, Registered]) -> dict[str, str]:
-    """The sentence of each strategy, by name: the library's own, then those of plugins."""
-    return CORE | {name: registered[name].sentence for name in sorted(registered)}
 
 
 def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]:
@@ -58,7 +48,7 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
     parts = list(dict.fromkeys(name.split("+")))
     for part in parts:
         if part not in CORE and part not in registered:
-            known = ", ".join(describe_strategies(registered))
+            known = ", ".join((*CORE, *sorted(registered)))
             raise InvalidInputError(f"There is no strategy {part[:40]!r}. Known: {known}.")
         if len(parts) > 1 and part == "none":
             raise InvalidInputError(f"{part!r} is a strategy by itself: it cannot be joined to others.")

@@ -48,8 +48,7 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     else:
         embed = _embedding(seeds)
         unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, embed, own)]
-    ranked = sorted(price_paths(walk, unpriced, relevance), key=lambda path: (path.cost, path.edges))
-    return walk_along(walk, begin, ranked, lambda path: path.cost)
+    return walk_along(walk, begin, price_paths(walk, unpriced, relevance))
 
 
 def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:
@@ -86,7 +85,7 @@ def search_rings(walk: Walkable, start: int, length: int, pops: int) -> Iterator
 def _trace_back(back: Ring, vertex: int) -> Iterator[Path]:
     """The paths by which a search reached a vertex."""
     if not back[vertex]:
-        yield Path((vertex,), tag="paths")
+        yield Path((vertex,))
     for edge, before in back[vertex]:
         for path in _trace_back(back, before):
             yield replace(path, vertices=(*path.vertices, vertex), edges=(*path.edges, edge))
@@ -120,7 +119,7 @@ def astar(walk: Walkable, a: int, b: int, heuristic: Heuristic, embed: Embed, se
         return 1 - float(vectors[one] @ vectors[other])
 
     measure(np.array([a, b], np.int32))
-    queue: list[tuple[float, int, tuple[int, ...], Path]] = [(0.0, a, (), Path((a,), tag="paths"))]
+    queue: list[tuple[float, int, tuple[int, ...], Path]] = [(0.0, a, (), Path((a,)))]
     shortest = {a: 0}
     for _ in range(settings.pops):
         if not queue:
@@ -144,7 +143,7 @@ def _add_parallels(walk: Walkable, path: Path) -> list[Path]:
     """The path over each edge that joins two vertices next to each other on it: parallel relations are all kept."""
     around = [(walk.neighbours(source), target) for source, target in pairwise(path.vertices)]
     choices = [near.edges[near.vertices == target].tolist() for near, target in around]
-    return [Path(path.vertices, edges, tag=path.tag) for edges in islice(product(*choices), MAX_PATHS)]
+    return [Path(path.vertices, edges) for edges in islice(product(*choices), MAX_PATHS)]
 
 
 def _embedding(seeds: Seeds) -> Embed:

@@ -62,8 +62,8 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     of_vertices = near.best_of_vertices(scores)
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])
-    visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned", 1) for vertex in worth}
-    visit |= {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin if vertex in worth}
+    visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned") for vertex in worth}
+    visit |= {vertex: Visited(Path((vertex,)), "seed") for vertex in begin if vertex in worth}
     return end_walk(walk, visit, worth, ())
 
 
@@ -80,7 +80,7 @@ def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
         for path in ground_sketch(walk, near, begin, steps):
             if path.edges not in best or path.cost < best[path.edges].cost:
                 best[path.edges] = path
-    return walk_along(walk, begin, sorted(best.values(), key=_order), _mean_cost)
+    return walk_along(walk, begin, best.values())
 
 
 def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: Sequence[Floats]) -> list[Path]:
@@ -91,7 +91,7 @@ def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: S
     for place, (edge, head, tail) in enumerate(ends):
         around.setdefault(head, []).append((place, edge, tail))
         around.setdefault(tail, []).append((place, edge, head))
-    beam = [Path((vertex,), tag="sketches") for vertex in sorted(begin)]
+    beam = [Path((vertex,), alpha=1.0) for vertex in sorted(begin)]
     grounded: list[Path] = []
     for fits in steps:
         cost = costs(fits)
@@ -102,17 +102,9 @@ def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: S
             for place, edge, end in around.get(path.vertices[-1], ())
             if end not in path.vertices
         ]
-        beam = sorted(grown, key=_order)[:BEAM]
+        beam = sorted(grown, key=lambda path: (path.cost, path.edges))[:BEAM]
         grounded += beam
     return grounded
-
-
-def _mean_cost(path: Path) -> float:
-    return sum(path.costs) / len(path.costs)
-
-
-def _order(path: Path) -> tuple[float, tuple[int, ...]]:
-    return _mean_cost(path), path.edges
 
 
 def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[list[Floats]]:

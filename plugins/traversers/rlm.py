@@ -22,17 +22,17 @@ def one_hop(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
     """The best passages by text, and those that mention the objects that most of these mention."""
     walk, _, _ = begin_walk(graph, seeds, allowed, settings.walk)
     rows = top_k(seeds.episode_scores, walk.allowed, START_PASSAGES)
-    starts = [Path((vertex,), tag="one_hop") for vertex in graph.episode_ids[rows].tolist()]
-    visit = {path.vertices[0]: Visited(path, "seed", 0) for path in starts}
+    starts = [Path((vertex,)) for vertex in graph.episode_ids[rows].tolist()]
+    visit = {path.vertices[0]: Visited(path, "seed") for path in starts}
     counted: Counter[int] = Counter()
     for path in starts:
         for edge, object in _list_ends(walk, walk.neighbours(path.vertices[0]), OBJECT):
             counted[object] += 1
-            visit.setdefault(object, Visited(path.extend(edge, object, 0.0), "scanned", 1))
+            visit.setdefault(object, Visited(path.extend(edge, object, 0.0), "scanned"))
     for object in sorted(counted, key=lambda object: (-counted[object], object))[:MAX_OBJECTS]:
-        visit[object] = Visited(visit[object].path, "selected", 1)
+        visit[object] = Visited(visit[object].path, "selected")
         for edge, passage in list_passages(walk, seeds.episode_scores, object):
-            visit.setdefault(passage, Visited(visit[object].path.extend(edge, passage, 0.0), "selected", 2))
+            visit.setdefault(passage, Visited(visit[object].path.extend(edge, passage, 0.0), "selected"))
     return _rank_by_text(walk, seeds, visit)
 
 
@@ -42,7 +42,7 @@ def heuristic(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSet
     walk, begin, _ = begin_walk(graph, seeds, allowed, settings.walk)
     objects = [vertex for vertex in begin if walk.kinds([vertex])[0] == OBJECT]
     objects.sort(key=lambda object: (-len(list_passages(walk, seeds.episode_scores, object)), object))
-    visit = {object: Visited(Path((object,), tag="heuristic"), "seed", 0) for object in objects}
+    visit = {object: Visited(Path((object,)), "seed") for object in objects}
     queue, collected, stalled = deque((object, 0) for object in objects), 0, 0
     while queue and collected < MAX_COLLECTED and stalled < STALL:
         object, depth = queue.popleft()
@@ -52,7 +52,7 @@ def heuristic(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSet
         for edge, passage in list_passages(walk, seeds.episode_scores, object):
             onward = path.extend(edge, passage, 0.0)
             if passage not in visit:
-                visit[passage] = Visited(onward, "selected", len(onward.edges))
+                visit[passage] = Visited(onward, "selected")
                 collected, stalled = collected + 1, 0
             for edge_on, neighbour in _list_ends(walk, walk.neighbours(passage), OBJECT):
                 around.append((neighbour, onward.extend(edge_on, neighbour, 0.0)))
@@ -60,7 +60,7 @@ def heuristic(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSet
             around.append((neighbour, path.extend(edge, neighbour, 0.0)))
         for neighbour, onward in around if depth < DEPTH else ():
             if neighbour not in visit:
-                visit[neighbour] = Visited(onward, "scanned", len(onward.edges))
+                visit[neighbour] = Visited(onward, "scanned")
                 queue.append((neighbour, depth + 1))
     return _rank_by_text(walk, seeds, visit)
 

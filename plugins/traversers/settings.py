@@ -50,13 +50,6 @@ class PathsSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SynergySettings:
-    """Synergy: a traverser's visited vertices and the best texts confirm each other."""
-
-    weight: float = 0.5  # share of the final score
-
-
-@dataclass(frozen=True, slots=True)
 class TraverserSettings:
     """The traversers other than spread."""
 
@@ -64,4 +57,3 @@ class TraverserSettings:
     beam: BeamSettings = field(default_factory=BeamSettings)
     circles: CirclesSettings = field(default_factory=CirclesSettings)
     paths: PathsSettings = field(default_factory=PathsSettings)
-    synergy: SynergySettings = field(default_factory=SynergySettings)

@@ -21,6 +21,7 @@ GAMMA = 0.4  # what a path gains that joins several seeds
 MAX_CONFIRMING = 5  # best episodes of the text, which confirm paths and whose objects are bridged
 MAX_BRIDGES = 3  # k_o: objects that are bridged
 MAX_PATHS = 10
+VOTES_SHARE = 0.5  # of the final score (equation 2)
 
 Scored = tuple[float, Path]
 
@@ -32,9 +33,9 @@ def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: Tr
     spoken_of = set(graph.object_ids[columns].tolist())
     begin = {vertex for vertex, visited in walk.visit.items() if visited.status == "seed"}
     bridges = find_bridges(walk.paths, walk.visit, spoken_of, relevance)
-    ranked = rank_paths([*walk.paths, *bridges], spoken_of, begin)
+    ranked = rank_paths(walk.paths, spoken_of, begin, bridges)
     votes = scale(count_votes(view, walk.visit))
-    return replace(walk, paths=tuple(path for _, path in ranked), votes=(votes, settings.synergy.weight))
+    return replace(walk, paths=tuple(path for _, path in ranked), votes=(votes, VOTES_SHARE))
 
 
 def count_votes(view: Walkable, visit: Mapping[int, Visited]) -> Floats:
@@ -47,19 +48,22 @@ def count_votes(view: Walkable, visit: Mapping[int, Visited]) -> Floats:
     return np.where(view.allowed, votes, 0).astype(np.float32)
 
 
-def rank_paths(paths: Sequence[Path], spoken_of: Collection[int], begin: Collection[int]) -> list[Scored]:
+def rank_paths(
+    paths: Sequence[Path], spoken_of: Collection[int], begin: Collection[int], bridges: Sequence[Path] = ()
+) -> list[Scored]:
     """The best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, plus `epsilon *
-    x` for the x objects of the best episodes on it; a bridge is not confirmed. A path whose vertices are all on a
+    x` for the x objects of the best episodes on it; `bridges` are not confirmed. A path whose vertices are all on a
     better path is dropped."""
 
-    def score(path: Path) -> Scored:
+    def score(path: Path, confirms: Collection[int]) -> Scored:
         n_seeds = len({*path.vertices}.intersection(begin))
         density = 1 + GAMMA * n_seeds / max(1, len(path.edges)) if n_seeds > 1 else 1
-        confirmed = EPSILON * len({*path.vertices}.intersection(spoken_of)) if path.tag != "bridge" else 0
+        confirmed = EPSILON * len({*path.vertices}.intersection(confirms))
         return float(np.exp(-path.cost)) * density + confirmed, path
 
+    scored = [*(score(path, spoken_of) for path in paths), *(score(bridge, ()) for bridge in bridges)]
     best: list[Scored] = []
-    for value, path in sorted(map(score, paths), key=lambda each: (-each[0], each[1].edges)):
+    for value, path in sorted(scored, key=lambda each: (-each[0], each[1].edges)):
         if not any({*path.vertices} <= {*other.vertices} for _, other in best):
             best.append((value, path))
     return best[:MAX_PATHS]
@@ -73,4 +77,4 @@ def find_bridges(
     orphans = np.array(sorted(vertex for vertex in {*spoken_of} - reached if vertex in visit), np.int32)
     order = np.lexsort((orphans, -relevance(orphans)))
     remembered = (visit[vertex].path for vertex in orphans[order].tolist())
-    return [replace(path, tag="bridge") for path in remembered if path.edges][:MAX_BRIDGES]
+    return [path for path in remembered if path.edges][:MAX_BRIDGES]

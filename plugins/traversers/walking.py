@@ -1,6 +1,6 @@
 """Shared by the traversers: the walkable graph, the starts, the cost of an edge and the scores of paths."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,19 +61,18 @@ def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> 
     return [replace(path, costs=tuple(cost[vertex] for vertex in path.vertices[1:])) for path in distinct]
 
 
-def walk_along(
-    walk: Walkable, begin: Mapping[int, float], paths: Sequence[Path], cost: Callable[[Path], float]
-) -> Walk:
-    """The walk over these paths, best first: a vertex scores `exp(-cost)` of the best path through it, a start at least
-    its weight in `begin`."""
-    visit = {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin}
+def walk_along(walk: Walkable, begin: Mapping[int, float], paths: Iterable[Path]) -> Walk:
+    """The walk over these paths, the cheapest first: a vertex scores `exp(-cost)` of the best path through it, a start
+    at least its weight in `begin`."""
+    ranked = sorted(paths, key=lambda path: (path.cost, path.edges))
+    visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in begin}
     worth = dict(begin)
-    for path in paths:
+    for path in ranked:
         for place, vertex in enumerate(path.vertices):
             way = replace(path, vertices=path.vertices[: place + 1], edges=path.edges[:place], costs=path.costs[:place])
-            visit.setdefault(vertex, Visited(way, "selected", place))
-            worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-cost(path))))
-    return end_walk(walk, visit, worth, paths)
+            visit.setdefault(vertex, Visited(way, "selected"))
+            worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-path.cost)))
+    return end_walk(walk, visit, worth, ranked)
 
 
 def end_walk(
@@ -109,4 +108,4 @@ def join_walks(walks: Sequence[Walk]) -> Walk:
 def _better(first: Visited, second: Visited) -> Visited:
     status = min(first.status, second.status, key=STATUSES.index)
     cheaper, dearer = sorted((first.path, second.path), key=lambda path: (path.cost, path.edges))
-    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status, min(first.depth, second.depth))
+    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status)

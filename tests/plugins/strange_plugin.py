@@ -96,7 +96,7 @@ def register_llms(register):
 @hookimpl
 def register_traversers(register):
     for what in (*WAYS, "walk-raise", "walk-exit"):
-        register(Traversal(f"wild-{what}", "Walks off.", make=lambda settings, what=what: make(what, settings)))
+        register(Traversal(f"wild-{what}", make=lambda settings, what=what: make(what, settings)))
 """
 REASONS = {"raise": "KeyError", "exit": "SystemExit"}  # what is said of each
 

@@ -170,7 +170,7 @@ def make(settings):
 
 @hookimpl
 def register_traversers(register):
-    register(Traversal("newest", "What fits.", make))
+    register(Traversal("newest", make))
 """
 
 

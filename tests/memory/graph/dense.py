@@ -12,8 +12,9 @@ from memory.graph.postings import SparseRows
 
 def write_out(matrix: SparseRows) -> NDArray[Any]:
     """(n, m) with zeros."""
-    rows, columns = np.divmod(np.arange(matrix.shape[0] * matrix.shape[1]), max(1, matrix.shape[1]))
-    return matrix.values_at(rows, columns).reshape(matrix.shape)
+    whole = np.zeros(matrix.shape, matrix.data.dtype)
+    whole[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
+    return whole
 
 
 def row_of(matrix: SparseRows, row: int) -> dict[int, Any]:

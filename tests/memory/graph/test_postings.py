@@ -39,14 +39,6 @@ def test_a_matrix_turned_twice_is_the_same(pairs: list[tuple[int, int]]) -> None
         assert one.tolist() == other.tolist()
 
 
-@given(st.lists(places, unique=True, max_size=20), st.lists(places, max_size=20))
-def test_what_stands_somewhere_is_found(pairs: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
-    rows, columns = (np.array([pair[side] for pair in asked], np.int32) for side in (0, 1))
-    found = SparseRows(build(pairs).data + 1, build(pairs).indices, build(pairs).indptr, (7, WIDE))
-    expected = [pairs.index(pair) + 1 if pair in pairs else 0 for pair in asked]
-    assert found.values_at(rows, columns).tolist() == expected
-
-
 @pytest.mark.parametrize("pair", [(-1, 0), (0, -1), (7, 0), (0, WIDE)])
 def test_what_lies_outside_is_refused(pair: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="outside"):

@@ -134,7 +134,7 @@ def test_it_never_leaves_what_can_be_walked_whatever_fires(seed: int, hide: int)
             around = walk.neighbours(before)
             assert (edge, after) in set(zip(around.edges.tolist(), around.vertices.tolist(), strict=True))
             assert limited.followed[edge] > 0.49
-    assert len(limited.weights) <= 7 and max((seen.depth for seen in limited.visit.values()), default=0) <= 3
+    assert len(limited.weights) <= 7 and max((len(seen.path.edges) for seen in limited.visit.values()), default=0) <= 3
     other, _ = rng_graph(seed, order=seed + 1)
     again = Walkable(other, other.alive & ~np.isin(other.episode_ids, graph.episode_ids[hide : hide + 1]))
     assert replay_walk(again, starts[::-1], fires, nodes=7, depth=3) == limited, "in whatever order it was put together"

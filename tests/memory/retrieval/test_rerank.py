@@ -15,7 +15,7 @@ from memory import Memory
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.retrieval import rerank
-from memory.retrieval.rerank import KEPT, READ_AGAIN
+from memory.retrieval.rank import KEPT, READ_AGAIN
 from memory.stages import RerankNote, last_note
 
 QUESTION = "Which crate did Nuria sign for?"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memory.graph.arrays import Graph
-from memory.graph.change import EpisodeVertex
+from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walk
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers import rlm
@@ -98,6 +98,12 @@ def test_the_heuristic_ends_after_objects_without_a_new_passage(monkeypatch: pyt
     assert collect(walk_heuristic(graph, 1)) == [0], "objects 2 and 3 bring nothing new"
     monkeypatch.setattr(rlm, "STALL", 9)
     assert collect(walk_heuristic(graph, 1)) == [0, 1]
+
+
+def test_the_heuristic_follows_relations_too() -> None:
+    graph = graph_of((1,), (2,)).with_episodes([], [], (), [Link(5, "rel", 1, 2)])
+    walk = walk_heuristic(graph, 1)
+    assert collect(walk) == [0, 1] and walk.visit[FIRST + 1].path.vertices == (1, 2, FIRST + 1)
 
 
 def test_without_a_name_the_heuristic_collects_nothing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,14 +30,14 @@ def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> No
         EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
     ]
     graph = Graph.empty().with_episodes(rows, [(o, False) for o in (A, X, Y, *crowd)])
-    seen = {o: Visited(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
+    seen = {o: Visited(Path((o,)), status) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
     found = count_votes(Walkable(graph, graph.alive), seen)
     assert found.tolist() == [2, 1, 1]
 
 
 def test_what_may_not_be_seen_gets_no_votes() -> None:
     graph = graph_of(({1: 1}, set()), ({1: 1}, set()))
-    found = count_votes(Walkable(graph, np.array([True, False])), {1: Visited(Path((1,)), "seed", 0)})
+    found = count_votes(Walkable(graph, np.array([True, False])), {1: Visited(Path((1,)), "seed")})
     assert found.tolist() == [1, 0]
 
 
@@ -49,8 +48,8 @@ def test_each_object_of_the_best_episodes_confirms_a_path_but_no_bridge() -> Non
 
     assert score(OTHER, {Y}) == pytest.approx(score(OTHER, set()) + EPSILON)
     assert score(OTHER, {Y, Z, W}) == pytest.approx(score(OTHER, set()) + 2 * EPSILON)
-    bridge = replace(OTHER, tag="bridge")
-    assert score(bridge, {Y, Z}) == score(bridge, set()) == pytest.approx(math.exp(-OTHER.cost))
+    [(bridged, _)] = rank_paths([], {Y, Z}, {A}, [OTHER])
+    assert bridged == score(OTHER, set()) == pytest.approx(math.exp(-OTHER.cost))
 
 
 def test_a_path_that_joins_seeds_gains() -> None:
@@ -71,8 +70,8 @@ def test_what_the_beam_dropped_is_brought_back() -> None:
     paths, visit = search(walk, {A}, fits(), BeamSettings(width=1, depth=2))
     assert visit[Y].status == "pruned"
     [bridge] = find_bridges(paths, visit, {Y, X}, fits())
-    assert (bridge.edges, bridge.tag) == ((2,), "bridge")
-    assert bridge in [path for _, path in rank_paths([*paths, bridge], {Y}, {A})]
+    assert bridge.edges == (2,)
+    assert bridge in [path for _, path in rank_paths(paths, {Y}, {A}, [bridge])]
     assert find_bridges(paths, {}, {Y}, fits()) == [], "only what was seen"
 
 

@@ -184,6 +184,6 @@ def test_of_two_walks_the_way_to_a_vertex_is_kept_though_one_knows_none() -> Non
     way = Path((1, 5), (9,), (0.7,))
     without, along = (
         Walk(np.ones(1, np.float32), np.ones(1, np.float32), visit={5: visited})
-        for visited in (Visited(Path((5,)), "selected", 1), Visited(way, "selected", 1))
+        for visited in (Visited(Path((5,)), "selected"), Visited(way, "selected"))
     )
     assert join_walks([without, along]).visit[5].path == join_walks([along, without]).visit[5].path == way
