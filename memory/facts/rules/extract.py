@@ -60,7 +60,8 @@ def extract_by_rules(
     relations += tasks.inline_facts(cut, places.note)
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         relations = [fact for fact in relations if fact.subject != OWNER or attribute_of(fact.predicate) != "name"]
-    kinds = {fact.object: VALUE for fact in relations if fact.by_place and not is_name(fact.object)}
+    values = (fact.object for fact in relations if fact.by_place)
+    kinds = {value: VALUE for value in values if not is_name(value) or "," in value}
     kinds |= {fact.subject: TASK for fact in of_tasks}
     kinds |= {fact.object: STATE for fact in of_tasks if fact.predicate == "status"}
     kinds |= {fact.object: "person" for fact in relations if person_of(fact.predicate) in FAMILY}

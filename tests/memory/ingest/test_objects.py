@@ -45,10 +45,11 @@ def test_another_name_of_a_note_is_the_same_object(fresh: Memory) -> None:
 
 
 def test_tasks_states_and_values_have_types_and_are_not_listed_as_things(fresh: Memory) -> None:
-    boat = "# Heron\n\nkeel: 12 m\nowner: Ana Ruiz\nhull: larch\n\n- [ ] Paint it again\n"
+    boat = "# Heron\n\nkeel: 12 m\nowner: Ana Ruiz\nhull: larch\ncrew: Bo, Rui\n\n- [ ] Paint it again\n"
     fresh.remember_many([Document("/Heron.md", boat, title="Heron")])
     types = read_types(fresh)
     assert [types[name] for name in ("Paint it again", "open", "12 m", "larch")] == ["task", "state", "value", "value"]
-    assert find_objects(fresh) == ["Ana Ruiz", "Heron"]
+    assert types["Bo, Rui"] == "value"
+    assert find_objects(fresh) == ["Ana Ruiz", "Heron", "Rui"]
     fresh.remember_many([Document("/wood.md", "We like [[larch]].")])
-    assert find_objects(fresh) == ["Ana Ruiz", "Heron", "larch"], "now it is named"
+    assert find_objects(fresh) == ["Ana Ruiz", "Heron", "Rui", "larch"], "now it is named"
