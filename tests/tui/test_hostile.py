@@ -81,11 +81,12 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         assert safe(chat)
         await chat.pilot.press("tab", "enter", "y")
         assert safe(chat)
-        for key in ("n", "w"):
-            await chat.pilot.press(key)
-            await chat.pilot.pause(0.05)
-            assert safe(chat)
-        assert chat.screen.evidence.passage.shows_why
+        await chat.pilot.press("n")
+        await chat.until(lambda: chat.screen.evidence.passage.shows_neighbours)
+        assert safe(chat)
+        await chat.send("/why")
+        await chat.until(lambda: chat.screen.query("Note"))
+        assert safe(chat)
         await chat.ask("And?")
         await chat.ask("And now?")
         assert safe(chat)
