@@ -161,6 +161,12 @@ def test_a_line_without_the_kind_of_thing_asked_for_is_no_clear_answer(kiosk: Me
     assert head.text == "Your memory does not say this plainly. Closest:"
 
 
+def test_a_place_without_a_name_is_a_clear_answer() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.remember("The spare key is in the blue drawer.", title="Key", source="/key.md")
+        assert ask(memory, "Where is the spare key?").lines[0].kind == "answer"
+
+
 def test_a_line_without_a_date_is_not_taken_for_the_oldest() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         memory.remember_many([Document("/berth.md", "The berth costs 480 euros a year.", title="Berth", kind="file")])
