@@ -123,6 +123,19 @@ def test_astar_prefers_fewer_steps_to_steps_that_look_nearer() -> None:
     assert astar(related(edges), A, Z, "ip", embed, PathsSettings(length=1)) == [], "no path is longer"
 
 
+def test_a_distance_counts_as_often_as_steps_are_left() -> None:
+    """Over X it is two steps, but X looks far away; over P and Y, which look near, three."""
+    edges = {1: (A, X), 2: (X, Z), 3: (A, P), 4: (P, Y), 5: (Y, Z)}
+    cosines = {X: -0.5, P: 0.8, Y: 0.8, A: 0.8, Z: 1.0}
+
+    def embed(vertices: Ids) -> Floats:
+        near = np.array([cosines[vertex] for vertex in vertices.tolist()], np.float32)
+        return np.stack([near, np.sqrt(1 - near**2)], 1)
+
+    [path] = astar(related(edges), A, Z, "weighted", embed, PAPER)
+    assert path.vertices == (A, X, Z)
+
+
 def test_a_search_follows_no_more_edges_than_it_may() -> None:
     edges = {n: (A, 1000 + n) for n in range(10, 310)} | {1: (A, X)}
     assert [len(shortest_paths(related(edges), A, X, 6, pops)) for pops in (2, 4)] == [0, 1]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from memory import Memory
 from memory.graph.arrays import Graph
@@ -66,6 +67,12 @@ def test_without_a_model_the_question_is_compared_with_every_step() -> None:
     best = [path.edges for path in found.paths[:3]]
     assert (1, 2) in best and (3,) not in best
     assert max(len(path.edges) for path in found.paths) <= MAX_STEPS
+
+
+def test_a_path_costs_the_mean_of_its_steps() -> None:
+    paths = walked(FILMS, "?", [["directed by", "married to"], ["acted in", "born in"]]).paths
+    assert max(len(path.edges) for path in paths) == 2
+    assert [path.cost for path in paths] == pytest.approx([sum(path.costs) / len(path.costs) for path in paths])
 
 
 def test_of_several_sketches_the_best_path_counts() -> None:
