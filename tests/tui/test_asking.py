@@ -63,7 +63,7 @@ async def test_an_answer_appears_while_it_is_being_written() -> None:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last" in chat.text())
         await chat.until(lambda: "/fog-signal.md:14" in chat.text())
-        assert chat.answers[0].trace.text == "▸ writing · found 1 thing you named · searched 1,204 passages"
+        assert chat.answers[0].trace.text == "▸ writing · searched 1,204 passages · found 1 thing you named"
         script.give(wire.Token("sounded in March."))
         await chat.until(lambda: "It was last sounded in March." in chat.text())
         assert not chat.answers[0].ready.is_set()
