@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
+from memory.exploring import explorer as module
 from memory.exploring.explorer import Explorer, Option
 from memory.nouns import Scope
 from memory.protocols import Embedder
@@ -123,6 +125,13 @@ def test_no_object_fills_the_list(fresh: Memory) -> None:
     labels = [option.label for option in explorer(fresh, "pond").options()]
     assert len([label for label in labels if "-> Zelda Fitz ->" in label]) == 3
     assert any("-> Bo Chen ->" in label for label in labels)
+
+
+def test_only_the_best_objects_lead_on(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(fresh)
+    assert any(" -> " in option.label for option in explorer(fresh).options())
+    monkeypatch.setattr(module, "MAX_OBJECTS", 0)
+    assert not any(" -> " in option.label for option in explorer(fresh).options())
 
 
 def test_what_memory_fires_on_comes_first(fresh: Memory) -> None:
