@@ -120,7 +120,7 @@ class Services:
         self.disk = Disk(memory, writer, paths, settings.disk, publish, give_up=give_up, go_on=self._go_on)
         self.syncing = Syncing(memory, writer, paths.sync)
         self.replication = Replication(memory, paths)
-        memory.forgetting.around_wipe = self.replication.paused
+        memory.forgetting.around_wipe = self.replication.pause
         self.telling = Telling(memory, writer, paths.config)
         self.schedule = self._schedule()
         later = self.schedule.run_later

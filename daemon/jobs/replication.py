@@ -118,7 +118,7 @@ class Replication:
                 self._spawn(address, USUAL)
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """While forgotten text is removed from the log. The replica still has it then."""
         with self._turn:
             was_running = self._end()

@@ -112,7 +112,7 @@ def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], 
             assert (old.vectors is None) == (len(old.graph.episode_ids) > limit) == (old.quantized is not None)
             for node, row in exact.graph.row_of.items():
                 place = np.array([old.graph.row_of[node]])
-                assert np.allclose(old._read_vectors(place)[0], exact.vectors[row], atol=0.01)
+                assert np.allclose(old.read_vectors(place)[0], exact.vectors[row], atol=0.01)
 
 
 def test_links_are_loaded_with_their_times_and_who_tells_of_them(fresh: Memory) -> None:
