@@ -97,7 +97,7 @@ def _ask(memory: Memory, draw: random.Random, episode: Episode, error: float) ->
     found = memory.questions.retrieve(question, memory.settings.answer.episodes, None, within, None)
     said = _answered(found, episode, error, draw)
     outcome = AskOutcome(said, (), found, "R2", 0, NOTHING)
-    memory.questions.keep(found.recall.trace, said, Plan(within=within), outcome, None)
+    memory.questions.keep(found.recall.trace, said, Plan(within=within), outcome)
     memory.questions.compare_edges()
 
 

@@ -240,7 +240,7 @@ def _learnt(memory: Memory, past: Past) -> dict[str, Any]:
         said = Answer(ANSWER, (_cited(episode if episode in hits else hits[0]),), model="years")
         taken: dict[str, float] = {}
         with _timed(taken, "keep"):
-            memory.questions.keep(found.recall.trace, said, PLAIN, AskOutcome(said, (), found, "R2", 0, NOTHING), None)
+            memory.questions.keep(found.recall.trace, said, PLAIN, AskOutcome(said, (), found, "R2", 0, NOTHING))
         with _timed(taken, "settle"):
             memory.questions.compare_edges()
         keep.append(taken["keep"])

@@ -19,7 +19,7 @@ def opinion(stored: int | None) -> Opinion | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a question was asked, to ask it again. `now` is the reference time of "last week" in it, None for the time it
+    """How a question was asked. `now` is the reference time of "last week" in it, None for the time it
     was asked at; `searched` is the query that replaced it, if it followed another question; `strategy` the one that was
     chosen for it, if any; `agent` the one that asked, if it was no person."""
 
@@ -39,8 +39,7 @@ PLAIN = Plan()
 class Asked:
     """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
     went (`memory.answering.escalation`); `read` and `written` are tokens of all calls of models; `model` wrote the
-    answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is the person's
-    opinion of it; `agent` asked it, if it was no person."""
+    answer, "" if none did; `verdict` is the person's opinion of it; `agent` asked it, if it was no person."""
 
     id: int
     at: datetime
@@ -52,7 +51,6 @@ class Asked:
     written: int = 0
     ms: float = 0.0
     model: str = ""
-    parent: int | None = None
     verdict: Opinion | None = None
     agent: str = ""
 

@@ -163,21 +163,6 @@ async def ask(
             channel.put(heard.told)
         return turn.begin(question, events)
 
-    return await _answer(services, channel, begin)
-
-
-async def ask_again(services: Services, id: int, conversation: int | None, replay: bool) -> Response:
-    memory, models, channel = services.memory, services.models, Channel()
-    turn = Turn(memory, services.writer, channel, conversation, models.is_loading)
-
-    def begin() -> Callable[[], None]:
-        events = memory.questions.ask_again(id, models.choose, lambda: channel.abandoned, models.drive, replay)
-        return turn.begin(memory.questions.trace(id).asked.question, events)
-
-    return await _answer(services, channel, begin)
-
-
-async def _answer(services: Services, channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
     services.questions.submit(await services.read(begin))
     return stream(channel.events())
 

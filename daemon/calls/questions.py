@@ -41,11 +41,6 @@ class QuestionCalls(Calls):
         who asks, if it is no person.
         """
 
-    @call("POST", "/traces/{id}/again", ends="Answered")
-    def ask_again(self, id: int, *, conversation: int | None = None, replay: bool = True) -> Stream:
-        """Ask the question of a trace once more. `conversation` and `replay` are as for `ask`: with `replay` what was
-        cited before comes first again."""
-
     @call("POST", "/recall", thread="read", slow=True, offline=True, tool="recall")
     def recall(
         self,

@@ -95,8 +95,6 @@ def _print_trace(found: wire.Trace) -> None:
     rows = [("asked", ", ".join([local_time(asked.at), *how(found)]))]
     if found.searched:
         rows.append(("searched", found.searched))
-    if asked.parent is not None:
-        rows.append(("repeats", f"trace {asked.parent}"))
     rows += [("came to", f"{outcome(asked)}, {tier(asked)}"), ("took", cost(asked))]
     output.print_table((f"   {name}", " ".join(value.split())) for name, value in rows)
     if not found.steps:

@@ -1,6 +1,6 @@
 """Questions: passages and answers with their traces, verdicts of persons, and explanations of answers."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -74,27 +74,6 @@ class Questions:
         state = self._analyse(searched, options.now, options.as_of, within)
         self._choose_strategy(options.strategy)
         return self._answer(state, self._choose_models(models), options)
-
-    def ask_again(
-        self,
-        trace_id: int,
-        llm: ChooseLLM | None = None,
-        cancelled: Callable[[], bool] | None = None,
-        driver: ChooseLLM | None = None,
-        replay: bool = True,
-    ) -> Iterator[AskEvent]:
-        """Repeats the question of a trace now: same scope, `as_of`, effort and strategy. The events are those of `ask`;
-        the new trace has this one as its parent. NotFoundError, before the first event."""
-        traced = self.trace(trace_id)
-        asked, plan = traced.asked, traced.plan
-        options = AskOptions(
-            as_of=plan.as_of, cancelled=cancelled, question=asked.question if plan.searched else "",
-            effort=plan.effort, strategy=plan.strategy, replay=replay,
-        )  # fmt: skip
-        self._choose_strategy(options.strategy)
-        models = self._choose_models(ModelChoice(llm, driver))
-        state = self._analyse(plan.searched or asked.question, None, plan.as_of, plan.within)
-        return self._answer(state, models, options, parent=trace_id)
 
     def retrieve(
         self,
@@ -285,9 +264,7 @@ class Questions:
                 reranking=state.reranking if rerank else None,
             )  # fmt: skip
 
-    def _answer(
-        self, question: QuestionState, models: ModelChoice, options: AskOptions, parent: int | None = None
-    ) -> Iterator[AskEvent]:
+    def _answer(self, question: QuestionState, models: ModelChoice, options: AskOptions) -> Iterator[AskEvent]:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else decompose(searched)
         asked = [question, *(self._analyse(part, options.now, options.as_of, within) for part in split)]
@@ -312,7 +289,7 @@ class Questions:
             return
         pending = self._state.pending
         id = pending.reserve_trace()
-        pending.add(partial(self.keep, trace, answer, plan, outcome, parent, id))
+        pending.add(partial(self.keep, trace, answer, plan, outcome, id))
         try:
             yield replace(answer, trace_id=id)
         finally:
@@ -372,9 +349,7 @@ class Questions:
         nodes = self._store.read(graph.all_by_norm, norm(name))
         return any(len(links.titles.find(np.array([links.column_of[id]]))[1]) for id in nodes if id in links.column_of)
 
-    def keep(
-        self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, parent: int | None, id: int | None = None
-    ) -> None:
+    def keep(self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, id: int | None = None) -> None:
         """Stores the trace of a question and reinforces its edges, unless any of its content was forgotten in the
         meantime."""
         result, state, now = outcome.found, self._state, now_ms()
@@ -387,7 +362,7 @@ class Questions:
                 if not traces.is_whole(conn, trace, answer):
                     return
                 cost = outcome.calls, outcome.usage, outcome.tier
-                id = traces.store(conn, trace, answer, now, plan, *cost, parent, id)
+                id = traces.store(conn, trace, answer, now, plan, *cost, id)
                 (embedder_id, edge_memory), serving, query = state.edge_memory, state.serving, result.replay.query
                 if query.any() and result.embedder.embedder is serving.embedder and embedder_id == serving.embedder_id:
                     edge_memory = reinforce_edges(conn, edge_memory, embedder_id, id, query, credit, now)

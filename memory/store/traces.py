@@ -36,16 +36,13 @@ def store(
     calls: int = 0,
     usage: Usage = NOTHING,
     tier: str | None = None,
-    parent: int | None = None,
     id: int | None = None,
 ) -> int:
-    """Stores a trace with its answer, plan, model calls and usage; returns its id, by default a new one. A missing
-    `parent` is dropped."""
+    """Stores a trace with its answer, plan, model calls and usage; returns its id, by default a new one."""
     given = answer or Answer("")
     row = {
         "id": id, "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, given),
         "tier": tier, "ms": trace.ms, "llm_calls": calls, "tok_in": usage.read, "tok_out": usage.written,
-        "parent_id": parent if parent is not None and exists(conn, parent) else None,
         "citations": citations_to_json(given.citations), "missing": to_json(given.missing),
     }  # fmt: skip
     if answer is not None:
@@ -140,18 +137,16 @@ def count(conn: Connection) -> int:
     return int(read_value(conn, "SELECT count(*) FROM trace"))
 
 
-_ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, feedback, plan"
-_COLUMNS = 12
+_ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, feedback, plan"
+_COLUMNS = 11
 
 
 def _make_asked(row: tuple[Any, ...]) -> Asked:
-    id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
+    id, t, question, no_answer, tier, calls, read, written, ms, feedback, plan = row
     refused = None if no_answer is None else bool(no_answer)
     fields, verdict = _parse_plan(plan), opinion(feedback)
     model, agent = fields.get("model", ""), fields.get("agent", "")
-    return Asked(
-        id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent, verdict, agent
-    )
+    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, verdict, agent)
 
 
 def _parse_plan(plan: str | None) -> dict[str, Any]:

@@ -144,11 +144,6 @@ def test_a_chat_session_is_kept(told: Client) -> None:
     assert told.conversations()[0].id == chat.id and kept.conversation.messages == 2
 
     assert [one.conversation.id for one in told.search_conversations("LUMEN people")][:1] == [chat.id]
-    other = told.new_conversation("Once more")
-    *_, again = told.ask_again(reply.trace_id, conversation=other.id)
-    assert isinstance(again, wire.Answered) and again.text == answered.text
-    assert [one.text for one in told.conversation(other.id).messages] == [question.text, answered.text]
-
     assert told.rename_conversation(chat.id, "Pay day").title == "Pay day"
     told.delete_conversation(chat.id)
     assert chat.id not in [other.id for other in told.conversations()]

@@ -1,4 +1,4 @@
-"""Traces over the socket: what is listed, whole, asked again, and explained."""
+"""Traces over the socket: what is listed, whole, and explained."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_trace_holds_what_was_streamed(client: Client, asked: int) -> None:
     *events, last = client.ask(QUESTION, effort="quick")
     assert isinstance(last, wire.Answered) and last.trace_id is not None
     trace = client.trace(last.trace_id)
-    assert (trace.asked.question, trace.effort, trace.asked.parent) == (QUESTION, "quick", None)
+    assert (trace.asked.question, trace.effort) == (QUESTION, "quick")
     assert (trace.text, trace.citations, trace.note) == (last.text, last.citations, last.note)
     assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Step)]
     assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visit))
@@ -45,13 +45,6 @@ def test_an_answer_waits_for_no_writer(client: Client, asked: int) -> None:
     assert client.why(last.trace_id).asked.verdict == "good"
     question, kept = client.conversation(chat).messages
     assert (question.text, kept.text, kept.trace_id) == (QUESTION, last.text, last.trace_id)
-
-
-def test_it_is_asked_again(client: Client, asked: int) -> None:
-    *_, last = client.ask_again(asked)
-    assert isinstance(last, wire.Answered) and last.trace_id is not None
-    assert client.trace(last.trace_id).asked.parent == asked
-    assert [one.id for one in client.traces(2).traces] == [last.trace_id, asked]
 
 
 def test_a_page_of_the_list(client: Client, asked: int) -> None:
@@ -71,7 +64,6 @@ def test_why_and_whynot(client: Client, asked: int) -> None:
 
 CALLS: dict[str, Callable[[Client], object]] = {
     "trace": lambda client: client.trace(9999),
-    "again": lambda client: client.ask_again(9999),
     "why": lambda client: client.why(9999),
     "whynot": lambda client: client.whynot(9999, "boat"),
 }

@@ -37,9 +37,6 @@ class Patient(ScriptedClient):
         self.asked.append((question, how))
         return world.answer()
 
-    def ask_again(self, id: int, **how: object) -> Script:
-        return world.clear_answer()
-
     def add(self, paths: list[Path]) -> Script:
         return Script(wire.Progress(1, 2, "a.md"), wire.Added(2, 3, 0, 0))
 

@@ -13,7 +13,6 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Answer, Document, Scope
 from memory.protocols import Embedder
 from memory.settings import AnswerSettings, MemorySettings
-from memory.store import conversations
 from memory.trace import Lost
 from tests.fakes import Says
 from tests.memory.answering.conftest import HERE, Desk
@@ -58,33 +57,7 @@ def lost(memory: Memory, id: int, words: str) -> Lost:
 # Traces ---------------------------------------------------------------------------------------
 
 
-def test_a_question_is_asked_again_as_it_was_asked(memory: Memory) -> None:
-    first = ask(memory, as_of=on(3), within=Scope(sources=("/notes/harbour.md",)), effort="deep")
-    *_, last = memory.questions.ask_again(first)
-    assert isinstance(last, Answer) and last.trace_id is not None
-    before, after = memory.questions.trace(first), memory.questions.trace(last.trace_id)
-    assert after.asked.parent == first and before.asked.parent is None
-    assert after.plan == before.plan
-    assert (after.plan.as_of, after.plan.effort) == (on(3), "deep")
-    assert after.answer is not None and before.answer is not None
-    assert (after.asked.question, after.answer.text) == (HARBOUR, before.answer.text)
-    assert [one.id for one in memory.questions.traces()] == [last.trace_id, first]
-
-
-def test_a_question_that_followed_another_is_asked_again_by_itself(memory: Memory) -> None:
-    with memory.store.writing() as conn:
-        chat = conversations.create(conn, "Chat", 1)
-        conversations.append(conn, chat, "user", "What did the goat Agathe eat?", 1)
-    first = ask(memory, "And what is she called?", conversation=chat)
-    assert "Agathe" in memory.questions.trace(first).plan.searched
-    *_, last = memory.questions.ask_again(first)
-    assert isinstance(last, Answer) and last.trace_id is not None
-    again = memory.questions.trace(last.trace_id)
-    assert again.asked.question == "And what is she called?"
-    assert again.plan.searched == memory.questions.trace(first).plan.searched
-
-
-@pytest.mark.parametrize("call", ["trace", "why", "ask_again"])
+@pytest.mark.parametrize("call", ["trace", "why"])
 def test_an_unknown_trace_is_told(memory: Memory, call: str) -> None:
     with pytest.raises(NotFoundError, match="no trace 77"):
         getattr(memory.questions, call)(77)
@@ -96,7 +69,7 @@ def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
     id = ask(memory)
     memory.forget(source="/notes/harbour.md")
     assert memory.questions.traces() == []
-    for call in (memory.questions.trace, memory.questions.why, memory.questions.ask_again):
+    for call in (memory.questions.trace, memory.questions.why):
         with pytest.raises(NotFoundError):
             call(id)
 

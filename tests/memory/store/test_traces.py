@@ -78,17 +78,6 @@ def test_a_recall_has_no_answer(store: Store) -> None:
     assert (found.trace, found.answer, found.asked.no_answer) == (Trace("Who?", (), (), found.asked.id), None, None)
 
 
-def test_what_is_asked_again_knows_its_parent(store: Store) -> None:
-    with store.writing() as conn:
-        first = traces.store(conn, Trace("Who?"), None, 1)
-        second = traces.store(conn, Trace("Who?"), None, 2, parent=first)
-        orphan = traces.store(conn, Trace("Who?"), None, 3, parent=99)
-        assert [row.parent for row in traces.list_traces(conn)] == [None, first, None]
-        assert traces.exists(conn, orphan) and traces.count(conn) == 3
-        conn.execute("DELETE FROM trace WHERE id = ?", (first,))
-        assert traces.get(conn, second).asked.parent is None
-
-
 def test_the_list_is_newest_first(store: Store) -> None:
     with store.writing() as conn:
         assert traces.list_traces(conn) == []
