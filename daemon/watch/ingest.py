@@ -22,7 +22,7 @@ from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.copies import leave_copies
-from daemon.watch.files import uri_of
+from daemon.watch.files import is_gone, uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
@@ -129,7 +129,7 @@ class Ingest:
         yield
         copied = {uri: known[uri] for uri in copies if uri in known}
         yield from self._retire(believe(looks, gone, judge) | copied, task)
-        self._leave_forgotten(disk, skipped, moves)
+        _leave_forgotten(disk, skipped)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)
         yield from Intake(self._equip(), disk, known, skipped, task, self._end_skips(disk, known, skipped)).run()
@@ -211,15 +211,6 @@ class Ingest:
                 return name
         return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
 
-    def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
-        """Skips forgotten files, whatever they contain now, also under a new name."""
-        named = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
-        disk.forgotten_moved = any(not disk.has(uri) for uri in named)
-        named |= {new for new, old in moved.items() if old in named and not disk.has(old)}
-        for uri in [] if disk.again else named & disk.files.keys():
-            del disk.files[uri]
-            disk.unread[uri] = FORGOTTEN
-
     def _retire(self, lost: Sources, task: Task) -> Iterator[None]:
         for sources in lost.values():
             for source in sources:
@@ -230,11 +221,24 @@ class Ingest:
             yield
 
     def _end_skips(self, disk: Survey, known: Sources, skipped: Mapping[str, str]) -> list[str]:
-        """The skips of files that no longer exist."""
+        """The skips of files that no longer exist. That of a forgotten file stays while rules exclude the file."""
         absent = (uri for uri in skipped if not disk.has(uri) and not disk.has(self._find_file(uri, disk)))
-        return [uri for uri in absent if skipped[uri] != KEPT or uri not in known]
+        return [
+            uri
+            for uri in absent
+            if (skipped[uri] != KEPT or uri not in known) and (skipped[uri] != FORGOTTEN or is_gone(Path(uri)))
+        ]
 
     def _tell_progress(self, task: Task, *, last: bool = False) -> None:
         if task.total and (progress := task.progress(last)):
             task.tell(progress)
             self.publish(progress)
+
+
+def _leave_forgotten(disk: Survey, skipped: Mapping[str, str]) -> None:
+    """Skips forgotten files, whatever they contain now."""
+    marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
+    disk.forgotten_moved = any(not disk.has(uri) for uri in marked)
+    for uri in [] if disk.again else marked & disk.files.keys():
+        del disk.files[uri]
+        disk.unread[uri] = FORGOTTEN

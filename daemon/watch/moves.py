@@ -12,11 +12,11 @@ from pathlib import Path
 from daemon import wire
 from daemon.jobs.writer import Writer
 from daemon.watch import files
-from daemon.watch.files import Found
+from daemon.watch.files import Found, uri_of
 from daemon.watch.survey import Sources, Survey
 from memory import Memory
 from memory.errors import PalimpsestError
-from memory.nouns import Policy
+from memory.nouns import FORGOTTEN, Policy
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +70,17 @@ class Moves:
             known[uri] = [replace(source, uri=renamed[source.uri]) for source in lost[old]]
             gone.pop(old, None)
             self._publish(wire.SourceChanged(uri, "moved"))
+
+    def keep_forgotten(self, moved: Mapping[Path, Path]) -> None:
+        """Moves the marks of forgotten files with them, before any task or scan can read them under the new name."""
+        if not moved:
+            return
+        forgotten = {skip.uri for skip in self._memory.sources.list_skipped() if skip.reason == FORGOTTEN}
+        marks = {uri_of(new): old for new, old in moved.items() if uri_of(old) in forgotten}
+        if marks:
+            ended = [uri_of(old) for old in marks.values() if files.is_gone(old)]
+            reasons = dict.fromkeys(marks, FORGOTTEN)
+            self._writer.write(partial(self._memory.sources.note_files, ended, reasons, ()))
 
     def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
         """The sources of missing files elsewhere with the size of a new one."""

@@ -368,6 +368,7 @@ class Watcher:
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
         """Reads changed files, one task for each folder, outermost first: none waits for the rules or
         files of another folder. Moves need all of their paths at once, and a folder may be large, so these follow."""
+        self._ingest.moves.keep_forgotten(moved)
         alone: dict[Path, list[Look]] = defaultdict(list)
         others: list[Look] = []
         urgency = CHANGE

@@ -94,6 +94,21 @@ def test_it_does_not_come_back_when_the_folder_is_watched_or_added_again(client:
     assert uris(client, str(folder)) == [str(folder / "third.md")]
 
 
+def test_it_does_not_come_back_renamed_while_rules_exclude_it(client: Client, folder: Path) -> None:
+    rules, bread = folder / ".palimpsestignore", folder / "bread.md"
+    with listening(client) as listener:
+        (folder / "diary" / "2018.md").write_text(diary(folder, 2018) + " She wept.")
+        look(listener, folder / "edited.md")
+        (folder / "diary" / "2018.md").rename(folder / "diary" / "2017.md")
+        rules.write_text("diary/\nbread.md\n")
+        listener.until_changed(bread, "removed")
+        rules.unlink()
+        listener.until_changed(bread, "added")
+    wait_until(lambda: not client.status().queue and not client.status().busy)
+    assert reasons(client, folder) == {"diary/2017.md": FORGOTTEN, "diary/2019.md": FORGOTTEN}
+    assert not [uri for uri in uris(client, str(folder)) if "diary" in uri]
+
+
 def test_a_folder_in_a_watched_one_is_forgotten_and_stays_so(client: Client, folder: Path) -> None:
     old = folder / "old"
     old.mkdir()
