@@ -25,6 +25,7 @@ from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.text.languages import alternatives, is_unspaced, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.words import strip_accents
+from memory.time.expressions import contains_time
 
 MAX_CANDIDATES = 10  # the best lines
 LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of words match
@@ -131,6 +132,14 @@ def _share(near: Floats, weights: Floats) -> Floats:
     total = float(weights.sum())
     shares: Floats = (near * weights).sum(axis=1) / total if total else np.ones(len(near), np.float32)
     return shares
+
+
+def contains_kind(text: str, features: QueryFeatures) -> bool:
+    """Whether a line contains a number or time, if the question asks for one. A place or thing needs no name."""
+    kinds = expected_types(features.question.text, features.question.language)
+    if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(text, features)):
+        return True
+    return "date" in kinds and contains_time(text)
 
 
 def _check_kind(shown: str, features: QueryFeatures) -> float:

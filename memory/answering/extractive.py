@@ -22,7 +22,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
-from memory.answering.confidence import absent_names, confidence, is_clear_answer
+from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -139,7 +139,7 @@ def _select(
     usual = select_best(candidates, chains.candidates, settings)
     lines, asked = select_by_type(state, candidates, usual), state.question.type
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not chains.candidates
-    is_clear = not asks_one or (state.features.fits(lines[0].shown) and is_clear_answer(lines, certainty))
+    is_clear = not asks_one or (contains_kind(lines[0].shown, state.features) and is_clear_answer(lines, certainty))
     best = chains.chains[0] if chains.chains else None
     hops = best.lines if best is not None and best.states_relations() else ()
     leads_on = any(line.episode.id == lines[0].episode.id for line in hops)

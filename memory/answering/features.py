@@ -259,10 +259,6 @@ class QueryFeatures:
         }
         return frozenset(kind for kind in self._expected if contains[kind])
 
-    def fits(self, text: str) -> bool:
-        """Whether a text contains a number or date, if the question asks for one. A place or thing needs no name."""
-        return not self._expected or "name" in self._expected or bool(self.holds_expected(text))
-
     def _content_words(self, text: str) -> set[str]:
         if text not in self._words:
             self._words[text] = {*words(text)} - stop_words(self._language)

@@ -99,11 +99,20 @@ def asks_time(question: str) -> bool:
 def names_time(text: str) -> bool:
     """Whether a short text names a time and little else: "March 2024", not "room 2014"."""
     folded = fold(text)
+    return any(not base.weak and base.start == 0 and base.end == len(folded) for base in _find_past(folded))
+
+
+def contains_time(text: str) -> bool:
+    """Whether a text says when: a date, a weekday, "next week", "in July". Ambiguous names ("may") count."""
+    folded = fold(text)
+    return not time_numbers("weekdays").keys().isdisjoint(_WORD.findall(folded)) or bool(_find_past(folded))
+
+
+def _find_past(folded: str) -> list[Timex]:
     try:
-        times = find_timexes(folded, datetime(2000, 1, 1), "past")
+        return find_timexes(folded, datetime(2000, 1, 1), "past")
     except (ValueError, OverflowError):
-        return False
-    return any(not base.weak and base.start == 0 and base.end == len(folded) for base in times)
+        return []
 
 
 def is_state(question: str) -> bool:

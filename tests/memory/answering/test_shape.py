@@ -161,6 +161,13 @@ def test_a_line_without_the_kind_of_thing_asked_for_is_no_clear_answer(kiosk: Me
     assert head.text == "Your memory does not say this plainly. Closest:"
 
 
+@pytest.mark.parametrize("time", ["at 12:00", "at 10 am", "on Friday", "next week", "in July"])
+def test_a_time_without_a_date_is_a_clear_answer(time: str) -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.remember(f"The regatta starts {time}.", title="Regatta", source="/regatta.md")
+        assert ask(memory, "When does the regatta start?").lines[0].kind == "answer"
+
+
 def test_a_place_without_a_name_is_a_clear_answer() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         memory.remember("The spare key is in the blue drawer.", title="Key", source="/key.md")
