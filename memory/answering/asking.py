@@ -26,12 +26,12 @@ Event = Step | Visit | Preview | Writing | Token | Citation
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """The answer, the steps that led to it, its tier, and the calls and tokens of models. `found` is the retrieval with
+    """The answer, the steps to it, its tier, and the calls and tokens of models. `result` is the retrieval with
     everything that was added to it, `expanded` the edges that a model chose to follow."""
 
     answer: Answer
     steps: tuple[Step, ...]
-    found: RetrievalResult
+    result: RetrievalResult
     tier: Tier = "R2"
     calls: int = 0
     usage: Usage = NOTHING
@@ -40,11 +40,11 @@ class AskOutcome:
 
 @dataclass
 class Answering:
-    """The course of one question. `found` contains the results so far, `parts` the retrieval of each question that this
-    one consists of. A connection of `reading` must see what the retrieval saw."""
+    """The course of one question. `result` contains the results so far, `parts` the retrieval of each question that it
+    consists of. A connection of `reading` must see what the retrieval saw."""
 
     reading: OpenConnection
-    found: RetrievalResult
+    result: RetrievalResult
     embedder: Embedder
     settings: AnswerSettings
     options: AskOptions
@@ -60,7 +60,7 @@ class Answering:
         extractive = yield from self._extract()
         yield self._route()
         answer = yield from stream_extractive(extractive)
-        return AskOutcome(answer, tuple(self.steps), self.found)
+        return AskOutcome(answer, tuple(self.steps), self.result)
 
     def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
         with self.reading() as conn:
@@ -68,23 +68,23 @@ class Answering:
                 of_parts = [extract_answer(conn, part, self.embedder, self.settings) for part in self.parts]
                 extractive = merge_answers(of_parts, [part.question.text for part in self.parts])
             if not self.parts or extractive.answer.no_answer:
-                extractive = extract_answer(conn, self.found, self.embedder, self.settings)
+                extractive = extract_answer(conn, self.result, self.embedder, self.settings)
         yield self._record(extractive.step)
         return extractive
 
     def _route(self) -> Step:
         """Notes the tier, and the names of the question that nothing is known by."""
-        return self._record(step(RouteNote(self.tier, find_unknown_names(self.found) or None), 0.0))
+        return self._record(step(RouteNote(self.tier, find_unknown_names(self.result) or None), 0.0))
 
     def _collect_parts(self) -> tuple[Visit, ...]:
         return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
 
     def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
         """Adds episodes to the retrieval; returns the new ones as visits."""
-        before = len(self.found.recall.trace.visits)
+        before = len(self.result.recall.trace.visits)
         with self.reading() as conn:
-            self.found = self.found.with_collected(conn, episodes)
-        return self.found.recall.trace.visits[before:]
+            self.result = self.result.with_collected(conn, episodes)
+        return self.result.recall.trace.visits[before:]
 
     def _record(self, step: Step) -> Step:
         self.steps.append(step)

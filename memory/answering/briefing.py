@@ -57,11 +57,11 @@ def find_objects(state: AnswerState, subject: str) -> list[int]:
     """The objects of this name, the owner for "me"; empty if no object has it. Includes the object whose longer name
     begins with it: the only such object if the short name has no facts, else the only one that is the title of a
     passage. "Ana" may be a word of many facts, and "Ana Silva" the note about her."""
-    conn, arrays, key = state.conn, state.found.graph, norm(subject)
+    conn, arrays, key = state.conn, state.result.graph, norm(subject)
     if key in _SELF:
         return graph.owner(conn)
     named = graph.all_by_norm(conn, key)
-    named = named or [id for id, name in state.found.named_objects.items() if norm(name) == key]
+    named = named or [id for id, name in state.result.named_objects.items() if norm(name) == key]
     if not key:
         return named
     longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
@@ -76,19 +76,19 @@ def write_briefing(state: AnswerState, subject: str, candidates: Sequence[Answer
     first."""
     objects = find_objects(state, subject)
     facts = _choose_facts(state, objects) if objects else []
-    return [*facts, *_choose_sentences(state.found, subject, objects, facts, candidates)]
+    return [*facts, *_choose_sentences(state.result, subject, objects, facts, candidates)]
 
 
 # Facts -----------------------------------------------------------------------------------------
 
 
 def _choose_facts(state: AnswerState, objects: Collection[int]) -> list[AnswerCandidate]:
-    conn, found = state.conn, state.found
+    conn, result = state.conn, state.result
     near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
-    current = [as_told_then(fact, found.time_ms) for fact in near if is_current(fact, found.time_ms)]
+    current = [as_told_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
     evidence = relations.evidence(conn, [fact.id for fact in current])
-    visible = {id for id, episode, _, _ in evidence if found.sees(episode)}
-    former = _read_former_values(conn, found, sorted(visible))
+    visible = {id for id, episode, _, _ in evidence if result.sees(episode)}
+    former = _read_former_values(conn, result, sorted(visible))
     names = read_names(conn, current)
     facts = [fact for fact in current if fact.id in visible]
     facts.sort(key=lambda fact: (not former[fact.id], -(fact.last_asserted or 0), fact.id))
@@ -112,11 +112,11 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> list[AnswerCa
     return shown
 
 
-def _read_former_values(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
+def _read_former_values(conn: Connection, result: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
     """Fact -> the values that it replaced, the latest first, if the question may see a passage that states them."""
     replaced = relations.predecessors(conn, facts)
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
-    visible = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if found.sees(episode)}
+    visible = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if result.sees(episode)}
     names = read_names(conn, rows)
     values = {row.id: names[row.object] for row in rows if row.id in visible}
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
@@ -126,7 +126,7 @@ def _read_former_values(conn: Connection, found: RetrievalResult, facts: Sequenc
 
 
 def _choose_sentences(
-    found: RetrievalResult,
+    result: RetrievalResult,
     subject: str,
     objects: Collection[int],
     facts: Sequence[AnswerCandidate],
@@ -134,9 +134,9 @@ def _choose_sentences(
 ) -> list[AnswerCandidate]:
     """The most informative sentences: those of the object's own notes in their order, then the others, the newest
     first."""
-    name = frozenset(stems(subject, found.question.language))
+    name = frozenset(stems(subject, result.question.language))
     passages = {line.episode.id for line in candidates}
-    own = {id for id in passages if not set(objects).isdisjoint(titling_objects(found, id))}
+    own = {id for id in passages if not set(objects).isdisjoint(titling_objects(result, id))}
     lines = [
         line
         for line in candidates

@@ -217,11 +217,11 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
     )
 
 
-def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[int, Episode]) -> list[AnswerCandidate]:
+def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[int, Episode]) -> list[AnswerCandidate]:
     """The sentences of these passages (by id) that are valid at the question's time, in their order, then a model's
     theses. A sentence that has ended with its fact is marked as earlier. A sentence whose only fact a person rejected
     is left out."""
-    valid = found.valid_time
+    valid = result.valid_time
     theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, None)]
     ended = {line.id for line in theses if not valid.covers(None, line.valid_to)}
     sentences = [thesis for thesis in theses if thesis.origin == "sentence"]
@@ -234,11 +234,11 @@ def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[
     ]
     before = {b.id: a.text for a, b in pairwise(sentences) if a.episode_id == b.episode_id}
     units = _find_units(passages, sentences)
-    today, elsewhere = found.question.today, found.snapshot.entry_versions(conn).elsewhere
+    today, elsewhere = result.question.today, result.snapshot.entry_versions(conn).elsewhere
     candidates = []
     for line in sentences:
         episode, unit, stated = passages[line.episode_id], units[line.id], facts.get(line.id, ())
-        if not EVENT_RECURS.match(line.text) and _is_on_days(found, episode, unit[1], elsewhere):
+        if not EVENT_RECURS.match(line.text) and _is_on_days(result, episode, unit[1], elsewhere):
             candidate = AnswerCandidate.from_thesis(episode, line, unit, before.get(line.id, ""), stated, today)
             candidates.append(replace(candidate, earlier=line.id in ended))
     return candidates + _make_thesis_candidates(passages, [line for line in theses if line.id not in ended])
@@ -267,10 +267,10 @@ def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Th
 
 
 def _is_on_days(
-    found: RetrievalResult, episode: Episode, place: Place, elsewhere: Mapping[int, frozenset[date]]
+    result: RetrievalResult, episode: Episode, place: Place, elsewhere: Mapping[int, frozenset[date]]
 ) -> bool:
     """Whether a line is no event, or is on the days of a question that asks for nothing else."""
-    question, when = found.question, found.question.when
+    question, when = result.question, result.question.when
     if place.kind != "event" or question.topic or when is None or when.kind == "now":
         return True
     since = when.since.date() if when.since else date.min
@@ -310,10 +310,10 @@ def read_names(conn: Connection, facts: Iterable[Relation]) -> dict[int, str]:
 
 
 def read_evidence(
-    conn: Connection, found: RetrievalResult, facts: Sequence[int]
+    conn: Connection, result: RetrievalResult, facts: Sequence[int]
 ) -> dict[int, list[tuple[Episode, int, int]]]:
     """Fact (relation id) -> (episode, start, end) of its evidence that the question may see, the newest first."""
-    rows = [row for row in relations.evidence(conn, facts) if found.sees(row[1])]
+    rows = [row for row in relations.evidence(conn, facts) if result.sees(row[1])]
     passages = {passage.id: passage for passage in episodes.by_ids(conn, sorted({row[1] for row in rows}))}
     places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
     for id, episode, start, end in rows:
@@ -324,9 +324,9 @@ def read_evidence(
     return places
 
 
-def titling_objects(found: RetrievalResult, episode: int) -> list[int]:
+def titling_objects(result: RetrievalResult, episode: int) -> list[int]:
     """The objects (node ids) that are the title of an episode; empty if it is newer than the graph."""
-    graph = found.graph
+    graph = result.graph
     row = graph.row_of.get(episode)
     begin, end = (0, 0) if row is None else graph.titled.indptr[row : row + 2]
     return list(graph.object_ids[graph.titled.indices[begin:end]].tolist())

@@ -201,22 +201,22 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     if not roots:
         return NO_CHAINS
     stating = dict(enumerate(best, len(labels)))
-    followed = find_chains(statements, weights, roots, MAX_HOPS)
+    chains = find_chains(statements, weights, roots, MAX_HOPS)
 
-    def coverage(facts: Sequence[int]) -> float:
+    def cover(facts: Sequence[int]) -> float:
         return round(state.features.coverage(*(stating[number].claim for number in facts)), SCORE_DIGITS)
 
-    followed = [one for one in followed if len(one.facts) < MAX_HOPS or coverage(one.facts) > coverage(one.facts[:-1])]
-    followed += [one for one in find_chains(statements, weights, roots, MAX_HOPS - 1) if one not in followed]
+    chains = [chain for chain in chains if len(chain.facts) < MAX_HOPS or cover(chain.facts) > cover(chain.facts[:-1])]
+    chains += [chain for chain in find_chains(statements, weights, roots, MAX_HOPS - 1) if chain not in chains]
     about = {each.id: each.about for each in statements}
     of_top = {node for each in statements if stating[each.id] is top for node in (*each.about, *each.objects)}
     shown: dict[int, ShownChain] = {}
     joined: dict[int, AnswerCandidate] = {}
 
     def worth(chain: Chain) -> float:
-        return round(_score(chain, about) + COVER_WEIGHT * coverage(chain.facts), SCORE_DIGITS)
+        return round(_score(chain, about) + COVER_WEIGHT * cover(chain.facts), SCORE_DIGITS)
 
-    for chain in sorted(followed, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
+    for chain in sorted(chains, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
         path = tuple(stating[number] for number in chain.facts)
         root = chain.vertices[0]
         if root in shown or len({line.episode.id for line in path}) < len(path):
@@ -246,8 +246,8 @@ def _list_names(chain: Chain, labels: Sequence[str], claim: str) -> tuple[str, .
     """The names of a chain's objects. Of its ends those that the `claim` of its last line contains, if there are any:
     the others are what its passage is about."""
     ends = [labels[end] for end in chain.ends if end < len(labels)]  # a candidate may mention nothing else
-    said = claim.casefold().replace(labels[chain.vertices[-1]].casefold(), " ")
-    claimed = [end for end in ends if end.casefold() in said]
+    rest = claim.casefold().replace(labels[chain.vertices[-1]].casefold(), " ")
+    claimed = [end for end in ends if end.casefold() in rest]
     return (*(labels[vertex] for vertex in chain.vertices), "; ".join((claimed or ends)[:MAX_ENDS_NAMED]))
 
 
@@ -266,8 +266,8 @@ def _read_statements(
 ) -> tuple[list[str], dict[int, float], list[Statement], set[int]]:
     """The labels and weights of objects by number; the statements of candidates, which are numbered after the objects;
     the objects at which chains begin. Numbers are by label and rank, independent of ids."""
-    graph = state.found.graph
-    subjects = {id: titling_objects(state.found, id) for id in {line.episode.id for line in candidates}}
+    graph = state.result.graph
+    subjects = {id: titling_objects(state.result, id) for id in {line.episode.id for line in candidates}}
     members: dict[int, list[int]] = defaultdict(list)
     for edge in stored.edges_from(state.conn, [line.thesis_id for line in candidates], "member"):
         members[edge.src].append(edge.dst)
@@ -279,12 +279,12 @@ def _read_statements(
     named = sorted(labels, key=lambda node: (labels[node], node))
     number = {node: place for place, node in enumerate(named)}
     rarity = graph.rarity(columns) / math.log(max(2, graph.n_alive))
-    weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.found.walked[columns])
+    weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.result.walked[columns])
     weight_of = dict(zip(nodes.tolist(), weight.tolist(), strict=True))
     weights = {number[node]: weight_of[node] for node in named}
     undated = {number[node] for node in nodes[~graph.leads_nowhere[columns]].tolist() if node in labels}
     rare = {number[node] for node in nodes[rarity >= LEAST_ROOT_RARITY].tolist() if node in labels}
-    roots = {number[node] for node in state.found.named_objects if node in number} & undated & rare
+    roots = {number[node] for node in state.result.named_objects if node in number} & undated & rare
     scores = [round(line.score, SCORE_DIGITS) for line in candidates]
     low, width = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0) or 1.0
     statements = []

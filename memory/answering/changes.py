@@ -22,7 +22,7 @@ _REPLACING = (
 def list_changes(state: AnswerState) -> list[AnswerCandidate]:
     """A line with the values of each fact that replaced another in the question's time, the latest change first, of
     those that the question may see a passage of."""
-    conn, at, when = state.conn, state.found.time_ms, state.question.when
+    conn, at, when = state.conn, state.result.time_ms, state.question.when
     if state.objects:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
     else:
@@ -59,5 +59,5 @@ def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list
 def _find_topic(state: AnswerState) -> frozenset[str]:
     """The question's stems without those of names, of its time and of words for change."""
     question, stem_words = state.question, state.features.stem_words
-    texts = [*state.found.named_objects.values(), question.when.words if question.when else ""]
+    texts = [*state.result.named_objects.values(), question.when.words if question.when else ""]
     return frozenset(state.features.stems).difference(*map(stem_words, texts), changed_words(question.language))

@@ -105,7 +105,7 @@ def build_request(
     if options.as_of is not None:
         parts.append(f"Answer as of {options.as_of.date().isoformat()}: what came later is not known.")
     if options.before:
-        asked = "\n".join(" ".join(one.split()) for one in options.before)
+        asked = "\n".join(" ".join(earlier.split()) for earlier in options.before)
         parts.append(f"Earlier questions, only to understand what this one refers to:\n{fence}\n{asked}\n{fence}")
     parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
@@ -121,15 +121,15 @@ def build_request(
     )
 
 
-def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
-    """Asks once more: `said` is what the model wrote, `shown` what of it is proved and on the person's screen."""
+def build_retry(first: LlmRequest, reply: str, problem: Problem, shown: str) -> LlmRequest:
+    """Asks once more: `reply` is what the model wrote, `shown` what of it is proved and on the person's screen."""
     fence = make_fence()
     why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
         why += f"The sentences before it are kept. Write only what follows them, or {ENOUGH} if nothing does."
     else:
         why += f"Write the answer again, only from the evidence, or {NO_ANSWER}: and what is missing."
-    return replace(first, messages=(*first.messages, Message("assistant", said or "-"), Message("user", why)))
+    return replace(first, messages=(*first.messages, Message("assistant", reply or "-"), Message("user", why)))
 
 
 @dataclass(slots=True)
@@ -246,10 +246,10 @@ class _Writer:
     def _add_citations(self, text: str) -> Iterator[str]:
         """The sentences of a text without citations that one passage proves, each with it."""
         for start, end in sentences(text.replace("```", ""))[:MAX_CITED]:
-            said = text[start:end]
-            numbers = grounding.find_proofs(said, self._proofs, self._question)
+            sentence = text[start:end]
+            numbers = grounding.find_proofs(sentence, self._proofs, self._question)
             if len({self._context.pieces[number - 1].episode.id for number in numbers}) == 1:
-                yield f"{said} [{numbers[0]}]"
+                yield f"{sentence} [{numbers[0]}]"
 
     def _pass_on(self, claims: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
         """Passes on the claims until one may not be shown; why it may not."""
@@ -301,10 +301,10 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！
 def _sentence(text: str, claim: str) -> tuple[int, str]:
     """Start and words of the sentence of a passage that shares most with a claim."""
     wanted = set(stems(claim))
-    found = [(match.start(), match[0]) for match in _SENTENCE.finditer(text) if match[0].strip()]
-    if not found:
+    parts = [(match.start(), match[0]) for match in _SENTENCE.finditer(text) if match[0].strip()]
+    if not parts:
         return 0, text
-    start, sentence = max(found, key=lambda one: (len(wanted & set(stems(one[1]))), -one[0]))
+    start, sentence = max(parts, key=lambda part: (len(wanted & set(stems(part[1]))), -part[0]))
     return start + len(sentence) - len(sentence.lstrip()), sentence.strip()
 
 
@@ -314,18 +314,18 @@ def _begins_refusal(text: str) -> bool:
     return bool(start) and NO_ANSWER.startswith(start)
 
 
-def _missing(said: str, question: str) -> tuple[str, ...]:
+def _missing(reply: str, question: str) -> tuple[str, ...]:
     """What the model says is missing, as far as that only repeats words of the question."""
-    if not _begins_refusal(said):  # a refusal in other words
+    if not _begins_refusal(reply):  # a refusal in other words
         return ()
-    reason = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
+    reason = reply.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
     allowed = set(stems(question))
-    found = []
+    missing = []
     for part in re.split(r"[;\n]", reason):
         words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
         if words and (content := stems(words)) and allowed.issuperset(content):
-            found.append(words)
-    return tuple(dict.fromkeys(found))[:MAX_MISSING]
+            missing.append(words)
+    return tuple(dict.fromkeys(missing))[:MAX_MISSING]
 
 
 def _explain_error(name: str, error: Exception) -> str:
@@ -350,33 +350,33 @@ _FAILURES: dict[type[Exception], str] = {
 
 
 def finalise(
-    said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
+    body: GroundedText, lines: ExtractiveAnswer, result: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
     """The final answer: the proved part of the model's text, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
-    if any(one.verdict == "unproved" for one in said.citations):
+    if any(citation.verdict == "unproved" for citation in body.citations):
         note = " ".join(filter(None, [note, UNPROVED_NOTE]))
-    if said.text and not said.broken:
+    if body.text and not body.broken:
         counted = [text for text, cited in lines.lines[-1:] if lines.is_digest and not cited]  # what has no line
         note = " ".join(filter(None, [note, *(f"{text[:1].upper()}{text[1:]}." for text in counted)]))
-        note = " ".join(filter(None, [said.failed, note]))
-        return Answer(said.text, tuple(said.citations), confidence=lines.answer.confidence, model=model, note=note)
-    if said.text and lines.answer.no_answer:
-        return Answer(said.text, tuple(said.citations), model=model, note=" ".join(filter(None, [said.failed, note])))
-    if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
-        rest = list(stream_lines(lines.lines, len(said.citations)))
+        note = " ".join(filter(None, [body.failed, note]))
+        return Answer(body.text, tuple(body.citations), confidence=lines.answer.confidence, model=model, note=note)
+    if body.text and lines.answer.no_answer:
+        return Answer(body.text, tuple(body.citations), model=model, note=" ".join(filter(None, [body.failed, note])))
+    if body.text:  # it broke off: what it had said is proved, and the lines tell the rest
+        rest = list(stream_lines(lines.lines, len(body.citations)))
         yield Token("\n\n")
         yield from rest
         text = "".join(piece.text for piece in rest if isinstance(piece, Token)).rstrip()
-        citations = (*said.citations, *(piece for piece in rest if isinstance(piece, Citation)))
-        confidence, note = lines.answer.confidence, f"{said.failed} {WORD_FOR_WORD}"
-        return Answer(f"{said.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
-    if said.no_answer and not (context.left_out and not lines.answer.no_answer):
-        why = NOT_FOUND_THERE if found.n_allowed < found.graph.n_alive else NOT_FOUND
+        citations = (*body.citations, *(piece for piece in rest if isinstance(piece, Citation)))
+        confidence, note = lines.answer.confidence, f"{body.failed} {WORD_FOR_WORD}"
+        return Answer(f"{body.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
+    if body.no_answer and not (context.left_out and not lines.answer.no_answer):
+        why = NOT_FOUND_THERE if result.n_allowed < result.graph.n_alive else NOT_FOUND
         yield Token(why)
-        note = " ".join(filter(None, [said.failed, note]))
-        return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)
-    failed = note if said.no_answer else said.failed
+        note = " ".join(filter(None, [body.failed, note]))
+        return Answer(why, no_answer=True, missing=body.missing or lines.answer.missing, model=model, note=note)
+    failed = note if body.no_answer else body.failed
     return (yield from stream_extractive(lines, failed))
 
 

@@ -196,7 +196,7 @@ def _is_absent(name: Mention, state: AnswerState, lines: Sequence[AnswerCandidat
     if name.kind == "date" or name.surface.isupper() or text.startswith(name.surface):  # "VAT"; "List ..."
         return False
     parts = [part for part in features.stem_words(name.surface) if part in features.stems and part not in _GENERIC]
-    known = (strip_accents(norm(label)) for label in state.found.named_objects.values())
+    known = (strip_accents(norm(label)) for label in state.result.named_objects.values())
     if not parts or any(strip_accents(name.norm) in label for label in known):
         return False
     unread = [part for part in parts if part not in read]
@@ -213,10 +213,10 @@ def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Que
     )
 
 
-def find_unknown_names(found: RetrievalResult) -> tuple[str, ...]:
+def find_unknown_names(result: RetrievalResult) -> tuple[str, ...]:
     """The names of the question that no known object's name contains or is part of."""
-    known = {norm(label) for label in found.named_objects.values()}
-    names = [name for name in found.question.mentions if not is_date(name.norm)]
-    sure = [name for name in names if found.question.names.get(name.norm) == 1]
+    known = {norm(label) for label in result.named_objects.values()}
+    names = [name for name in result.question.mentions if not is_date(name.norm)]
+    sure = [name for name in names if result.question.names.get(name.norm) == 1]
     unknown = (name for name in sure if not any(name.norm in label or label in name.norm for label in known))
     return tuple(dict.fromkeys(name.surface for name in unknown))

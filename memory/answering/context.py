@@ -138,7 +138,7 @@ def fit_context(
 ) -> PromptContext:
     """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
     passages that fit, then the first lines of other passages that fit in a quarter. It has at least one piece."""
-    facts, passages, lines = ([one for one in pieces if one.kind == kind] for kind in ("fact", "passage", "line"))
+    facts, passages, lines = ([item for item in pieces if item.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
     chosen: list[EvidencePiece] = []
@@ -150,12 +150,12 @@ def fit_context(
             room[piece.kind] -= cost
     shown = PromptContext(tuple(chosen), left_out)
     left = min(left, LINE_TOKEN_SHARE * tokens) if passages else left
-    chosen += _fit_lines((one for one in lines if one.episode.id not in shown.whole), left)
+    chosen += _fit_lines((line for line in lines if line.episode.id not in shown.whole), left)
     if pieces and not chosen:
         chars = max(200, tokens)
         chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
     ids = {piece.id for piece in chosen}
-    numbered = tuple(one if one.against in ids else replace(one, against=0) for one in chosen)
+    numbered = tuple(piece if piece.against in ids else replace(piece, against=0) for piece in chosen)
     return PromptContext(numbered, left_out)
 
 
@@ -183,7 +183,7 @@ def _join_lines(lines: Sequence[EvidencePiece]) -> EvidencePiece:
 
 def gather_evidence(
     conn: Connection,
-    found: RetrievalResult,
+    result: RetrievalResult,
     lines: Iterable[AnswerCandidate],
     embedder: Embedder,
     *,
@@ -195,18 +195,18 @@ def gather_evidence(
     are left out unless the question is about the past. Of the passages the `chosen` ones (episode ids) come first, then
     those that retrieval and lines rank best together (reciprocal rank fusion). `embedder` compares facts with the
     question; `conn` must see what the retrieval saw. With `only_lines` the lines are all that is shown. In a second
-    look passages that are like the first ones come first: what was missed shares no word with the question."""
+    look passages that are like the first ones come first: a missed passage shares no word with the question."""
     if only_lines:
         return tuple(map(_line, lines))
-    hits = found.order_by_feedback() if is_second else [hit.episode for hit in found.recall.hits]
-    is_past = asks_past(found.question)
+    hits = result.order_by_feedback() if is_second else [hit.episode for hit in result.recall.hits]
+    is_past = asks_past(result.question)
     lines = [line for line in lines if is_past or not line.earlier]
     ranks: dict[int, float] = defaultdict(float)
     for ranked in (hits, [] if is_second else [line.episode for line in lines]):
         for place, id in enumerate(dict.fromkeys(episode.id for episode in ranked)):
             ranks[id] += 1 / (RANK_OFFSET + place)
     hits.sort(key=lambda episode: (episode.id not in chosen, -ranks[episode.id]))
-    disputed = [piece for piece in find_facts(conn, found, embedder) if piece.against]
+    disputed = [piece for piece in find_facts(conn, result, embedder) if piece.against]
     return (*disputed, *map(_passage, hits), *map(_line, lines))
 
 
@@ -261,53 +261,53 @@ def _is_named(name: str, rows: Iterable[str]) -> bool:
 # Facts -----------------------------------------------------------------------------------------
 
 
-def find_facts(conn: Connection, found: RetrievalResult, embedder: Embedder) -> list[EvidencePiece]:
+def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) -> list[EvidencePiece]:
     """Facts that hold and have to do with the question, the most first; after each the one that contradicts it.
     `embedder` compares them with the question; `conn` must see what the retrieval saw."""
-    hits = [hit.episode for hit in found.recall.hits]
-    told = {id for id, *_ in relations.of_episodes(conn, [episode.id for episode in hits])}
-    near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
-    known = {one.id: one for one in relations.by_id(conn, sorted(told))}
-    known |= {one.id: one for one in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
+    hits = [hit.episode for hit in result.recall.hits]
+    stated = {id for id, *_ in relations.of_episodes(conn, [episode.id for episode in hits])}
+    near = [*result.named_objects, *(graph.owner(conn) if result.question.of_owner else ())]
+    known = {fact.id: fact for fact in relations.by_id(conn, sorted(stated))}
+    known |= {fact.id: fact for fact in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
     pairs = revisions.contradictions(conn, list(known))
     disputed = {new: old for old, new in pairs} | dict(pairs)  # both ways, where nobody has said which holds
-    known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
-    known = {id: as_told_then(one, found.time_ms) for id, one in known.items()}
-    current = [one for one in known.values() if is_current(one, found.time_ms)]
-    evidence = read_evidence(conn, found, [one.id for one in current])
+    known |= {fact.id: fact for fact in relations.by_id(conn, sorted({*disputed} - known.keys()))}
+    known = {id: as_told_then(fact, result.time_ms) for id, fact in known.items()}
+    current = [fact for fact in known.values() if is_current(fact, result.time_ms)]
+    evidence = read_evidence(conn, result, [fact.id for fact in current])
     names = read_names(conn, current)
-    asked = set(stems(found.question.text, found.question.language))
-    top = max((hit.score for hit in found.recall.hits), default=0.0) or 1.0
-    ranks = {hit.episode.id: hit.score / top for hit in found.recall.hits}
+    asked = set(stems(result.question.text, result.question.language))
+    top = max((hit.score for hit in result.recall.hits), default=0.0) or 1.0
+    ranks = {hit.episode.id: hit.score / top for hit in result.recall.hits}
 
     def overlap(text: str) -> float:
-        return len(asked.intersection(stems(text, found.question.language))) / (len(asked) or 1)
+        return len(asked.intersection(stems(text, result.question.language))) / (len(asked) or 1)
 
     pieces: dict[int, EvidencePiece] = {}
     candidates: list[Candidate] = []
-    for one in current:
-        if one.id not in evidence:
+    for fact in current:
+        if fact.id not in evidence:
             continue
-        words = statement(names[one.subject], one.predicate, names[one.object])
-        telling = [episode for episode, *_ in evidence[one.id]]
-        episode, *span = evidence[one.id][0]
+        words = statement(names[fact.subject], fact.predicate, names[fact.object])
+        telling = [episode for episode, *_ in evidence[fact.id]]
+        episode, *span = evidence[fact.id][0]
         start, end = _sentence(episode.text, *span)
         sentence = episode.text[start:end]
-        stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), telling)
-        time = describe_time(one, episode, start, sentence)
+        stays = not _may_leave(conn, fact, (names[fact.subject], names[fact.object]), telling)
+        time = describe_time(fact, episode, start, sentence)
         text = one_line(words, MAX_HEAD_CHARS) + (f" ({', '.join(time)})" if time else "")
-        pieces[one.id] = EvidencePiece("fact", text, episode, start, sentence, stays, id=one.id)
+        pieces[fact.id] = EvidencePiece("fact", text, episode, start, sentence, stays, id=fact.id)
         shares = overlap(words), overlap(f"{words} {sentence}")
         rank = max(ranks.get(episode.id, 0.0) for episode in telling)
-        candidates.append(Candidate(one.id, words, one.predicate, sentence, *shares, rank, one.subject in near))
-    score = dict(zip(pieces, score_facts(found, candidates, embedder).tolist(), strict=True))
+        candidates.append(Candidate(fact.id, words, fact.predicate, sentence, *shares, rank, fact.subject in near))
+    score = dict(zip(pieces, score_facts(result, candidates, embedder).tolist(), strict=True))
     needed = [id for id in score if score[id] > MIN_RELEVANCE]
     needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
     ordered: dict[int, EvidencePiece] = {}
     for id in needed[:MAX_FACTS_SHOWN]:
         ordered.setdefault(id, pieces[id])
         other = disputed.get(id)
-        if other in pieces and all(_has_value(names[known[one].object]) for one in (id, other)):
+        if other in pieces and all(_has_value(names[known[side].object]) for side in (id, other)):
             ordered[id] = replace(pieces[id], against=other)
             ordered[other] = replace(pieces[other], against=id)
     return list(ordered.values())
@@ -321,7 +321,7 @@ def _has_value(value: str) -> bool:
 def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:
     """Whether no part of a fact comes from a source whose text must stay here: all its sources are open, the text of
     the first has its names, and no other fact has changed its valid time."""
-    if any(_stays(episode) for episode in tellers) or not fact.sources <= {one.source.id for one in tellers}:
+    if any(map(_stays, tellers)) or not fact.sources <= {episode.source.id for episode in tellers}:
         return False
     if fact.superseded_by is not None or revisions.has_changed(conn, fact.id, "valid_from"):
         return False

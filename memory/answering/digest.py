@@ -53,7 +53,7 @@ class _Item(NamedTuple):
 
 def write_digest(state: AnswerState) -> tuple[list[AnswerCandidate], int]:
     """The lines of the digest that a question asks for, and the number of notes and events without a line. No lines if
-    it asks for something else or there is nothing to show."""
+    it asks for something else, or no note and no event is to be shown."""
     question, is_new = state.question, state.question.type.of == "new"
     if question.type.kind == "yes_no":
         return [], 0
@@ -110,7 +110,7 @@ def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
 def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end: date) -> tuple[list[int], int]:
     """The passages (ids) that a digest reads: of very many the newest if the question asks for what is new, else an
     even sample. Also the number of notes without a passage among them."""
-    question, graph = state.question, state.found.graph
+    question, graph = state.question, state.result.graph
     since, until = (datetime(day.year, day.month, day.day).astimezone() for day in (max(first, EARLIEST), end))
     ids = episodes.find_in_scope(state.conn, Scope(since=since, until=until))
     if topic:
@@ -118,7 +118,7 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
         matches, _ = text.search(state.conn, terms, MAX_COUNTED)
         ids = sorted({*ids} & {*matches.tolist()})
     most = MAX_NAMING if topic else MAX_PASSAGES
-    visible = [id for id in ids if state.found.sees(id)]
+    visible = [id for id in ids if state.result.sees(id)]
     if len(visible) <= most:
         return visible, 0
     rows = np.array([graph.row_of[id] for id in visible])
@@ -138,7 +138,7 @@ def _read_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], f
     by_note: dict[tuple[int, date], list[AnswerCandidate]] = defaultdict(list)
     distinct = {passage.content: passage for passage in episodes.by_ids(state.conn, ids)}
     passages = {passage.id: passage for passage in distinct.values()}
-    lines = state.read(passages.values()) if topic else read_candidates(state.conn, state.found, passages)
+    lines = state.read(passages.values()) if topic else read_candidates(state.conn, state.result, passages)
     for line in lines:
         place, words = line.place, {*state.features.stem_words(line.shown)}
         turn = line.episode.turn_at(line.start)

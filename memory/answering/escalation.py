@@ -93,11 +93,11 @@ class Escalation(Answering):
         answer = yield from self._escalate()
         taken = self.meter
         return AskOutcome(
-            answer, tuple(self.steps), self.found, self.tier, taken.calls, taken.usage, tuple(self.expanded)
+            answer, tuple(self.steps), self.result, self.tier, taken.calls, taken.usage, tuple(self.expanded)
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        if (past := self.found.replay.past) is not None:
+        if (past := self.result.replay.past) is not None:
             answer = yield from self._answer_from_replay(past)
             if answer is not None:
                 return answer
@@ -107,7 +107,7 @@ class Escalation(Answering):
         refused: tuple[GroundedText, str, PromptContext] | None = None
         while True:
             self.is_digest = extractive.is_digest
-            pieces = self._gather(self.found, extractive.candidates)
+            pieces = self._gather(self.result, extractive.candidates)
             picked, failed = None, ""
             try:
                 picked = self._pick_model(pieces)
@@ -116,21 +116,21 @@ class Escalation(Answering):
             except Exception:  # of a plug-in
                 failed = "The model failed. Use another: pal models"
             if picked is None and refused is not None:  # it may see no other evidence
-                said, name, before = refused
-                return (yield from finalise(said, extractive, self.found, name, before))
+                text, name, before = refused
+                return (yield from finalise(text, extractive, self.result, name, before))
             if picked is None:
                 return (yield from stream_extractive(extractive, failed))
             llm, context = picked
             text = yield from self._compose(llm, context, extractive)
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
-                return (yield from finalise(text, extractive, self.found, llm.name, context))
+                return (yield from finalise(text, extractive, self.result, llm.name, context))
             refused = (text, llm.name, context) if text.no_answer else None
             extractive = yield from self._extract()
 
     def _answer_from_replay(self, past: PastQuestion) -> Generator[Event, None, Answer | None]:
         """The answer from the evidence of this question before, or of one that means the same, if a model finds an
         answer there that agrees with the earlier one."""
-        start, whole = perf_counter(), self.found
+        start, whole = perf_counter(), self.result
         with self.reading() as conn:
             known = whole.restricted_to(conn, past.cited[:MAX_EPISODES_REPLAYED])
             extractive = extract_answer(conn, known, self.embedder, self.settings)
@@ -151,18 +151,18 @@ class Escalation(Answering):
         if picked is None:
             return None
         llm, context = picked
-        self.found, self.tier = known, "R0"
+        self.result, self.tier = known, "R0"
         written: list[Token | Citation] = []  # shown only if the answer is kept
         text = yield from _withhold(self._compose(llm, context, extractive), written)
         if text.broken:  # who fails now fails again; the extractive answer is taken from all there is
-            self.found = whole
+            self.result = whole
             extractive = yield from self._extract()
         differs = bool(text.text) and not agrees(text.text, past, whole.question.text)
         if text.broken or (text.text and not differs):
             yield from written
-            return (yield from finalise(text, extractive, self.found, llm.name, context))
+            return (yield from finalise(text, extractive, self.result, llm.name, context))
         self.tier = "R2"  # what was answered then or now is wrong: what is no evidence for it comes last
-        self.found = whole.demote(evidence) if text.no_answer else whole
+        self.result = whole.demote(evidence) if text.no_answer else whole
         why = "The model does not find the answer in" if text.no_answer else "Nothing is proved of what it wrote from"
         reason = "It was answered otherwise before." if differs else f"{why} what helped before."
         yield self._record(step(RouteNote("R2", reason=reason), 0.0))
@@ -170,16 +170,16 @@ class Escalation(Answering):
 
     def _consult(self) -> Generator[Event, None, None]:
         """Retrieves again with a model's reading of the question, if the strategy supports that."""
-        consult = self.found.strategy.consult
+        consult = self.result.strategy.consult
         if consult is None or self.options.effort == "quick":
             return
         reserved = Allowance(1, self.settings.context_tokens + self._tokens_beside, 0)
-        llm = _may_see_question(self.choose, [hit.episode for hit in self.found.recall.hits])
+        llm = _may_see_question(self.choose, [hit.episode for hit in self.result.recall.hits])
         if llm is not None:
             question, cancelled = self._heard, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
-                self.found = self.again(outline)
+                self.result = self.again(outline)
                 yield from self._collect_parts()
             yield self._record(step)
 
@@ -191,7 +191,7 @@ class Escalation(Answering):
             return False
         self.has_looked = True
         if self.options.effort == "normal":  # a second, wider look finds as much as a model that says where to look
-            was_cut = any(hit.episode.id not in context.whole for hit in self.found.recall.hits)
+            was_cut = any(hit.episode.id not in context.whole for hit in self.result.recall.hits)
             self.shown = llm.name, context
             yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
             return self._widen() or was_cut
@@ -206,25 +206,25 @@ class Escalation(Answering):
                 return False
             self.tried.add(self.tier)
             yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
-            before = self.found
+            before = self.result
             if self.tier == "R3":
                 yield from self._explore_guided(llm, text.missing, reserved)
             elif driver is not None:
                 yield from self._run_agent(driver, text.missing, reserved)
             if driver is None or self.tier == "R4":  # nobody looks further
                 self._widen()
-            if self.found is not before:
+            if self.result is not before:
                 return True
 
     def _widen(self) -> bool:
         """Adds more of the first results, which contain most missed evidence; returns whether there is more."""
-        before = self.found
+        before = self.result
         with self.reading() as conn:
-            self.found = before.widen(conn, MAX_EPISODES_MORE)
-        return self.found is not before
+            self.result = before.widen(conn, MAX_EPISODES_MORE)
+        return self.result is not before
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
-        explorer = Explorer(self.reading, self.found, only_open=not llm.is_local)
+        explorer = Explorer(self.reading, self.result, only_open=not llm.is_local)
         looked = explore_guided(
             Metered(llm, self.meter, reserved),
             explorer,
@@ -248,7 +248,7 @@ class Escalation(Answering):
 
     def _run_agent(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(AGENT_ALLOWANCE)
-        toolbox = Toolbox(self.reading, self.found, only_open=not llm.is_local)
+        toolbox = Toolbox(self.reading, self.result, only_open=not llm.is_local)
         try:
             looked = Agent(
                 Metered(llm, self.meter, reserved),
@@ -271,7 +271,7 @@ class Escalation(Answering):
         """The question as a model may read it, without a name that only an answer contained, which may have to stay
         here."""
         asked = self.options.question
-        return " ".join((*self.options.before[-1:], asked)) if asked else self.found.question.text
+        return " ".join((*self.options.before[-1:], asked)) if asked else self.result.question.text
 
     @property
     def _tokens_beside(self) -> int:
@@ -281,7 +281,7 @@ class Escalation(Answering):
     @property
     def _asks_many(self) -> bool:
         """Whether the answer is many things, which many passages tell."""
-        return self.is_digest or self.found.question.type.kind in ("list", "count", "about")
+        return self.is_digest or self.result.question.type.kind in ("list", "count", "about")
 
     @property
     def _max_evidence_tokens(self) -> int:
@@ -291,11 +291,11 @@ class Escalation(Answering):
             return max(MAX_TOKENS_DEEP, first)
         return max(MAX_TOKENS_MANY, first) if self._asks_many else first
 
-    def _gather(self, found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
+    def _gather(self, result: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
         """All that a model may get to read."""
         with self.reading() as conn:
             return gather_evidence(
-                conn, found, lines, self.embedder,
+                conn, result, lines, self.embedder,
                 chosen=self.chosen, only_lines=self.is_digest, is_second=self.shown is not None,
             )  # fmt: skip
 
@@ -329,7 +329,7 @@ class Escalation(Answering):
         yield Preview("", (), llm.name) if answer.no_answer else Preview(answer.text, answer.citations, llm.name)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
-        asked = self.found.question
+        asked = self.result.question
         heard = " ".join((asked.text, *asked.person_names))  # the person may be called by their name
         text = yield from compose.write_grounded(Metered(llm, self.meter), request, context, heard)
         calls, tokens = self.meter.calls - before[0], self.meter.usage.total - before[1]
@@ -338,8 +338,8 @@ class Escalation(Answering):
         return text
 
     def _request(self, context: PromptContext) -> LlmRequest:
-        question = self.options.question or self.found.question.text
-        hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
+        question = self.options.question or self.result.question.text
+        hint = DIGEST_HINT if self.is_digest else format_hint(self.result.question.type)
         most = self.settings.answer_tokens
         return compose.build_request(question, context, self.options, hint=hint, max_tokens=most, fence=self.fence)
 
@@ -360,12 +360,12 @@ def _withhold(
             yield event
 
 
-def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None:
+def _may_see_question(choose: ChooseLLM, episodes: Sequence[Episode]) -> LLM | None:
     """The model that may see a question, by what was found for it: where some of that must stay on this machine, one
     that is there, or else one that may see the rest. None if there is none, or none can be reached."""
-    may_leave = [episode.source.policy == "any" for episode in found]
+    may_leave = [episode.source.policy == "any" for episode in episodes]
     try:
-        llm = choose(not all(may_leave)) if found else None
+        llm = choose(not all(may_leave)) if episodes else None
         llm = choose(False) if llm is None and any(may_leave) else llm
     except Exception:  # reported later, when a model has to answer
         return None

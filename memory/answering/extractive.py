@@ -68,15 +68,15 @@ _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
 
 def extract_answer(
-    conn: Connection, found: RetrievalResult, embedder: Embedder, settings: AnswerSettings
+    conn: Connection, result: RetrievalResult, embedder: Embedder, settings: AnswerSettings
 ) -> ExtractiveAnswer:
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
-    if not any(character.isalnum() for character in found.question.text):
+    if not any(character.isalnum() for character in result.question.text):
         nothing = step(AnswerNote(), 0.0)
         return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
-    state = AnswerState(conn, found, embedder)
-    candidates = [] if found.is_of_empty_time else rank_candidates(state)
+    state = AnswerState(conn, result, embedder)
+    candidates = [] if result.is_of_empty_time else rank_candidates(state)
     certainty, absent = _judge(state, candidates, settings)
     listed, left_out = ((), ()) if absent else _list(state, candidates)
     if listed:
@@ -84,7 +84,7 @@ def extract_answer(
     else:
         likely = candidates if certainty >= settings.threshold else []
         selected, chains, is_clear = _select(state, likely, certainty, settings)
-    asked = found.question.type
+    asked = result.question.type
     asks_changed = asked.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         from memory.answering.changes import select_changed
@@ -101,7 +101,7 @@ def extract_answer(
     else:
         answer = _refuse(state, candidates or state.read_found(), absent, settings)
     if asks_changed and not any(line.earlier for line in selected):
-        answer = _deny_change(found, answer)
+        answer = _deny_change(result, answer)
     elif not listed and answer.kind == "answer":
         answer = replace(answer, note=describe_age(state, selected))
     note = AnswerNote(len(selected), write_chains(chains.chains, answer.citations))
@@ -115,16 +115,16 @@ def _judge(
     state: AnswerState, candidates: Sequence[AnswerCandidate], settings: AnswerSettings
 ) -> tuple[float, tuple[str, ...]]:
     """How likely the first candidate answers, in [0, 1], and the names of the question that none mentions."""
-    found, asked = state.found, state.question.type
+    result, asked = state.result, state.question.type
     if not candidates:
         return 0.0, ()
-    if found.only_time or candidates[0].own or is_all_asked(found.question, candidates[0]):
+    if result.only_time or candidates[0].own or is_all_asked(result.question, candidates[0]):
         return 1.0, ()  # all that was written at a time, or by somebody, answers
     if absent := absent_names(state, candidates):
         return 0.0, absent
     certainty = confidence(state, candidates)
     asks_all = asked.kind == "about" or asked.of in ("changed", "new")
-    if asks_all and found.named_objects:  # all facts and sentences about it answer
+    if asks_all and result.named_objects:  # all facts and sentences about it answer
         certainty = max(certainty, settings.threshold)
     return certainty, ()
 
@@ -149,8 +149,8 @@ def _select(
 def _list(
     state: AnswerState, candidates: Sequence[AnswerCandidate]
 ) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
-    """The lines of the digest, list or changes that a question asks for, and a line that counts what has none. None if
-    the first candidate is the entry that the question names by its number."""
+    """The lines of the digest, list or changes that a question asks for, and a line that counts the rest. None if the
+    first candidate is the entry that the question names by its number."""
     if not state.question.asks_entries or (candidates and state.exact_names.are_of_line(candidates[0])):
         return (), ()
     if state.question.type.of in ("all", "new"):
@@ -177,41 +177,42 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences = state.read_found() if owner is None else owner.select_own(state.read_found())
     if sentences is None:
         return []
-    if not state.objects and not any(one.facts for one in sentences):
+    if not state.objects and not any(line.facts for line in sentences):
         return _select_lines(state, sentences)
     facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
-    total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
-    likely = (replace(one, score=one.score - total) for one in sentences)
+    total = float(np.logaddexp.reduce([line.score for line in sentences])) if sentences else 0.0
+    likely = (replace(line, score=line.score - total) for line in sentences)
     sentences, answering = list(likely), [candidate for _, candidate in facts]
-    named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
+    named = {key for mention in state.question.mentions for key in stems(mention.surface, state.question.language)}
     asked = set(state.features.stems) - named
     # A statement is as likely as the words it was extracted from, if these match more of the question than a name.
     score_of = {
-        one.thesis_id: one.score for one in sentences if asked.intersection(state.features.stem_words(one.claim))
+        line.thesis_id: line.score for line in sentences if asked.intersection(state.features.stem_words(line.claim))
     }
     answering = [
-        replace(one, score=max(one.score, score_of.get(one.thesis_id, one.score)))
-        for one in answering[:MAX_FACTS_ANSWERING]
+        replace(answer, score=max(answer.score, score_of.get(answer.thesis_id, answer.score)))
+        for answer in answering[:MAX_FACTS_ANSWERING]
     ]
     if not asks_course(state.question.text):
-        replaced = {one.thesis_id: fact.replaced for fact, one in facts}
-        line_of = {one.thesis_id: one for one in sentences}
+        replaced = {candidate.thesis_id: fact.replaced for fact, candidate in facts}
+        line_of = {line.thesis_id: line for line in sentences}
         answering = [
-            _show_fullest(state, one, line_of.get(one.thesis_id, one), replaced[one.thesis_id]) for one in answering
+            _show_fullest(state, answer, line_of.get(answer.thesis_id, answer), replaced[answer.thesis_id])
+            for answer in answering
         ]
-    proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
-    others = (one for one in sentences if one.thesis_id not in proving)
-    likely_first = sorted([*answering, *others], key=lambda one: -round(one.score, SCORE_DIGITS))
+    proving = {proof.thesis_id for answer in answering for proof in (answer, *answer.also)}
+    others = (line for line in sentences if line.thesis_id not in proving)
+    likely_first = sorted([*answering, *others], key=lambda line: -round(line.score, SCORE_DIGITS))
     ranked = _select_lines(state, likely_first)
-    return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
+    return ranked if asks_past(state.question) else _lead_with_current(ranked, state.result.time_ms)
 
 
 def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The candidates, best first, that are of what, whom and when the question names. Mail headers and the like are
     left out where a better line exists."""
     selected = drop_retold(select_written(state, state.exact_names.select(candidates)))
-    return [one for one in selected if one is selected[0] or one.place.kind != "filing"]
+    return [line for line in selected if line is selected[0] or line.place.kind != "filing"]
 
 
 def _show_fullest(
@@ -223,9 +224,9 @@ def _show_fullest(
         return statement
     if any(contains_value(line.shown, old) for old in replaced):
         return statement
-    features, said = state.features, _TIMES.sub("", statement.shown)
-    lost = features.coverage(f"{line.shown} {said}") - features.coverage(said)
-    if lost < LEAST_LOST and features.holds_expected(line.shown) <= features.holds_expected(said):
+    features, words = state.features, _TIMES.sub("", statement.shown)
+    lost = features.coverage(f"{line.shown} {words}") - features.coverage(words)
+    if lost < LEAST_LOST and features.holds_expected(line.shown) <= features.holds_expected(words):
         return statement
     return replace(line, score=max(statement.score, line.score))
 
@@ -269,7 +270,7 @@ def fold(
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The lines of an answer; after the first, unless an earlier value follows, what its note said before an edit. That
     is for the person alone, from a passage that is no longer evidence."""
-    if not lines or any(one.earlier for one in lines):
+    if not lines or any(line.earlier for line in lines):
         return [*lines]
     first, *rest = lines
     before = _before_edit(state, first)
@@ -282,7 +283,7 @@ def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate |
     replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
     for old, words in state.find_former(replaced, {line.episode.source.id}):
         until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
-        is_over = old.valid_to is None or to_wall(old.valid_to) <= state.found.time_ms
+        is_over = old.valid_to is None or to_wall(old.valid_to) <= state.result.time_ms
         return replace(words, shown=f"{words.shown}{until}", earlier=is_over)
     return None
 
@@ -333,32 +334,32 @@ def _refuse(
 ) -> Answer:
     """What is not known, and the lines that come closest. Only `absent` names are reported as unknown; a term is
     missing only if no passage that was read contains it."""
-    found = state.found
-    if not found.n_allowed or found.is_of_empty_time:
-        return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
+    result = state.result
+    if not result.n_allowed or result.is_of_empty_time:
+        return Answer(NOTHING_THERE if result.graph.n_alive else NOTHING_READ, no_answer=True)
     covered = covered_by(candidates)
-    language = found.question.language
-    terms = (term for term in found.question.terms if term not in stop_words(language))
+    language = result.question.language
+    terms = (term for term in result.question.terms if term not in stop_words(language))
     missing = tuple(term for term in terms if stem(term, language) not in covered)
     missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
     label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
-    near = [one for one in candidates if one.features.coverage >= LEAST_NEAR and (not absent or label & one.words)]
+    near = [line for line in candidates if line.features.coverage >= LEAST_NEAR and (not absent or label & line.words)]
     near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
-    within = found.n_allowed < found.graph.n_alive
-    said = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND
+    within = result.n_allowed < result.graph.n_alive
+    refusal = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND
     if absent:
-        said = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
+        refusal = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
     closest = make_answer(_cite(near), 0.0)
-    text = f"{said} {CLOSEST}\n{closest.text}" if near else said
+    text = f"{refusal} {CLOSEST}\n{closest.text}" if near else refusal
     return Answer(text, closest.citations, no_answer=True, missing=missing)
 
 
-def _deny_change(found: RetrievalResult, answer: Answer) -> Answer:
+def _deny_change(result: RetrievalResult, answer: Answer) -> Answer:
     """The answer if nothing changed about the topic: the notes about it, or only that nothing changed."""
-    when = found.question.when
-    said = NOTHING_CHANGED.format(f" {when.words}" if when is not None else "")
-    return replace(answer, note=said) if answer.citations and not answer.no_answer else Answer(said, no_answer=True)
+    when = result.question.when
+    note = NOTHING_CHANGED.format(f" {when.words}" if when is not None else "")
+    return replace(answer, note=note) if answer.citations and not answer.no_answer else Answer(note, no_answer=True)
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:

@@ -101,17 +101,17 @@ def find_fact_candidates(
     """The facts that answer best, best first; the history of the best where the question asks for the course. The
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
     facts may answer as well. A question about the `owner` is not answered with facts about others."""
-    stated = {fact.relation.id for one in candidates for fact in one.facts}
+    stated = {fact.relation.id for line in candidates for fact in line.facts}
     near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS_NEAR)}
     near |= {fact.id: fact for fact in relations.by_id(state.conn, sorted(stated))}
-    facts = make_fact_candidates(state, select_current(near.values(), state.found.time_ms))
+    facts = make_fact_candidates(state, select_current(near.values(), state.result.time_ms))
     if not facts:
         return []
     asks_history = asks_course(state.question.text)
     scored = zip(facts, *_scores(state, facts, stated, asks_history), strict=True)
-    own = {one.relation.id for one in facts if owner is not None and owner.is_answered_by(one.relation)}
-    ranked = sorted(scored, key=lambda one: (-round(one[1], SCORE_DIGITS), one[0].words))
-    likely = sorted(ranked, key=lambda one: one[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
+    own = {fact.relation.id for fact in facts if owner is not None and owner.is_answered_by(fact.relation)}
+    ranked = sorted(scored, key=lambda row: (-round(row[1], SCORE_DIGITS), row[0].words))
+    likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
     supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
     shown = [
         (fact, _with_score(state, supporting[fact.relation.id], fact, score, cosine))
@@ -119,23 +119,23 @@ def find_fact_candidates(
         if fact.relation.id in supporting
         and (owner is None or fact.relation.id in own or not owner.is_of_another(supporting[fact.relation.id]))
     ]
-    top = OWN_LEAD + max([NO_FACT_SCORE, *(one.score for _, one in shown)])
+    top = OWN_LEAD + max([NO_FACT_SCORE, *(line.score for _, line in shown)])
     shown = [
-        (fact, replace(one, score=one.score + top, own=True))
-        if fact.relation.id in own and not one.by_agent
-        else (fact, one)
-        for fact, one in shown
+        (fact, replace(line, score=line.score + top, own=True))
+        if fact.relation.id in own and not line.by_agent
+        else (fact, line)
+        for fact, line in shown
     ]
-    total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(one.score for _, one in shown)]))
-    shown = [(fact, replace(one, score=one.score - total)) for fact, one in shown]
+    total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(line.score for _, line in shown)]))
+    shown = [(fact, replace(line, score=line.score - total)) for fact, line in shown]
     shown.sort(key=lambda pair: (-round(pair[1].score, SCORE_DIGITS), pair[0].words, pair[1].episode.source.uri))
     if shown and asks_history:
         best, candidate = shown[0]
         return [(best, show_history(state, best, candidate, candidates))]
     rows = relations.by_id(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
     names = read_names(state.conn, rows)
-    values = {one.id: names[one.object] for one in rows}
-    return [_show(fact, one, values) for fact, one in shown]
+    values = {row.id: names[row.object] for row in rows}
+    return [_show(fact, line, values) for fact, line in shown]
 
 
 def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[FactCandidate]:
@@ -144,7 +144,7 @@ def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[
     past = relations.predecessors(state.conn, [fact.id for fact in facts])
     sentences: dict[int, list[str]] = defaultdict(list)
     for id, episode, text in relations.sentences(state.conn, sorted({*past, *chain.from_iterable(past.values())})):
-        if state.found.sees(episode):
+        if state.result.sees(episode):
             sentences[id].append(text)
     return [
         FactCandidate(
@@ -164,25 +164,25 @@ def _scores(
     state: AnswerState, facts: Sequence[FactCandidate], stated: Collection[int], asks_history: bool
 ) -> tuple[list[float], list[float]]:
     """(f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
-    features, named = state.features, state.found.named_objects
+    features, named = state.features, state.result.named_objects
     without_names = _without(state.question.text, named.values())
-    sentences = sorted({text for one in facts for text in one.history})
+    sentences = sorted({text for fact in facts for text in fact.history})
     cosine_of = dict(zip(sentences, features.cosines(sentences).tolist(), strict=True)) if sentences else {}
-    cosines = features.cosines([one.words for one in facts])
-    said = features.cosines([f"{one.relation.predicate} {one.value}" for one in facts], without_names)
-    predicates = features.cosines([one.relation.predicate for one in facts], without_names)
+    cosines = features.cosines([fact.words for fact in facts])
+    claims = features.cosines([f"{fact.relation.predicate} {fact.value}" for fact in facts], without_names)
+    predicates = features.cosines([fact.relation.predicate for fact in facts], without_names)
     others = np.array(
         [
-            COVERS * features.coverage(one.words)
-            + TOLD * features.coverage(one.words, *one.sentences)
-            + COURSE * features.coverage(one.words, *one.history)
-            + LIKE * max((cosine_of[text] for text in one.history), default=0.0)
-            + SUBJECT * (one.relation.subject in state.objects)
-            + (CHANGED + COURSE_ASKED * asks_history) * bool(one.past)
-            for one in facts
+            COVERS * features.coverage(fact.words)
+            + TOLD * features.coverage(fact.words, *fact.sentences)
+            + COURSE * features.coverage(fact.words, *fact.history)
+            + LIKE * max((cosine_of[text] for text in fact.history), default=0.0)
+            + SUBJECT * (fact.relation.subject in state.objects)
+            + (CHANGED + COURSE_ASKED * asks_history) * bool(fact.past)
+            for fact in facts
         ]
     )
-    return (WHOLE * cosines + SAID * said + PREDICATE * predicates + others).tolist(), cosines.tolist()
+    return (WHOLE * cosines + SAID * claims + PREDICATE * predicates + others).tolist(), cosines.tolist()
 
 
 def _with_score(
@@ -211,15 +211,15 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     is_plain = _is_plain(candidate.shown, fact.subject, fact.value, replaced)
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
     since = _since(fact.relation, candidate)
-    said = "" if any(f" {day})" in since and day in shown for day in re.findall(r"[\d-]+", since)) else since
+    suffix = "" if any(f" {day})" in since and day in shown for day in re.findall(r"[\d-]+", since)) else since
     stated = candidate.facts
-    if all(one.relation.id != fact.relation.id for one in stated):  # its properties say it, not its words
+    if all(other.relation.id != fact.relation.id for other in stated):  # its properties say it, not its words
         stated = (*stated, SentenceFact(fact.relation, fact.words, fact.subject))
     source = replace(candidate.source, facts=stated)
-    one = replace(
-        candidate, shown=shown + said, value=fact.value, is_statement=bool(since) or not is_plain, source=source
+    line = replace(
+        candidate, shown=shown + suffix, value=fact.value, is_statement=bool(since) or not is_plain, source=source
     )
-    return replace(fact, replaced=replaced), one
+    return replace(fact, replaced=replaced), line
 
 
 def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
@@ -237,24 +237,24 @@ def show_history(
     edit), and other facts with its subject and predicate."""
     conn, fact = state.conn, best.relation
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
-    slot = [one.id for one in near if one.modality in ("asserted", "past")]
+    slot = [row.id for row in near if row.modality in ("asserted", "past")]
     rows = relations.by_id(conn, [*best.past, *slot, fact.id], ever=True)
-    rows.sort(key=lambda one: (begins_ms(one), one.id))
-    supporting = state.find_supporting([one.id for one in rows], known) | {fact.id: candidate}
-    unsaid = [one.id for one in rows if one.id not in supporting]
+    rows.sort(key=lambda row: (begins_ms(row), row.id))
+    supporting = state.find_supporting([row.id for row in rows], known) | {fact.id: candidate}
+    unsaid = [row.id for row in rows if row.id not in supporting]
     notes = {line.episode.source.id for line in supporting.values()}
     former = {old.id: line for old, line in state.find_former(unsaid, notes)}
     supporting |= former
     names = read_names(conn, rows)
     held: list[Relation] = []
-    for one in rows:
-        if one.id in supporting and not (held and same_value(names[held[-1].object], names[one.object])):
-            held.append(one)
-    begun = [(one.valid_from, supporting[one.id]) for one in rows if one.id in supporting]
+    for row in rows:
+        if row.id in supporting and not (held and same_value(names[held[-1].object], names[row.object])):
+            held.append(row)
+    begun = [(row.valid_from, supporting[row.id]) for row in rows if row.id in supporting]
     days = {ms: show_day(ms, line.episode, line.start, line.quote) for ms, line in begun if ms is not None}
-    values = [f"{names[one.object]}{_since(one, supporting[one.id], days)}" for one in held]
-    proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
-    proofs.sort(key=lambda one: one in former.values())  # what is no evidence any more leads nowhere
+    values = [f"{names[row.object]}{_since(row, supporting[row.id], days)}" for row in held]
+    proofs = list({supporting[row.id].thesis_id: supporting[row.id] for row in held}.values())
+    proofs.sort(key=lambda line: line in former.values())  # what is no evidence any more leads nowhere
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
     return replace(
         proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]),
@@ -291,37 +291,37 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
     """The candidates, best first, with the successors of what they state where these hold at the time asked of. A fact
     about another person than the question's objects is no answer about these."""
     followed = {
-        one.thesis_id: relation
-        for one in candidates[:MAX_CANDIDATES_FOLLOWED]
-        if (relation := _fact_asked_for(one.facts, state.features)) is not None
+        line.thesis_id: relation
+        for line in candidates[:MAX_CANDIDATES_FOLLOWED]
+        if (relation := _fact_asked_for(line.facts, state.features)) is not None
     }
     successors = {thesis: _successor(state, relation) for thesis, relation in followed.items()}
-    wanted = {one.id for one in successors.values() if one is not None}
+    wanted = {fact.id for fact in successors.values() if fact is not None}
     supporting = state.find_supporting(sorted(wanted), candidates)
-    best = {one.thesis_id: one for one in candidates}
-    for one in candidates:
-        if one.thesis_id not in followed:
+    best = {line.thesis_id: line for line in candidates}
+    for line in candidates:
+        if line.thesis_id not in followed:
             continue
-        relation, successor = followed[one.thesis_id], successors[one.thesis_id]
-        if successor is None and begins_after(relation, state.found.time_ms):
+        relation, successor = followed[line.thesis_id], successors[line.thesis_id]
+        if successor is None and begins_after(relation, state.result.time_ms):
             continue  # it is not so yet, which its words or its time say
         if successor is None:
-            best[one.thesis_id] = replace(best[one.thesis_id], score=one.score + ENDED_PENALTY, earlier=True)
+            best[line.thesis_id] = replace(best[line.thesis_id], score=line.score + ENDED_PENALTY, earlier=True)
             continue
         newer = supporting.get(successor.id)
-        if successor.id == relation.id or newer is None or newer.thesis_id == one.thesis_id:
+        if successor.id == relation.id or newer is None or newer.thesis_id == line.thesis_id:
             continue
         newer = best.get(newer.thesis_id, newer)
-        best[newer.thesis_id] = replace(newer, score=max(newer.score, one.score + SUCCESSOR_LEAD), earlier=False)
-        best[one.thesis_id] = replace(best[one.thesis_id], earlier=True, newer=newer.thesis_id)
-    return sorted(best.values(), key=lambda one: -one.score)
+        best[newer.thesis_id] = replace(newer, score=max(newer.score, line.score + SUCCESSOR_LEAD), earlier=False)
+        best[line.thesis_id] = replace(best[line.thesis_id], earlier=True, newer=newer.thesis_id)
+    return sorted(best.values(), key=lambda line: -line.score)
 
 
 def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> Relation | None:
     """Of these facts the one that the question is about, if it is about one of them."""
     if not facts:
         return None
-    cosines = features.cosines([one.words for one in facts]).tolist()
+    cosines = features.cosines([fact.words for fact in facts]).tolist()
     place = max(range(len(facts)), key=lambda place: (cosines[place], -facts[place].relation.id))
     return facts[place].relation if cosines[place] >= LEAST_FACT_COSINE else None
 
@@ -329,16 +329,16 @@ def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> R
 def _successor(state: AnswerState, relation: Relation) -> Relation | None:
     """The fact itself if it holds, else the first of its successors that holds; None if none does."""
     seen: set[int] = set()
-    one: Relation | None = relation
-    while one is not None and not holds_at(one, state.found.time_ms):
-        seen.add(one.id)
-        if one.superseded_by is None or one.superseded_by in seen:
+    fact: Relation | None = relation
+    while fact is not None and not holds_at(fact, state.result.time_ms):
+        seen.add(fact.id)
+        if fact.superseded_by is None or fact.superseded_by in seen:
             return None
-        one = next(iter(relations.by_id(state.conn, [one.superseded_by])), None)
-    return one
+        fact = next(iter(relations.by_id(state.conn, [fact.superseded_by])), None)
+    return fact
 
 
 def asks_past(question: QuestionState) -> bool:
     """Whether a question asks for what was, or for a course of things; "When will ...?" does not."""
-    past = (said[0] for said in _PAST.finditer(question.text))
-    return asks_course(question.text) or any("date" not in expected_types(one, question.language) for one in past)
+    past = (match[0] for match in _PAST.finditer(question.text))
+    return asks_course(question.text) or any("date" not in expected_types(word, question.language) for word in past)

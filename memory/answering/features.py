@@ -296,14 +296,14 @@ class QueryFeatures:
 
 
 class AnswerState:
-    """What one answer is made from: the retrieval result (`found`), the features of the question, and the `objects`
+    """What one answer is made from: the retrieval result (`result`), the features of the question, and the `objects`
     (node ids) that it is about. `conn` must see the state that was searched. Each passage is read once."""
 
-    def __init__(self, conn: Connection, found: RetrievalResult, embedder: Embedder) -> None:
-        self.conn, self.found, self.question = conn, found, found.question
-        frequencies = text.document_frequencies(conn, found.question.terms)
-        self.features = QueryFeatures(found.question, frequencies, found.n_allowed, embedder, found.recall.hits)
-        self.objects = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
+    def __init__(self, conn: Connection, result: RetrievalResult, embedder: Embedder) -> None:
+        self.conn, self.result, self.question = conn, result, result.question
+        frequencies = text.document_frequencies(conn, result.question.terms)
+        self.features = QueryFeatures(result.question, frequencies, result.n_allowed, embedder, result.recall.hits)
+        self.objects = [*result.named_objects, *(graph.owner(conn) if result.question.of_owner else ())]
         self._read: dict[int, list[AnswerCandidate]] = {}  # by episode
 
     @cached_property
@@ -315,7 +315,7 @@ class AnswerState:
     def beside_names(self) -> frozenset[str]:
         """The question's stems that are not part of names."""
         labels = graph.object_labels(self.conn, sorted(set(self.objects)))
-        names = " ".join([*self.found.named_objects.values(), *labels.values()])
+        names = " ".join([*self.result.named_objects.values(), *labels.values()])
         return frozenset(self.features.stems).difference(stems(names, self.question.language))
 
     def read(self, of: Iterable[Episode]) -> list[AnswerCandidate]:
@@ -323,7 +323,7 @@ class AnswerState:
         passages = {passage.id: passage for passage in of}
         new = {id: passage for id, passage in passages.items() if id not in self._read}
         self._read |= {id: [] for id in new}
-        candidates = read_candidates(self.conn, self.found, new) if new else []
+        candidates = read_candidates(self.conn, self.result, new) if new else []
         for line in self.features.score(candidates, self._compare(candidates)):
             self._read[line.source.episode.id].append(line)
         lines = (line for id in passages for line in self._read[id])  # sorted independently of ids
@@ -332,7 +332,7 @@ class AnswerState:
     def _compare(self, candidates: Sequence[AnswerCandidate]) -> dict[int, float]:
         """Thesis id -> the cosine of the question with its sentence's vector; for a model's thesis that of its
         sentence."""
-        embedder, ids = self.found.embedder, sorted({line.episode.id for line in candidates})
+        embedder, ids = self.result.embedder, sorted({line.episode.id for line in candidates})
         query = embedder.embed_query(self.question.text)
         if not query.any():
             return {}
@@ -346,13 +346,13 @@ class AnswerState:
 
     def read_found(self) -> list[AnswerCandidate]:
         """The candidates of the retrieved episodes, best first."""
-        return self.read(hit.episode for hit in self.found.recall.hits)
+        return self.read(hit.episode for hit in self.result.recall.hits)
 
     def find_supporting(self, ids: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """Fact (relation id) -> the best sentence that states it and that the question may see: the newest, agents'
         sentences last. `known`: candidates that were read already."""
         quotes, properties = relations.evidence(self.conn, ids), relations.property_evidence(self.conn, ids)
-        lines_of = self._read_evidence({row[1] for row in (*quotes, *properties) if self.found.sees(row[1])}, known)
+        lines_of = self._read_evidence({row[1] for row in (*quotes, *properties) if self.result.sees(row[1])}, known)
         best: dict[int, AnswerCandidate] = {}
 
         def rank(line: AnswerCandidate) -> tuple[bool, int, float, str]:
@@ -394,7 +394,7 @@ class AnswerState:
         pairs = []
         for fact in former:
             episode = passages[fact.episode_id]
-            if episode.source.id in notes and not self.found.sees(episode.id):
+            if episode.source.id in notes and not self.result.sees(episode.id):
                 start = max(0, episode.text.find(fact.quote))
                 pairs.append(
                     (fact, AnswerCandidate(Sentence(episode, fact.id), start, fact.quote, fact.text, earlier=True))

@@ -57,7 +57,7 @@ class Problem:
 
     def describe(self) -> str:
         """As the model reads it."""
-        named = ", ".join(f'"{one}"' for one in self.what)
+        named = ", ".join(f'"{word}"' for word in self.what)
         return {
             "no_citation": "it has no citation",
             "no_words": "it says nothing",
@@ -78,7 +78,7 @@ class Judgement(NamedTuple):
 def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
     """The claims that are complete, and what is left over. Until the text has `ended` nothing is known of the last
     characters: another citation may follow."""
-    found: list[str] = []
+    claims: list[str] = []
     start = 0
     groups = list(GROUP.finditer(text))
     for place, group in enumerate(groups, 1):
@@ -87,18 +87,18 @@ def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
         behind = len(text) - len(text[end:].lstrip(_BLANKS))
         if place < len(groups) and groups[place].start() == behind:  # more citations of the same sentence
             continue
-        said = text[start : group.start()].rstrip().rstrip(_CLOSERS)
-        if stop is None and not (said and (said[-1] in _STOPS or text[behind : behind + 1] == "\n")):
+        claim = text[start : group.start()].rstrip().rstrip(_CLOSERS)
+        if stop is None and not (claim and (claim[-1] in _STOPS or text[behind : behind + 1] == "\n")):
             continue
         rest = text[behind:].lstrip()
         if not ended and (not rest or (rest[0] == "[" and "]" not in rest)):
             break
-        found.append(text[start:end])
+        claims.append(text[start:end])
         start = end
     left = text[start:]
     if ended and CITATION.search(left):
-        return [*found, left], ""
-    return found, left
+        return [*claims, left], ""
+    return claims, left
 
 
 def cited_numbers(claim: str) -> tuple[int, ...]:
@@ -118,14 +118,14 @@ def judge_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Judge
         return Judgement("unproved", Problem("no_citation"))
     if unknown := [str(number) for number in numbers if number not in proofs]:
         return Judgement("unproved", Problem("unknown_citation", tuple(unknown)))
-    said = CITATION.sub(" ", claim)
-    if not any(map(str.isalnum, said)):
+    text = CITATION.sub(" ", claim)
+    if not any(map(str.isalnum, text)):
         return Judgement("unproved", Problem("no_words"))
     cited = [proofs[number] for number in numbers]
-    addresses = [found[0] for found in _ADDRESS.finditer(said) if not any(found[0] in one.text for one in cited)]
+    addresses = [match[0] for match in _ADDRESS.finditer(text) if not any(match[0] in proof.text for proof in cited)]
     if addresses:  # nobody is led anywhere that the notes do not lead to
         return Judgement("unproved", Problem("not_there", tuple(addresses[:6])))
-    verdict, what, check = judge(said, [one.sentences for one in cited], question)
+    verdict, what, check = judge(text, [proof.sentences for proof in cited], question)
     return Judgement(verdict, Problem("contradicted", what[:6]) if verdict == "contradicted" else None, check)
 
 
@@ -144,15 +144,15 @@ def is_refusal(text: str, question: str, proofs: Mapping[int, Proof]) -> bool:
     if match is None or YES_OR_NO.fullmatch(match[1]):
         return False
     language = guess_language(f"{question} {text}")
-    said, asked = Clause(YES_OR_NO.sub("", match[1]), language), Clause(question, language)
-    if _NEGATING.isdisjoint(re.findall(r"[^\W\d_]+", said.text.lower())):
+    clause, asked = Clause(YES_OR_NO.sub("", match[1]), language), Clause(question, language)
+    if _NEGATING.isdisjoint(re.findall(r"[^\W\d_]+", clause.text.lower())):
         return False
-    there = [one for number in cited_numbers(text) if number in proofs for one in proofs[number].sentences]
-    for value in said.values:
-        if not asked.holds(value) and (value.kind != "name" or any(one.holds(value) for one in there)):
+    there = [sentence for number in cited_numbers(text) if number in proofs for sentence in proofs[number].sentences]
+    for value in clause.values:
+        if not asked.holds(value) and (value.kind != "name" or any(sentence.holds(value) for sentence in there)):
             return False
-    new = said.roots - asked.roots - _NEGATING
+    new = clause.roots - asked.roots - _NEGATING
     if not new:
-        return said.roots.isdisjoint(asked.roots)
-    known = frozenset[str]().union(*(one.roots for one in there))
+        return clause.roots.isdisjoint(asked.roots)
+    known = frozenset[str]().union(*(sentence.roots for sentence in there))
     return len(new & known) < ENOUGH_TO_ANSWER * len(new)

@@ -117,8 +117,8 @@ class Topic:
 
     def read(self, passages: Iterable[Episode] | None = None) -> Iterator[Entry]:
         """The entries of these passages, by default of the retrieved ones."""
-        versions = self.state.found.snapshot.entry_versions(self.state.conn)
-        for passage in passages or (hit.episode for hit in self.state.found.recall.hits):
+        versions = self.state.result.snapshot.entry_versions(self.state.conn)
+        for passage in passages or (hit.episode for hit in self.state.result.recall.hits):
             yield from read_entries(passage, versions.elsewhere.get(passage.id, NO_DAYS))
 
 
@@ -193,7 +193,7 @@ def _add_continuation(topic: Topic, entries: list[Entry]) -> list[Entry]:
     for _ in range(MAX_CONTINUED):
         passage, is_whole = last.episode, not last.episode.text[last.end :].strip()
         _, after = episodes.neighbours(conn, [passage.id]).get(passage.id, (None, None))
-        if not is_whole or after is None or not topic.state.found.sees(after):
+        if not is_whole or after is None or not topic.state.result.sees(after):
             break
         (following,) = episodes.by_ids(conn, [after])
         more = [entry for entry in topic.read([following]) if entry.kind == last.kind]
@@ -222,10 +222,10 @@ def _find_passages_with(state: AnswerState, wanted: str) -> list[Episode]:
     conn = state.conn
     nodes = [node for of_name in graph.objects_by_norm(conn, [wanted]).values() for node in of_name]
     facts = [fact for fact in relations.find_incident(conn, nodes, MAX_TASKS_LOOKED_UP) if fact.predicate == "status"]
-    ids = [fact.id for fact in facts if is_current(fact, state.found.time_ms)]
+    ids = [fact.id for fact in facts if is_current(fact, state.result.time_ms)]
     stating = [row[1] for row in relations.evidence(conn, ids)]
     outlines, _ = text.search(conn, ("todo", "done"), MAX_TASKS_LOOKED_UP)
-    return episodes.by_ids(conn, [id for id in dict.fromkeys((*stating, *outlines.tolist())) if state.found.sees(id)])
+    return episodes.by_ids(conn, [id for id in dict.fromkeys((*stating, *outlines.tolist())) if state.result.sees(id)])
 
 
 # Days -------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def find_dated(topic: Topic, kinds: Collection[Kind], first: date, end: date) ->
     """(day, time of day, entry) for the entries of these kinds on each of their days from `first` on and before `end`,
     in order."""
     conn = topic.state.conn
-    named = [id for id in calendars.on_days(conn, first, end) if topic.state.found.sees(id)]
+    named = [id for id in calendars.on_days(conn, first, end) if topic.state.result.sees(id)]
     rows = [
         (day, at, entry)
         for entry in keep_newest(topic.read(episodes.by_ids(conn, named)) if named else ())

@@ -63,7 +63,7 @@ class OwnerQuestion:
     def from_state(cls, state: AnswerState) -> OwnerQuestion | None:
         """None if the question is not about the owner, or names another person."""
         question = state.question
-        if not question.of_owner or question.type.kind == "about" or _find_people(state, [*state.found.named_objects]):
+        if not question.of_owner or question.type.kind == "about" or _find_people(state, [*state.result.named_objects]):
             return None
         topic = [word for word in map(str, question.topic or question.terms) if word not in owner_words("names")]
         attribute = attribute_of(" ".join(topic))
@@ -175,8 +175,8 @@ class OwnerQuestion:
         return {part for name in self.state.question.person_names for part in (norm(name), *norm(name).split())}
 
     def _is_about_person(self, episode: Episode) -> bool:
-        titling = titling_objects(self.state.found, episode.id)
-        if self.state.found.named_objects.keys() & titling:
+        titling = titling_objects(self.state.result, episode.id)
+        if self.state.result.named_objects.keys() & titling:
             return False
         if self._own_names & {norm(name) for name in graph.object_labels(self.state.conn, titling).values()}:
             return False

@@ -97,8 +97,8 @@ def select_by_type(
         briefing = write_briefing(state, asked.subjects[0], candidates)
         return briefing or (list(usual) if any(line.features.covered for line in candidates) else [])
     if asked.in_order:
-        values = [one for one in candidates if any(same_statement(one, line) for line in usual)]
-        course = list({one.shown: replace(one, earlier=False) for one in (*usual, *values)}.values())[:MAX_COURSE]
+        values = [candidate for candidate in candidates if any(same_statement(candidate, line) for line in usual)]
+        course = list({line.shown: replace(line, earlier=False) for line in (*usual, *values)}.values())[:MAX_COURSE]
         usual = sorted(course, key=lambda line: (not line.also, line.newness))
     return [add_date(line) for line in usual] if asked.in_order or asked.kind == "when_changed" else list(usual)
 
@@ -161,7 +161,7 @@ def _split_field(line: AnswerCandidate) -> tuple[str, str]:
 def _is_same_note(a: Source, b: Source) -> bool:
     """Whether two sources are one, or versions of one note: of one title, and the name of one begins that of the
     other."""
-    short, long = sorted((document_of(one.uri.casefold())[0] for one in (a, b)), key=len)
+    short, long = sorted((document_of(source.uri.casefold())[0] for source in (a, b)), key=len)
     is_begun = long.startswith(short) and "/" not in long[len(short) :]
     return a.id == b.id or (a.title.casefold() == b.title.casefold() and is_begun)
 

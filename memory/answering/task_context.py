@@ -44,20 +44,20 @@ GAP = " … "
 Cited = AnswerCandidate | EvidencePiece
 
 
-def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
+def write_task_context(conn: Connection, result: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
     """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
-    state = AnswerState(conn, found, embedder)
+    state = AnswerState(conn, result, embedder)
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     near = (line for line in ranked if line.features.relevance >= LEAST_RELEVANCE or line.own)
     sentences = [line for line in near if not _is_heading(line) and not _is_order(line)]
-    page = _Page(_find_root(hit.episode for hit in found.recall.hits))
-    facts = [piece for piece in find_facts(conn, found, embedder) if not _is_order(piece)]
+    page = _Page(_find_root(hit.episode for hit in result.recall.hits))
+    facts = [piece for piece in find_facts(conn, result, embedder) if not _is_order(piece)]
     page.add_facts(sorted(facts, key=lambda piece: piece.episode.source.by_agent), budget)
     page.add_sentences(sentences if any(map(_fits_task, sentences)) else [], budget)
     sources = page.list_sources()
     lines = page.list_lines(sources)
     text = page.write() if lines else NOTHING
-    return TaskContext(found.question.text, text, about_tokens(text), budget, lines, tuple(sources.values()))
+    return TaskContext(result.question.text, text, about_tokens(text), budget, lines, tuple(sources.values()))
 
 
 @dataclass

@@ -42,19 +42,19 @@ class Finding(NamedTuple):
     check: Check = ""
 
 
-def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Finding:
+def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Finding:
     """The verdict on a sentence that cites these passages (sentences of `read_passage`)."""
     there = [sentence for passage in passages for sentence in passage]
     language = there[0].language if there else ENGLISH
-    said = undot(" ".join(YES_OR_NO.sub("", said).split())) or f"{question.rstrip('?')}."
-    digits = put_digits(said, language)
-    whole = Clause(digits if digits != said else put_digits(said, guess_language(said)), language)
-    if len(said) > MAX_CHARS or any(len(part.values) > MAX_VALUES for part in whole.clauses):
+    claim = undot(" ".join(YES_OR_NO.sub("", claim).split())) or f"{question.rstrip('?')}."
+    digits = put_digits(claim, language)
+    whole = Clause(digits if digits != claim else put_digits(claim, guess_language(claim)), language)
+    if len(claim) > MAX_CHARS or any(len(part.values) > MAX_VALUES for part in whole.clauses):
         return Finding("unproved")
-    known = frozenset[str]().union(*(one.roots for one in there))
-    topics = frozenset[str]().union(*(one.head_roots for one in there))
+    known = frozenset[str]().union(*(sentence.roots for sentence in there))
+    topics = frozenset[str]().union(*(sentence.head_roots for sentence in there))
     context = {piece: near for passage in passages for piece, near in _neighbours(passage)}
-    is_past = _PAST.search(said) is not None
+    is_past = _PAST.search(claim) is not None
     rivals: list[str] = []
     for part in whole.clauses:
         shared = (part.plain_roots & known) - topics
@@ -71,7 +71,7 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
             return Finding("contradicted", counted, "counted")
     if rivals:
         return Finding("unproved", tuple(rivals))
-    windows: list[Window] = [(one,) for one in there]
+    windows: list[Window] = [(sentence,) for sentence in there]
     windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
     if _is_proved(whole, windows, known):
         return Finding("proved")
@@ -83,7 +83,7 @@ def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
     """Each clause of a passage with its sentence and the adjacent ones that continue it."""
     for place, sentence in enumerate(passage):
         before = passage[place - 1 : place] if sentence.joins else ()
-        behind = [one for one in passage[place + 1 : place + 2] if one.joins]
+        behind = [later for later in passage[place + 1 : place + 2] if later.joins]
         yield from ((piece, (*before, sentence, *behind)) for piece in sentence.clauses)
 
 
@@ -94,7 +94,7 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
     """Whether one of the windows, a sentence or two, proves a clause."""
     if not part.values and not part.roots:
         return True
-    if len(part.values) > 1 or any(one.kind != "name" for one in part.values):
+    if len(part.values) > 1 or any(value.kind != "name" for value in part.values):
         return any(
             _proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows
         )
@@ -104,80 +104,80 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
 
 def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
-    near = window[0].head_roots.union(*(one.roots for one in window))
+    near = window[0].head_roots.union(*(sentence.roots for sentence in window))
     if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):
         return False
     if len(part.plain_roots & near) < least:
         return False
-    if part.is_denied and not any(one.is_denied or one.ended for one in window):
+    if part.is_denied and not any(sentence.is_denied or sentence.ended for sentence in window):
         return False
     if _is_supposed(part, window) or any(
-        _is_joined(part, one.clauses) or any(map(part.reverses, one.clauses)) for one in window
+        _is_joined(part, sentence.clauses) or any(map(part.reverses, sentence.clauses)) for sentence in window
     ):
         return False
     last = window[-1]
-    has_other = any(not one.surface.isupper() for one in _other_names(last, part))
+    has_other = any(not name.surface.isupper() for name in _other_names(last, part))
     for value in part.values:
         if not last.holds(value, value.kind != "name" or not has_other) and (
             value.kind != "name" or has_other or not window[0].holds(value)
         ):
             return False
-        if any(one.holds(value) for one in part.ended) and not any(
-            other.kind == value.kind and other.norm != value.norm for one in window for other in one.values
+        if any(ended.holds(value) for ended in part.ended) and not any(
+            other.kind == value.kind and other.norm != value.norm for sentence in window for other in sentence.values
         ):
             return False
     return not _has_other_roles(part, window)
 
 
 def _is_supposed(part: Clause, window: Window) -> bool:
-    """Whether the clauses with one of its values, or with its words if it has none, all ask or suppose, and it does
-    not."""
-    clauses = [one for sentence in window for one in sentence.clauses]
-    homes = [[one for one in clauses if one.holds(value, False)] for value in part.values]
-    homes = homes or [[one for one in clauses if one.roots & part.roots]]
-    return not part.is_supposed and any(found and all(one.is_supposed for one in found) for found in homes)
+    """Whether the clauses with one of its values, or without values those with its words, all ask or suppose, and it
+    does not."""
+    clauses = [clause for sentence in window for clause in sentence.clauses]
+    homes = [[clause for clause in clauses if clause.holds(value, False)] for value in part.values]
+    homes = homes or [[clause for clause in clauses if clause.roots & part.roots]]
+    return not part.is_supposed and any(home and all(clause.is_supposed for clause in home) for home in homes)
 
 
 def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
     """Whether a clause joins what two say: "A pays 5, B pays 6" as "B pays 5". What comes later in it, a value if it
     has any, is in clauses that lack the earlier, and begin with something else instead."""
-    said, there = _place_tokens(part), [_place_tokens(one) for one in clauses]
-    values = {root(one.norm, part.language) for one in part.values if one.kind != "name"}
-    for later in values or said:
-        homes = [found for found in there if later in found]
-        for earlier in said:
-            if said[earlier] < said.get(later, 0) and not any(earlier in one for one in homes) and homes:
-                is_elsewhere = any(earlier in found for found in there)
-                if is_elsewhere and all(any(one[word] < one[later] for word in one.keys() - said) for one in homes):
+    own, there = _place_tokens(part), [_place_tokens(clause) for clause in clauses]
+    values = {root(value.norm, part.language) for value in part.values if value.kind != "name"}
+    for later in values or own:
+        homes = [places for places in there if later in places]
+        for earlier in own:
+            if own[earlier] < own.get(later, 0) and not any(earlier in home for home in homes) and homes:
+                is_elsewhere = any(earlier in places for places in there)
+                if is_elsewhere and all(any(home[word] < home[later] for word in home.keys() - own) for home in homes):
                     return True
     return False
 
 
-def _place_tokens(one: Clause) -> dict[str, int]:
+def _place_tokens(clause: Clause) -> dict[str, int]:
     """The roots of its words, its letters and numbers, each with its first place in its text."""
-    found: dict[str, int] = {}
-    for match in _TOKEN.finditer(one.text):
-        token = root(fold(match[0]), one.language)
-        if token in one.roots or match[0][0].isdigit() or (len(match[0]) == 1 and match[0].isupper()):
-            found.setdefault(token, match.start())
-    return found
+    places: dict[str, int] = {}
+    for match in _TOKEN.finditer(clause.text):
+        token = root(fold(match[0]), clause.language)
+        if token in clause.roots or match[0][0].isdigit() or (len(match[0]) == 1 and match[0].isupper()):
+            places.setdefault(token, match.start())
+    return places
 
 
-def _other_names(one: Clause, part: Clause) -> list[Value]:
-    names = [value for value in one.values if value.kind == "name" and not part.speaks_of(value)]
-    return [name for name in names if not one.is_heading_word(name)]
+def _other_names(sentence: Clause, part: Clause) -> list[Value]:
+    names = [value for value in sentence.values if value.kind == "name" and not part.speaks_of(value)]
+    return [name for name in names if not sentence.is_heading_word(name)]
 
 
 def _has_other_roles(part: Clause, window: Window) -> bool:
     """Whether the role of a value in the clause is that of another value there: of a name of the clause, or of anything
     else of that kind."""
-    there = [role for one in window for role in one.roles]
+    there = [role for sentence in window for role in sentence.roles]
     return any(
         role
-        and role not in [other for one, other in there if value.is_same(one)]
+        and role not in [other for near, other in there if value.is_same(near)]
         and any(
-            role == other and one.kind == value.kind and not value.is_same(one)
-            for one, other in there if value.kind != "name" or part.holds(one)
+            role == other and near.kind == value.kind and not value.is_same(near)
+            for near, other in there if value.kind != "name" or part.holds(near)
         )
         for value, role in part.roles
     )  # fmt: skip
@@ -186,17 +186,17 @@ def _has_other_roles(part: Clause, window: Window) -> bool:
 # Contradiction --------------------------------------------------------------------------------
 
 
-def _evidence(part: Clause, one: Clause, shared: Collection[str], near: Window) -> set[object]:
+def _evidence(part: Clause, clause: Clause, shared: Collection[str], near: Window) -> set[object]:
     """Which of these words and of the values of `part` are in a clause; unless it names somebody else, also the names
     of the sentences near it and of what it is about."""
-    names = [value for value in one.values if value.kind == "name"]
-    is_about = all(part.speaks_of(name) or content_of(one.head).names(name.norm) for name in names)
+    names = [value for value in clause.values if value.kind == "name"]
+    is_about = all(part.speaks_of(name) or content_of(clause.head).names(name.norm) for name in names)
     values = {
         value
         for value in part.values
-        if one.holds(value, False) or (is_about and value.kind == "name" and any(other.holds(value) for other in near))
+        if clause.holds(value, False) or (is_about and value.kind == "name" and any(line.holds(value) for line in near))
     }
-    return {*one.roots.intersection(shared), *values}
+    return {*clause.roots.intersection(shared), *values}
 
 
 def _find_rivals(
@@ -210,28 +210,28 @@ def _find_rivals(
     clause's words and values around it, or with all that is around the value; and whether that is sure: the other one
     has more and everything that is around the value or, if the value is nowhere, everything in the clause."""
     for value in part.values:
-        homes = [one for one in evidence if one.holds(value)]
+        homes = [clause for clause in evidence if clause.holds(value)]
         if value.kind == "name" and not homes:
             continue
-        best = max((evidence[one] - {value} for one in homes), key=len, default=set())
+        best = max((evidence[clause] - {value} for clause in homes), key=len, default=set())
         most = len(best) if homes else 1
-        around = {one for home in homes for one in context[home]}
+        around = {sentence for home in homes for sentence in context[home]}
         near: set[object] = set() if homes else {*shared, *part.values}
-        for one in around:
-            near |= _evidence(part, one, shared, ())
+        for sentence in around:
+            near |= _evidence(part, sentence, shared, ())
         near.discard(value)
         is_found = is_sure = False
-        for one, beside in evidence.items():
+        for clause, beside in evidence.items():
             has_more = len(beside) > most
             has_all = bool(best) and value.kind != "name" and best <= beside
-            if not (has_more or has_all) or one.holds(value):
+            if not (has_more or has_all) or clause.holds(value):
                 continue
-            is_next_row = one.is_row and bool(homes)
-            for other in one.values:
-                if other.kind != value.kind or whole.speaks_of(other) or one.is_heading_word(other):
+            is_next_row = clause.is_row and bool(homes)
+            for other in clause.values:
+                if other.kind != value.kind or whole.speaks_of(other) or clause.is_heading_word(other):
                     continue
                 if not has_more:
-                    is_found = is_found or (other.unit == value.unit and not any(was.holds(other) for was in one.ended))
+                    is_found |= other.unit == value.unit and not any(ended.holds(other) for ended in clause.ended)
                     continue
                 is_alike = value.kind != "number" or is_next_row or other.unit == value.unit != ""
                 is_found = is_found or is_alike or not (other.unit and value.unit)
@@ -243,8 +243,8 @@ def _find_rivals(
 def _find_ended(part: Clause, pieces: Collection[Clause]) -> tuple[str, ...]:
     """A value that the passage calls outdated wherever it occurs, and the clause does not."""
     for value in part.values:
-        homes = [one for one in pieces if one.holds(value, False)]
-        is_told = any(one.holds(value) for one in part.ended)
+        homes = [piece for piece in pieces if piece.holds(value, False)]
+        is_told = any(ended.holds(value) for ended in part.ended)
         if homes and not is_told and all(any(ended.holds(value) for ended in home.ended) for home in homes):
             return (value.surface,)
     return ()
@@ -255,12 +255,12 @@ def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Col
     most = max(map(len, evidence.values()), default=0)
     if most < max(2, ENOUGH_TO_DENY * (len(shared) + len(part.values))):
         return False
-    best = [one for one, found in evidence.items() if len(found) == most]
-    own = frozenset[str]().union(*(one.roots for one in part.ended))
+    best = [clause for clause, near in evidence.items() if len(near) == most]
+    own = frozenset[str]().union(*(clause.roots for clause in part.ended))
     if part.is_denied:
-        return bool(own) and all(not one.is_denied and not one.ended and not own.isdisjoint(one.roots) for one in best)
+        return bool(own) and all(not clause.is_denied and not clause.ended and own & clause.roots for clause in best)
     wanted = frozenset(shared) - own
-    return all(one.is_denied and any(not wanted.isdisjoint(ended.roots) for ended in one.ended) for one in best)
+    return all(clause.is_denied and any(wanted & ended.roots for ended in clause.ended) for clause in best)
 
 
 def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
@@ -270,8 +270,8 @@ def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
             unit = root(value.unit, part.language)
             counts = {
                 other.norm
-                for one in there if one.holds(value)
-                for other in one.values if other.kind == "number" and root(other.unit, part.language) == unit
+                for sentence in there if sentence.holds(value)
+                for other in sentence.values if other.kind == "number" and root(other.unit, part.language) == unit
             }  # fmt: skip
             if counts and value.norm not in counts:
                 return (value.surface,)

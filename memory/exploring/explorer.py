@@ -139,14 +139,14 @@ class Explorer:
     during a lookup and never during a call to a model. With `only_open` passages whose text may not leave this machine
     are ignored. `collected`: episode id -> relevance in [0, 1], in order."""
 
-    def __init__(self, reading: Reading, found: RetrievalResult, only_open: bool = False) -> None:
-        self.found = found
+    def __init__(self, reading: Reading, result: RetrievalResult, only_open: bool = False) -> None:
+        self.result = result
         self.only_open = only_open
         self.collected: dict[int, float] = {}
         self.reading = reading
-        self.allowed = visible_rows(reading, found, only_open)
-        self._relevance: Floats = np.where(self.allowed, found.relevance(self.allowed), 0)
-        rows = [found.graph.row_of.get(hit.episode.id, -1) for hit in found.recall.hits]
+        self.allowed = visible_rows(reading, result, only_open)
+        self._relevance: Floats = np.where(self.allowed, result.relevance(self.allowed), 0)
+        rows = [result.graph.row_of.get(hit.episode.id, -1) for hit in result.recall.hits]
         self._known = [row for row in rows if row >= 0 and self.allowed[row]]
         self._n_found = len(self._known)
         self._offered: dict[int, int] = {}  # row -> how many were known when it was offered last
@@ -157,11 +157,11 @@ class Explorer:
         return self._ids(self._known)
 
     def _ids(self, rows: Sequence[int]) -> tuple[int, ...]:
-        return tuple(self.found.graph.episode_ids[list(rows)].tolist())
+        return tuple(self.result.graph.episode_ids[list(rows)].tolist())
 
     def take(self, option: Option) -> bool:
         """Adds an option's passage to the evidence; whether it is new."""
-        row = self.found.graph.row_of[option.episode]
+        row = self.result.graph.row_of[option.episode]
         if row in self._known:
             return False
         self._known.append(row)
@@ -172,7 +172,7 @@ class Explorer:
         """At most `most` known passages, a line of data each: the taken ones, newest first, then the best retrieved
         ones."""
         rows = [*reversed(self._known[self._n_found :]), *self._known[: self._n_found]]
-        labels = OptionLabels(self.found.question, self.only_open)
+        labels = OptionLabels(self.result.question, self.only_open)
         with self.reading() as conn:
             return [labels.known_passage(episode) for episode in episodes.by_ids(conn, self._ids(rows[:most]))]
 
@@ -193,7 +193,7 @@ class Explorer:
             if len(chosen) >= most:
                 break
         options = self._label_hops(chosen)
-        self._offered |= {self.found.graph.row_of[option.episode]: len(self._known) for option in options}
+        self._offered |= {self.result.graph.row_of[option.episode]: len(self._known) for option in options}
         return options
 
     def _rank_hops(self) -> list[tuple[int, PassageHop]]:
@@ -206,7 +206,7 @@ class Explorer:
             for row in top_k(self._relevance, self.allowed, MAX_RANKED).tolist()
             if row not in self._known
         }
-        hops |= find_hops(self.found, self.allowed, self._known, weights)
+        hops |= find_hops(self.result, self.allowed, self._known, weights)
         new = {row for row, hop in hops.items() if hop.place >= self._offered.get(row, NOWHERE)}
         by_words = {row: float(self._relevance[row]) for row in hops if row not in self._offered}
         by_steps = {
@@ -219,13 +219,13 @@ class Explorer:
 
         def order(row: int) -> tuple[bool, float, float, int]:
             score = by_words.get(row, 0.0) / best[0] + by_steps[row] / best[1]
-            return row not in new, -hops[row].activation, -score, int(self.found.graph.episode_ids[row])
+            return row not in new, -hops[row].activation, -score, int(self.result.graph.episode_ids[row])
 
         return [(row, hops[row]) for row in sorted(hops, key=order)]
 
     def _label_hops(self, chosen: Sequence[tuple[int, PassageHop]]) -> list[Option]:
         """These as options; without forgotten ones."""
-        graph = self.found.graph
+        graph = self.result.graph
         ids = self._ids([row for row, _ in chosen])
         known = self._ids([self._known[hop.place] for _, hop in chosen if hop.place >= 0])
         with self.reading() as conn:
@@ -233,7 +233,7 @@ class Explorer:
             facts = {fact.id: fact for fact in relations.by_id(conn, [hop.link for _, hop in chosen if hop.link])}
             nodes = graph.object_ids[[hop.column for _, hop in chosen if hop.column >= 0]].tolist()
             nodes += [node for fact in facts.values() for node in (fact.subject, fact.object)]
-            labels = OptionLabels(self.found.question, self.only_open, stored.object_labels(conn, nodes))
+            labels = OptionLabels(self.result.question, self.only_open, stored.object_labels(conn, nodes))
         options = []
         for (row, hop), id in zip(chosen, ids, strict=True):
             if id not in passages:
@@ -252,7 +252,7 @@ class Explorer:
 
     def _mention(self, row: int, column: int) -> int:
         """Edge id of an episode's mention of an object; 0 without one."""
-        graph = self.found.graph
+        graph = self.result.graph
         begin, end = graph.counts.indptr[row : row + 2] if row >= 0 else (0, 0)
         places = np.flatnonzero(graph.counts.indices[begin:end] == column)
         return int(graph.mention_ids[begin + places[0]]) if len(places) else 0

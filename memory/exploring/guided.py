@@ -98,8 +98,8 @@ def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], no
         return replace(note, said=end.lower())
     new = [options[number] for number in numbers or (0,) if explorer.take(options[number])]
     edges = dict.fromkeys(edge for option in new for edge in option.edges)
-    said = "numbers" if numbers else "nothing of use"
-    return replace(note, said=said, taken=tuple(option.episode for option in new), edges=tuple(edges))
+    outcome = "numbers" if numbers else "nothing of use"
+    return replace(note, said=outcome, taken=tuple(option.episode for option in new), edges=tuple(edges))
 
 
 def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequence[Option]) -> str:

@@ -55,16 +55,16 @@ class Toolbox:
     """The tools over the retrieval of one question. `reading` opens a connection for one call of a tool. With
     `only_open` nothing is shown of sources whose text must stay on this machine."""
 
-    def __init__(self, reading: Reading, found: RetrievalResult, *, only_open: bool = False) -> None:
+    def __init__(self, reading: Reading, result: RetrievalResult, *, only_open: bool = False) -> None:
         self.fence = make_fence()
         self.only_open = only_open
         self.collected: dict[int, float] = {}
         self.explored: dict[int, None] = {}  # objects, in the order of exploration
         self.child: SubQuery | None = None
-        self._reading, self._found = reading, found
-        self._walk = Walkable(found.graph, visible_rows(reading, found, only_open), when=found.seeds.guidance.when)
-        self._ranking = found.relevance(self._walk.allowed)
-        self._relevance = PropagatedRelevance(found.graph, self._ranking, self._walk.allowed)
+        self._reading, self._retrieval = reading, result
+        self._walk = Walkable(result.graph, visible_rows(reading, result, only_open), when=result.seeds.guidance.when)
+        self._ranking = result.relevance(self._walk.allowed)
+        self._relevance = PropagatedRelevance(result.graph, self._ranking, self._walk.allowed)
         self._labels: dict[int, str] = {}  # names that may be shown, by node
         self._numbers: dict[int, int] = {}
         self._nodes: list[int] = []
@@ -102,7 +102,7 @@ class Toolbox:
     # The tools -------------------------------------------------------------------------------------
 
     def _entity_search(self, conn: Connection, query: str) -> str:
-        graph = self._found.graph
+        graph = self._retrieval.graph
         scores, columns = self._search(conn, query)
         exact = np.array(sorted(columns), np.int64)
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
@@ -122,10 +122,10 @@ class Toolbox:
         rows = self._passages_of(node)
         if not len(rows):
             return "No passage speaks of it."
-        scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
+        scores = self._relevance(self._retrieval.graph.episode_ids[rows].astype(np.int32))
         order = np.lexsort((rows, -self._ranking[rows], -scores))[:MAX_RESULTS]
         name = self._labels[node] if self._filter_nameable(conn, [node]) else ""
-        previews = self._list_previews(conn, rows[order], [*words(self._found.question.text), *words(name)])
+        previews = self._list_previews(conn, rows[order], [*words(self._retrieval.question.text), *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
         return f"{len(order)} passages{more}:\n{self._fence_rows(previews)}"
 
@@ -219,7 +219,7 @@ class Toolbox:
     # What they are made of -------------------------------------------------------------------------
 
     def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
-        return search_passages(conn, self._found, query, self._walk.allowed)
+        return search_passages(conn, self._retrieval, query, self._walk.allowed)
 
     def _number(self, node: int) -> int:
         """The number of a vertex in this conversation; it has no meaning outside."""
@@ -252,7 +252,7 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
-        nodes = nodes[~self._found.graph.leads_nowhere[self._walk.rows(nodes)]]
+        nodes = nodes[~self._retrieval.graph.leads_nowhere[self._walk.rows(nodes)]]
         best: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
         return best
 
@@ -263,13 +263,13 @@ class Toolbox:
 
     def _passages_of(self, node: int) -> Ints:
         """Rows of the visible episodes that mention an object."""
-        _, mentioning, _ = self._found.graph.mentioned.find(self._walk.rows([node]))
+        _, mentioning, _ = self._retrieval.graph.mentioned.find(self._walk.rows([node]))
         visible: Ints = mentioning[self._walk.allowed[mentioning]].astype(np.int64)
         return visible
 
     def _count_shared(self, node: int) -> dict[int, int]:
         """Object -> the number of passages it shares with this one; without dates."""
-        graph = self._found.graph
+        graph = self._retrieval.graph
         rows = self._passages_of(node)
         rows = rows[np.lexsort((rows, -self._ranking[rows]))][:MAX_COOCCURRING]
         columns, counts = np.unique(graph.counts.columns_of(rows), return_counts=True)
@@ -287,7 +287,7 @@ class Toolbox:
             or norm(name).startswith(name_norm)
         ]
         by_prefix = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
-        graph = self._found.graph
+        graph = self._retrieval.graph
         columns = np.unique(graph.counts.columns_of(top_k(scores, self._walk.allowed, 2 * MAX_RESULTS)))
         labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
         inside = [
@@ -309,8 +309,8 @@ class Toolbox:
     def _list_previews(
         self, conn: Connection, rows: Ints | Ids, terms: Sequence[str], scores: Floats | None = None
     ) -> list[str]:
-        passages = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
-        row_of = self._found.graph.row_of
+        passages = self._texts(conn, self._retrieval.graph.episode_ids[rows].tolist())
+        row_of = self._retrieval.graph.row_of
         fits = (
             {hit.id: f" (fits {float(scores[row_of[hit.id]]):.2f})" for hit in passages} if scores is not None else {}
         )

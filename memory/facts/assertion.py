@@ -64,22 +64,22 @@ class FactAsserter:
                 self._theses += assert_theses(self.conn, self._resolver, row, extraction.theses, self._now)
         if model is not None:
             episodes.mark_read(self.conn, extractions, model, self._now)
-        fact_vectors.put(self.conn, self._embedder, [*self._new, *(one.node_id for one in self._theses)])
+        fact_vectors.put(self.conn, self._embedder, [*self._new, *(thesis.node_id for thesis in self._theses)])
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
         """Applies a model's decisions. If a superseded fact is asserted again and supersedes its successor by them, it
         gets a new relation."""
-        for one in decisions:
-            rows = {row.id: row for row in relations.claims_by_id(self.conn, [one.old, one.new])}
-            old, new = rows.get(one.old), rows.get(one.new)
-            if old and new and one.relation == "supersedes" and new.superseded_by == old.id:
-                if one.confidence >= MIN_CONFIDENCE:
-                    anew = self._copy_relation(new)
+        for decision in decisions:
+            rows = {row.id: row for row in relations.claims_by_id(self.conn, [decision.old, decision.new])}
+            old, new = rows.get(decision.old), rows.get(decision.new)
+            if old and new and decision.relation == "supersedes" and new.superseded_by == old.id:
+                if decision.confidence >= MIN_CONFIDENCE:
+                    id = self._copy_relation(new)
                     made = len(self._superseder.revision_ids)
-                    self._superseder.apply_decision(Decision(old.id, anew, one.relation, one.confidence), model)
-                    self._bind_to_revisions(anew, self._superseder.revision_ids[made:])
+                    self._superseder.apply_decision(Decision(old.id, id, decision.relation, decision.confidence), model)
+                    self._bind_to_revisions(id, self._superseder.revision_ids[made:])
             else:
-                self._superseder.apply_decision(one, model)
+                self._superseder.apply_decision(decision, model)
 
     def carry_evidence(self, going: Sequence[int], added: Sequence[int]) -> None:
         """A new episode of a source that still has the words of one that goes asserts nothing new with them. What a
@@ -107,9 +107,9 @@ class FactAsserter:
                 self._superseder.replace_edited(old, new)
                 if old.id in self._superseder.edited:
                     labels.add(new.predicate.casefold())
-        said = graph.thesis_texts(self.conn, [new for _, new in edits]) if labels else {}
-        told = {new for new, text in said.items() if text.casefold().partition(": ")[0] in labels}
-        for old, new in past.edited_sentences(self.conn, [pair for pair in edits if pair[1] not in told]):
+        texts = graph.thesis_texts(self.conn, [new for _, new in edits]) if labels else {}
+        stated = {new for new, text in texts.items() if text.casefold().partition(": ")[0] in labels}
+        for old, new in past.edited_sentences(self.conn, [pair for pair in edits if pair[1] not in stated]):
             self._superseder.replace_edited(old, new)
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
@@ -159,7 +159,7 @@ class FactAsserter:
             raise InvalidInputError("That is its value already.")
         _, canon = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
         slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
-        new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
+        new = next((fact.id for fact in slot if fact.object == object and fact.superseded_by is None), None)
         if new is None:  # rules did not read it out of the passage
             new = self._insert_value(old, object, value, wall_of(self._now))
         relations.add_evidence(self.conn, new, episode, 0, length, USER)
@@ -194,8 +194,8 @@ class FactAsserter:
 
     def propose_pairs(self) -> tuple[tuple[int, int], ...]:
         """The pairs (older, newer) of facts that a model has to judge."""
-        told = sorted({*self._asserted, *(one.node_id for one in self._theses)})
-        return tuple(dict.fromkeys([*sorted(self._returned), *self._superseder.propose_pairs(told)]))
+        ids = sorted({*self._asserted, *(thesis.node_id for thesis in self._theses)})
+        return tuple(dict.fromkeys([*sorted(self._returned), *self._superseder.propose_pairs(ids)]))
 
     def complete_vectors(self) -> None:
         """Computes the vectors of facts that an undone revision made current again."""
@@ -214,7 +214,7 @@ class FactAsserter:
         )
         theses = relations.claims_by_id(self.conn, [id for id in touched if revisions.kind_of(id) == "thesis"])
         return [
-            GraphChange(unlinked=touched, retimed={one.id: (one.valid_from, one.valid_to) for one in theses}),
+            GraphChange(unlinked=touched, retimed={row.id: (row.valid_from, row.valid_to) for row in theses}),
             fresh,
         ]
 
@@ -290,8 +290,8 @@ class FactAsserter:
         replaced value, and the claim begins with the edit."""
         if claim.valid_from is None or row.since is None or self._said_from(row, claim) != row.since:
             return start
-        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
-        return row.since if any(one.valid_from == start and one.object != object for one in slot) else start
+        slot = [fact for node in subjects for fact in relations.of_slot(self.conn, node, canon, object, start)]
+        return row.since if any(fact.valid_from == start and fact.object != object for fact in slot) else start
 
     def _line(self, episode: int, claim: ExtractedRelation) -> str:
         """The line that a claim is read out of."""
@@ -312,21 +312,21 @@ class FactAsserter:
     ) -> int | None:
         """The known relation with the same content. Words that were in the note before are not new, whatever the file's
         date."""
-        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
-        names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
-        same = [one for one in slot if one.modality == claim.modality and same_value(names[one.object], names[object])]
+        slot = [old for node in subjects for old in relations.of_slot(self.conn, node, canon, object, start)]
+        names = graph.object_labels(self.conn, [object, *(old.object for old in slot)])
+        same = [old for old in slot if old.modality == claim.modality and same_value(names[old.object], names[object])]
         if extractor == RULE:
-            for one in same:
-                if (one.id, row.id, claim.start) in self._carried or relations.has_evidence(
-                    self.conn, one.id, row.id, claim.start, extractor
+            for old in same:
+                if (old.id, row.id, claim.start) in self._carried or relations.has_evidence(
+                    self.conn, old.id, row.id, claim.start, extractor
                 ):
-                    return one.id
-        open_at = [one for one in same if start is None or one.valid_to is None or one.valid_to > start]
-        if current := [one for one in open_at if one.superseded_by is None]:
-            known = min(current, key=lambda one: (one.object != object, one.id))
+                    return old.id
+        open_at = [old for old in same if start is None or old.valid_to is None or old.valid_to > start]
+        if current := [old for old in open_at if old.superseded_by is None]:
+            known = min(current, key=lambda old: (old.object != object, old.id))
             self._begin_earlier(known, slot, start, row.source_id)
             return known.id
-        superseded = [one for one in same if one.superseded_by is not None]
+        superseded = [old for old in same if old.superseded_by is not None]
         return self._find_superseded(superseded, slot, claim, start, extractor) if superseded else None
 
     def _find_superseded(
@@ -339,25 +339,25 @@ class FactAsserter:
     ) -> int | None:
         """The last superseded relation. None if a later claim names its start or is from rules, which read only later
         text; whether a model's claim revives the relation is a model's decision."""
-        last = max(superseded, key=lambda one: (one.valid_to or 0, one.id))
+        last = max(superseded, key=lambda fact: (fact.valid_to or 0, fact.id))
         later = start is not None and start > (last.valid_to or 0)
         if later and (claim.valid_from is not None or extractor == RULE):
             return None
         if later:
-            self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
+            self._returned.update((fact.id, last.id) for fact in slot if fact.id == last.superseded_by)
         return last.id
 
-    def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None, source: int) -> None:
+    def _begin_earlier(self, old: Relation, slot: Sequence[Relation], start: int | None, source: int) -> None:
         """Moves the beginning of a relation to its earliest evidence, if no other value was valid in between; evidence
         of agents does not move that of a fact from another source."""
-        if start is None or one.valid_from is None or start >= one.valid_from:
+        if start is None or old.valid_from is None or start >= old.valid_from:
             return
-        written = sources.written_by_agents(self.conn, one.sources | {source})
-        if source in written and not one.sources <= written:
+        written = sources.written_by_agents(self.conn, old.sources | {source})
+        if source in written and not old.sources <= written:
             return
-        if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
-            relations.set_field(self.conn, one.id, "valid_from", start)
-            self._asserted.setdefault(one.id, [one.subject])
+        if not any(o.object != old.object and o.valid_from is not None and o.valid_from < old.valid_from for o in slot):
+            relations.set_field(self.conn, old.id, "valid_from", start)
+            self._asserted.setdefault(old.id, [old.subject])
 
     def _insert_value(self, old: Relation, object: int, value: str, start: int | None) -> int:
         """A relation with a value that a person states instead of a known one."""

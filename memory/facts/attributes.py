@@ -24,14 +24,14 @@ _GROUPS = {"child": ("daughter", "son", "child"), "parent": ("mother", "father",
 
 @cache
 def _keys(table: str) -> dict[str, str]:
-    return {word: key for listed in tables("owner", table) for key, said in listed.items() for word in said.split()}
+    return {word: key for listed in tables("owner", table) for key, forms in listed.items() for word in forms.split()}
 
 
 def attribute_of(label: str) -> str | None:
     """The attribute that the last of some words names: "phone" of "mobile phone number"; None if none does."""
     keys = _keys("attributes") | _keys("people")
-    found = [keys[word] for word in words(label.replace("-", "")) if word in keys]
-    return "email" if "email" in found[:-1] and found[-1] == "address" else found[-1] if found else None
+    keyed = [keys[word] for word in words(label.replace("-", "")) if word in keys]
+    return "email" if "email" in keyed[:-1] and keyed[-1] == "address" else keyed[-1] if keyed else None
 
 
 @cache
@@ -73,23 +73,22 @@ def title_spellings() -> list[str]:
 
 def names_told(properties: Mapping[str, Any], text: str) -> list[str]:
     """How a note about its writer says that they are called: in its properties, or in fields."""
-    told = [str(value) for key, value in properties.items() if attribute_of(str(key)) == "name" and value]
-    told += [match["value"] for match in _FIELD.finditer(text) if attribute_of(match["key"]) == "name"]
-    return list(dict.fromkeys(name.strip(" *_") for name in told if any(c.isalpha() for c in name)))
+    names = [str(value) for key, value in properties.items() if attribute_of(str(key)) == "name" and value]
+    names += [match["value"] for match in _FIELD.finditer(text) if attribute_of(match["key"]) == "name"]
+    return list(dict.fromkeys(name.strip(" *_") for name in names if any(c.isalpha() for c in name)))
 
 
 @cache
 def people_words(language: str) -> str:
     """The words of a language for people, as alternatives of a regular expression."""
     [table] = tables("owner", "people", language=language) or tables("owner", "people", language=ENGLISH)
-    listed = sorted({word for said in table.values() for word in said.split()}, key=lambda word: (-len(word), word))
+    listed = sorted({word for forms in table.values() for word in forms.split()}, key=lambda word: (-len(word), word))
     return "|".join(map(re.escape, listed))
 
 
 def owner_pattern(key: str, language: str) -> str:
     """The regular expression under `key` of a language's words for the owner, or of English ones."""
-    found = tables("owner", key, language=language) or tables("owner", key, language=ENGLISH)
-    return str(found[0])
+    return str((tables("owner", key, language=language) or tables("owner", key, language=ENGLISH))[0])
 
 
 def owner_words(key: str) -> frozenset[str]:

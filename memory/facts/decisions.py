@@ -84,7 +84,7 @@ def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = T
     number, slots = _numbered(pairs)
     lines = []
     for slot, facts in slots.items():
-        lines += [slot, *(f"  {number[one.id]}. {_shown(one, fence)}" for one in facts)]
+        lines += [slot, *(f"  {number[fact.id]}. {_shown(fact, fence)}" for fact in facts)]
     older: dict[int, list[int]] = defaultdict(list)
     for old, new in pairs:
         older[number[new.id]].append(number[old.id])
@@ -103,13 +103,13 @@ def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decis
     """What the answer to their `decision_request` says about the pairs; of each at most one. `data` may be anything."""
     number, _ = _numbered(pairs)
     asked = {(number[old.id], number[new.id]): (old, new) for old, new in pairs}
-    found: dict[tuple[int, int], Decision] = {}
+    decisions: dict[tuple[int, int], Decision] = {}
     for row in rows_of(data, "decisions"):
         if not isinstance(row, Mapping):
             continue
         pair, relation = (row.get("older"), row.get("newer")), row.get("relation")
         confidence, words = row.get("confidence"), row.get("words")
-        if not all(type(one) is int for one in pair) or pair not in asked or pair in found:
+        if not all(type(number) is int for number in pair) or pair not in asked or pair in decisions:
             continue
         if not isinstance(relation, str) or relation not in RELATIONS:
             continue
@@ -117,8 +117,8 @@ def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decis
             continue
         old, new = asked[pair]
         reason = one_line(words, MAX_REASON_CHARS) if isinstance(words, str) else ""
-        found[pair] = Decision(old.id, new.id, RELATIONS[relation], CONFIDENCES[confidence], reason)
-    return [*found.values()]
+        decisions[pair] = Decision(old.id, new.id, RELATIONS[relation], CONFIDENCES[confidence], reason)
+    return [*decisions.values()]
 
 
 def is_empty(data: Any) -> bool:

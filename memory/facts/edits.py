@@ -39,10 +39,10 @@ def is_statement(sentence: str, before: str) -> bool:
 def align_sentences(former: Sequence[str], new: Sequence[str]) -> tuple[list[Pair], list[Pair]]:
     """The pairs (place in `former`, in `new`) of sentences with the same content, perhaps in other words, and those
     where one was edited into the other: it has another number, name, date or content word."""
-    old, fresh = [_words(one) for one in former], [_words(one) for one in new]
+    old, fresh = [_words(sentence) for sentence in former], [_words(sentence) for sentence in new]
     common = {*old} & {*fresh}
-    there = {one: place for place, one in reversed([*enumerate(fresh)])}
-    same = [(place, there[one]) for place, one in enumerate(old) if one in common]
+    there = {key: place for place, key in reversed([*enumerate(fresh)])}
+    same = [(place, there[key]) for place, key in enumerate(old) if key in common]
     lost, gained = _places_of_changed(old, common), _places_of_changed(fresh, common)
     if max(len(lost), len(gained)) > MOST_CHANGED:
         return same, []
@@ -68,23 +68,23 @@ def _words(sentence: str) -> Words:
 
 def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) -> Mapping[int, Place]:
     """The neighbours of each sentence that is not `common` to both versions, by its index."""
-    changed = [place for place, one in enumerate(sentences) if one not in common]
-    stay = [place for place, one in enumerate(sentences) if one in common]
-    found: dict[int, Place] = {}
+    changed = [place for place, sentence in enumerate(sentences) if sentence not in common]
+    stay = [place for place, sentence in enumerate(sentences) if sentence in common]
+    places: dict[int, Place] = {}
     for place in changed:
         behind = bisect(stay, place)
-        found[place] = (
+        places[place] = (
             sentences[stay[behind - 1]] if behind else None,
             sentences[stay[behind]] if behind < len(stay) else None,
         )
-    return found
+    return places
 
 
 def _similarity(old: Words, new: Words) -> float:
     """The share of the words of two sentences in the same order; 1 if only the value after their first words differs:
     "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
     same, behind = Prefix.similarity(old, new), Postfix.similarity(old, new)
-    values = (one[same : len(one) - behind] for one in (old, new))
+    values = (tokens[same : len(tokens) - behind] for tokens in (old, new))
     if same and same + behind < min(len(old), len(new)) and all(map(_is_value, values)):
         return 1.0
     return Indel.normalized_similarity(old, new)
@@ -101,12 +101,12 @@ def _says_otherwise(old: Words, new: Words) -> bool:
     """Whether two sentences of one thing say something else of it, and not the same in other words, or more."""
     language = guess_language(" ".join((*old, *new)))
     little = stop_words(language) - _NEGATING
-    before, after = ([stem(word, language) for word in one if word not in little] for one in (old, new))
+    before, after = ([stem(word, language) for word in sentence if word not in little] for sentence in (old, new))
     if not any(word.isalpha() for word in {*before} & {*after}):
         return False
     lost, gained = Counter(before) - Counter(after), Counter(after) - Counter(before)
     for word in list(lost):
-        misspelt = next((one for one in gained if _is_spelling(word, one)), None)
+        misspelt = next((added for added in gained if _is_spelling(word, added)), None)
         if misspelt is not None:
             del lost[word], gained[misspelt]
     if not _NEGATING.isdisjoint({*lost, *gained}):
@@ -114,14 +114,14 @@ def _says_otherwise(old: Words, new: Words) -> bool:
     return bool(lost and gained) and (_is_of_one(before, after) or _is_one_run(old, new))
 
 
-def _is_spelling(one: str, other: str) -> bool:
-    return one.isalpha() and other.isalpha() and OSA.normalized_similarity(one, other) > SPELLING
+def _is_spelling(word: str, other: str) -> bool:
+    return word.isalpha() and other.isalpha() and OSA.normalized_similarity(word, other) > SPELLING
 
 
 def _is_of_one(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether both begin with a word that the other also has: their topic. "Flights cost 210" and "The press costs 400"
     do not."""
-    first, other = (next((word for word in one if word.isalpha()), "") for one in (before, after))
+    first, other = (next((word for word in tokens if word.isalpha()), "") for tokens in (before, after))
     return first in after and other in before
 
 

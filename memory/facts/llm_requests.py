@@ -176,7 +176,7 @@ def extraction_request(
     for label, names in (
         ("The owner is called", owner_names),
         ("Known names:", known.names),
-        ("Known predicates:", [one.replace(" ", "_") for one in known.predicates]),
+        ("Known predicates:", [name.replace(" ", "_") for name in known.predicates]),
     ):
         if names:
             parts.append(f"{label} {', '.join(one_line(name, MAX_NAME_CHARS) for name in names)}.")
@@ -231,10 +231,10 @@ def parse_extractions(
 
 def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
     """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken. "" if
-    that is not so. What a machine said or is told does not count; it is no fault of the model to have read it."""
+    that is not so. Words of a machine or for one do not count; it is no fault of the model to have read them."""
     if extraction.relations or extraction.theses:
         return ""
-    reasons = [one.reason for one in dropped if one.kind in ("fact", "statement")]
+    reasons = [item.reason for item in dropped if item.kind in ("fact", "statement")]
     if not reasons or BY_MACHINE in reasons or BY_ORDER in reasons:
         return ""
     most = max(dict.fromkeys(reasons), key=reasons.count)
@@ -255,8 +255,8 @@ class _EpisodeReply:
         head = f"{episode.title}. {episode.source.title}. {episode.speaker or ''}"
         self._support = Support(episode.text, head, episode.at, owner_names)
         chat = episode.source.kind == "chat"
-        said = chat or episode.speaker or is_chat(episode.text)
-        self._machine_spans = machine_spans(episode.text, episode.speaker) if said else []
+        has_turns = chat or episode.speaker or is_chat(episode.text)
+        self._machine_spans = machine_spans(episode.text, episode.speaker) if has_turns else []
         self._order_spans = order_spans(episode.text)
         self._owner = {OWNER, "the owner", "i", "me", "myself"} | ({"user", "the user"} if chat else set())
         self._most = 20 + len(episode.text) // 30  # items of one kind
@@ -264,15 +264,15 @@ class _EpisodeReply:
     def extraction(self, entry: Mapping[str, Any]) -> Extraction:
         relations = self._taken(entry, "facts", "fact", self._relation)
         theses = self._taken(entry, "statements", "statement", self._thesis)
-        named = {name.casefold() for one in relations for name in (one.subject, one.object)}
-        named.update(name.casefold() for one in theses for name in one.objects)
+        named = {name.casefold() for fact in relations for name in (fact.subject, fact.object)}
+        named.update(name.casefold() for thesis in theses for name in thesis.objects)
         values: dict[tuple[str, str], set[str]] = {}
         for item in rows_of(entry, "facts")[: self._most]:  # also those that are not taken
             if isinstance(item, Mapping):
                 of = f"{item.get('subject')}", f"{item.get('predicate')}"
                 values.setdefault(of, set()).add(f"{item.get('object')}".casefold())
         objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named, [*values.values()]))
-        by_name = {one.name: one for one in reversed(objects)}
+        by_name = {object.name: object for object in reversed(objects)}
         return Extraction((*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
 
     def _taken(self, entry: Mapping[str, Any], key: str, kind: str, read: Any) -> list[Any]:
@@ -328,7 +328,7 @@ class _EpisodeReply:
         kind = item.get("type")
         aliases = []
         for alias in rows_of(item, "aliases")[:MAX_ALIASES]:
-            if not isinstance(alias, str) or any({name.casefold(), alias.casefold()} <= one for one in values):
+            if not isinstance(alias, str) or any({name.casefold(), alias.casefold()} <= pair for pair in values):
                 continue
             if len(alias) <= MAX_NAME_CHARS and self._text.names(alias):
                 aliases.append(one_line(alias))

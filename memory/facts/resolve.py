@@ -41,14 +41,14 @@ class Resolver:
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
         """Starts the next passage, with its extracted objects and the names that it mentions with their kinds."""
-        self._kinds = {norm(one.name): one.kind for one in extraction.objects if one.kind}
-        named = [(norm(name), one.kind) for one in extraction.objects for name in (one.name, *one.aliases)]
+        self._kinds = {norm(object.name): object.kind for object in extraction.objects if object.kind}
+        named = [(norm(name), object.kind) for object in extraction.objects for name in (object.name, *object.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
         self._persons = _by_word(name for name, kind in (*named, *read) if kind == PERSON)
         self._names = _by_word(name for name, _ in (*named, *read))
-        for one in extraction.objects:
-            if one.aliases and norm(one.name):
-                self._add_aliases(self.resolve(one.name), one.name, one.kind, one.aliases)
+        for object in extraction.objects:
+            if object.aliases and norm(object.name):
+                self._add_aliases(self.resolve(object.name), object.name, object.kind, object.aliases)
 
     def resolve(self, name: str) -> int:
         """The object that a name of this passage means; made if there is none. OWNER is the one whose memory it is."""
@@ -71,8 +71,8 @@ class Resolver:
         for node in known:
             if self._fits(node, kind):
                 return node
-        if kind == PERSON and " " not in key and (one := self._only_person(key)) is not None:
-            return one
+        if kind == PERSON and " " not in key and (person := self._only_person(key)) is not None:
+            return person
         return self._create(surface, key, kind)
 
     def resolve_place(self, name: str, source: int) -> int:
@@ -109,15 +109,15 @@ class Resolver:
     def candidates(self, node: int) -> list[int]:
         """The object and those that it may be, by its names: the same, or one with more or fewer words at the end
         ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
-        found = set(self.namesakes(node))
+        objects = set(self.namesakes(node))
         for name in graph.names_of(self.conn, node):
             words = name.split()
             shorter = [" ".join(words[:n]) for n in range(1, len(words))]
             bounds = (name, f"{name}\U0010ffff") if len(words[-1]) == 1 else (f"{name} ", f"{name}!")
             alike = graph.named_between(self.conn, bounds, shorter, MAX_CANDIDATES + 1)
             if len(alike) <= MAX_CANDIDATES:
-                found.update(alike)
-        return sorted(found)
+                objects.update(alike)
+        return sorted(objects)
 
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
@@ -131,8 +131,8 @@ class Resolver:
 
     def _only_person(self, first: str) -> int | None:
         """The one person whose longer name begins with that word."""
-        found = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
-        return found[0] if len(found) == 1 else None
+        persons = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
+        return persons[0] if len(persons) == 1 else None
 
     def _create(self, surface: str, key: str | None, kind: str | None, origin: str = "told") -> int:
         node = graph.allocate(self.conn, "node", 1)
@@ -161,10 +161,10 @@ class Resolver:
 
 
 def _by_word(names: Iterable[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    longer: dict[str, set[str]] = {}
     for name in names:
         words = name.split()
         if len(words) > 1:
             for part in (words[0], words[-1]):
-                found.setdefault(part, set()).add(name)
-    return found
+                longer.setdefault(part, set()).add(name)
+    return longer

@@ -121,8 +121,8 @@ def is_bygone(old: Relation, new: Relation) -> bool:
     or begins: nothing replaces it."""
     if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
         return False
-    told = begin_of(new) if new.last_asserted is None else min(new.last_asserted, begin_of(new))
-    return old.modality != "plan" or old.valid_to < told
+    since = begin_of(new) if new.last_asserted is None else min(new.last_asserted, begin_of(new))
+    return old.modality != "plan" or old.valid_to < since
 
 
 def states_end(old: Relation, new: Relation) -> bool:

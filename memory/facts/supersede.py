@@ -157,7 +157,7 @@ class Superseder:
         others = relations.by_id(self._conn, [other for _, other in near])
         names = graph.object_labels(self._conn, [fact.object for fact in (old, *others) if fact.predicate])
         same = [fact for fact in others if same_value(names[fact.object], names[old.object])]
-        for fact in (old, *(one for one in same if one.superseded_by is None and (one.last_asserted or 0) < at)):
+        for fact in (old, *(twin for twin in same if twin.superseded_by is None and (twin.last_asserted or 0) < at)):
             if at != slots.EARLIEST_MS and (fact.valid_to is None or fact.valid_to > at):
                 self._change(revision, fact.id, "valid_to", at)
             if new is not None and fact.id != new.id:
@@ -203,7 +203,7 @@ class Superseder:
             return False
         if old.predicate and old.canon == new.canon and new.modality in ("asserted", "plan"):
             ends = ((old.subject, new.subject), (old.object, new.object))
-            if all(same_value(names[one], names[other]) for one, other in ends):
+            if all(same_value(names[end], names[other]) for end, other in ends):
                 return False
         if old.superseded_by is not None and old.valid_to is not None and old.valid_to <= slots.begin_of(new):
             return False  # something else came in between
@@ -235,7 +235,7 @@ class Superseder:
 
     def _of_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
         """The pairs that fill one slot, and are not of two persons."""
-        ids = sorted({one.id for pair in pairs for one in pair})
+        ids = sorted({fact.id for pair in pairs for fact in pair})
         known = {fact.id: fact for fact in facts.by_id(self._conn, ids)}
         words = {id: fact.quote for id, fact in known.items()}
         words |= {id: text for id, _, text in relations.sentences(self._conn, ids)}
@@ -250,7 +250,7 @@ class Superseder:
         ]
 
     def _are_two_persons(self, old: Relation, new: Relation) -> bool:
-        return all(graph.object_type(self._conn, one.subject) == "person" for one in (old, new)) and (
+        return all(graph.object_type(self._conn, fact.subject) == "person" for fact in (old, new)) and (
             new.subject not in graph.namesakes(self._conn, old.subject)
         )
 
@@ -279,7 +279,7 @@ class Superseder:
         for new in sorted(
             rows, key=lambda fact: (slots.EARLIEST_MS if fact.valid_from is None else fact.valid_from, fact.id)
         ):
-            old = next((one for one in kept if not self._settled(one, new)), None)
+            old = next((fact for fact in kept if not self._settled(fact, new)), None)
             is_revised = revisions.list_by_newer(self._conn, [new.id]) or revisions.list_by_older(self._conn, new.id)
             if old is None or is_revised:
                 kept.append(new)
@@ -290,7 +290,7 @@ class Superseder:
 
     def _separate_merged(self, new: Relation, slot: Sequence[Relation]) -> bool:
         """Separates relations that were the same, if the new one begins between them; whether there are any."""
-        rows = revisions.list_merges(self._conn, [one.id for one in slot], slots.begin_of(new))
+        rows = revisions.list_merges(self._conn, [fact.id for fact in slot], slots.begin_of(new))
         for row in rows:
             self.undo(row, None)
         return bool(rows)
@@ -325,7 +325,7 @@ class Superseder:
         """Undoes the revisions by relations that have lost their evidence. Their successor then replaces the fact
         before them, or both would be valid; a fact that has lost its own evidence stays history."""
         made = revisions.list_by_newer(self._conn, facts)
-        live = {one.id for one in relations.claims_by_id(self._conn, sorted({revision.old for revision in made}))}
+        live = {fact.id for fact in relations.claims_by_id(self._conn, sorted({revision.old for revision in made}))}
         gone = [revision for revision in made if revision.old in live]
         later = {revision.id: revisions.find_replacement(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
@@ -348,7 +348,7 @@ class Superseder:
     def reinstate(self, fact: int) -> None:
         """Makes a relation with new evidence valid again, if the one that superseded it has lost its own."""
         rows = revisions.list_by_older(self._conn, fact)
-        live = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
+        live = {fact.id for fact in relations.by_id(self._conn, sorted({row.new for row in rows}))}
         for row in rows:
             if row.new not in live:
                 self.undo(row, None)

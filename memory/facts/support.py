@@ -84,11 +84,11 @@ class Support:
             return self._text[item.start : item.end]
         return self._text[self._spans[place[0]][0] : self._spans[place[-1]][1]]
 
-    def _missing(self, said: str, near: Sequence[Clause], known: Sequence[str] | None = None) -> str:
+    def _missing(self, text: str, near: Sequence[Clause], known: Sequence[str] | None = None) -> str:
         """What is missing of these words `near`. `known`: days that are stated elsewhere; what has any is a thesis."""
-        clause = Clause(said, self._language)
+        clause = Clause(text, self._language)
         for value in clause.values:
-            if value.kind in ("name", "weekday") or any(one.holds(value) for one in near):
+            if value.kind in ("name", "weekday") or any(clause.holds(value) for clause in near):
                 continue
             if value.kind == "date":
                 if not any(day.startswith(value.norm) for day in known or ()):
@@ -96,7 +96,7 @@ class Support:
             elif known is None or value.surface.lower() not in COUNTS:
                 return "its number is not in the text"
         rest = clause.undated
-        unheard, count = unheard_words(rest, [one.content for one in near], {OWNER})
+        unheard, count = unheard_words(rest, [clause.content for clause in near], {OWNER})
         names = [word for word in WORD.findall(rest) if word[0].isupper() and known is None]
         strange = [word for word in names if word.lower() in unheard]
         numbers = 0 if strange else sum(value.kind in ("number", "day") for value in clause.values)
@@ -117,14 +117,14 @@ class Support:
             return "its subject is a pronoun"
         if _is_date(item.subject):
             return "its subject is a date"
-        passage = [one.content for one in self._passage]
+        passage = [clause.content for clause in self._passage]
         if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
             return "its subject is not in the text"
         if heard := [clause for clause in own if _is_heard(item.subject, clause)]:
             if all(_is_of_relative(item, clause) for clause in heard):
                 return "its sentence is about another person"
-            said = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
-            is_reversed = any(said.reverses(Clause(clause, self._language)) for clause in own)
+            claim = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
+            is_reversed = any(claim.reverses(Clause(clause, self._language)) for clause in own)
             return "it is the other way round" if is_reversed else ""
         if all(self._is_of_another(item, clause) for clause in own):
             return "its sentence is about another person"
@@ -156,14 +156,14 @@ class Support:
         most = pronoun.start() if pronoun else len(sentence)
         if not place or _FIELD.match(sentence):
             return False
-        if any(one.kind == "name" and 0 <= one.start < most for one in mentions(sentence)):
+        if any(mention.kind == "name" and 0 <= mention.start < most for mention in mentions(sentence)):
             return False
         begin = self._text.rfind("\n\n", 0, self._spans[place[0]][0])
         for start, end in reversed(self._spans[: place[0]]):
             if start < begin:
                 return False
             before = self._text[start:end]
-            first = next((one.surface for one in mentions(before) if one.kind in ("name", "link")), None)
+            first = next((mention.surface for mention in mentions(before) if mention.kind in ("name", "link")), None)
             if first is not None or _is_heard(subject, before):
                 return _is_heard(subject, first or before)
         return False
@@ -181,19 +181,19 @@ class Support:
         if _names_another(item, words):
             return True
         sentence = (_ARTICLE if item.subject == OWNER else _DETERMINER).sub("", words)
-        first = next((one for one in mentions(sentence) if one.start == 0 and one.kind in ("name", "link")), None)
+        first = next((name for name in mentions(sentence) if name.start == 0 and name.kind in ("name", "link")), None)
         if first is None:
             noun = _NOUN.match(sentence) if sentence != words else None
             return (
                 noun is not None
                 and _is_verb(noun[2])
-                and not any(_is_heard(said, noun[1]) for said in (item.subject, item.object))
+                and not any(_is_heard(name, noun[1]) for name in (item.subject, item.object))
                 and not _is_heard(noun[1], item.predicate)
             )
         name = {fold(word) for word in WORD.findall(first.surface)}
         if first.surface.endswith(("ing", "ed")) or first.norm in COUNTS or name & self._owner:
             return False
-        if any(_is_heard(said, first.surface) for said in (item.subject, item.object)):
+        if any(_is_heard(end, first.surface) for end in (item.subject, item.object)):
             return False
         behind = sentence[first.end :].lstrip()
         if behind[:1] == "|":
@@ -229,7 +229,7 @@ def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
         return "its sentence is a question"
     clauses = CLAUSE_END.split(text)
     own = [clause for clause in clauses if _is_heard(item.object, clause)] or [text]
-    if SUPPOSES.match(text) or any(map(SUPPOSES.search, own)) or any(_condition().match(one) for one in clauses):
+    if SUPPOSES.match(text) or any(map(SUPPOSES.search, own)) or any(_condition().match(clause) for clause in clauses):
         return "its sentence supposes it"
     if item.valid_to is None and word_set("claims", "denying").isdisjoint(words(f"{item.predicate} {item.object}")):
         is_ended = any(_is_heard(item.object, part.text) for part in sentence.ended)

@@ -15,17 +15,17 @@ def assert_theses(
 ) -> list[ThesisVertex]:
     """Adds theses to an episode, without those that it has already, at `now` (ms UTC); returns the new ones."""
     known = graph.model_theses(conn, row.id)
-    new = [one for one in {one.text: one for one in theses}.values() if one.text.strip() and one.text not in known]
+    new = {thesis.text: thesis for thesis in theses if thesis.text.strip() and thesis.text not in known}
     first = graph.allocate(conn, "node", len(new))
     rows, edges, vertices = [], [], []
-    for node, one in enumerate(new, first):
-        start, end = to_wall(one.valid_from), to_wall(one.valid_to)
-        if one.modality == "past":
+    for node, (text, thesis) in enumerate(new.items(), first):
+        start, end = to_wall(thesis.valid_from), to_wall(thesis.valid_to)
+        if thesis.modality == "past":
             end = row.event_from if end is None else end
         elif start is None:
             start = row.event_from
-        rows.append(graph.Thesis(node, row.id, one.start, one.end, one.text, "model", one.modality, 1.0, start, end))
-        members = sorted({resolver.resolve(name) for name in one.objects if name.strip()})
+        rows += [graph.Thesis(node, row.id, thesis.start, thesis.end, text, "model", thesis.modality, 1.0, start, end)]
+        members = sorted({resolver.resolve(name) for name in thesis.objects if name.strip()})
         asserts = graph.allocate(conn, "edge", 1 + len(members))
         joined = {to: asserts + place for place, to in enumerate(members, 1)}
         edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))

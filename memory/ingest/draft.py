@@ -115,7 +115,7 @@ class Drafting:
                 facts = extract_by_rules(
                     draft.text, title if has_name else "", draft.at, draft.speaker or document.speaker,
                     document.properties, not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
-                    told=document.reader == TOLD,
+                    typed=document.reader == TOLD,
                 )  # fmt: skip
                 self._facts += len(facts.relations)
                 if self._facts >= MAX_FACTS and not self._left_out:

@@ -203,7 +203,7 @@ class Ingestion:
         the object of its note's title."""
         surfaces: dict[str, Mention] = {}
         aliases: dict[str, list[str]] = {}
-        drafted = [*chain(*(chain(*(episode.mentions for episode in one.episodes), one.shared) for one in batch))]
+        drafted = [*chain(*(chain(*(episode.mentions for episode in draft.episodes), draft.shared) for draft in batch))]
         for mention in drafted:
             known_as = surfaces.setdefault(mention.norm, mention)
             if mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface):
@@ -216,7 +216,7 @@ class Ingestion:
         titles = {mention_rules.norm(alias): title for title, given in aliases.items() for alias in given}
         for name in (mention.norm for mention in drafted if mention.titles):
             titles.pop(name, None)  # a note of its own
-        named = [self._objects[one.norm] for one in drafted if one.sure and one.norm in self._objects]
+        named = [self._objects[mention.norm] for mention in drafted if mention.sure and mention.norm in self._objects]
         graph.name_values(self._conn, named)
         unknown = known - self._objects.keys()
         new = [name for name in surfaces if name in unknown and titles.get(name) not in known]

@@ -169,8 +169,8 @@ def search_passages(conn: Connection, result: RetrievalResult, query: str, allow
 
 
 def training_signal(
-    found: RetrievalResult,
-    said: Answer,
+    result: RetrievalResult,
+    answer: Answer,
     expanded: Iterable[int] = (),
     quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
 ) -> Credit:
@@ -181,17 +181,17 @@ def training_signal(
     one is noted, and it counts once a person calls the answer good: otherwise memory would learn its own mistakes.
     Takes some milliseconds and no connection, so it runs before the transaction.
     """
-    proving = tuple(one for one in said.citations if one.verdict == "proved")
-    counting = proving if said.model else said.citations[:1]
+    proving = tuple(citation for citation in answer.citations if citation.verdict == "proved")
+    counting = proving if answer.model else answer.citations[:1]
     return assign_credit(
-        Walkable(found.graph, found.allowed, when=found.seeds.guidance.when),
-        grounded=bool(counting) and bool(said.model),
-        no_answer=said.no_answer,
-        named=sorted(found.named_objects),
-        starts=text_starts(found.graph, found.seeds.episode_scores, found.allowed),
-        shown=[hit.episode.id for hit in found.recall.hits],
+        Walkable(result.graph, result.allowed, when=result.seeds.guidance.when),
+        grounded=bool(counting) and bool(answer.model),
+        no_answer=answer.no_answer,
+        named=sorted(result.named_objects),
+        starts=text_starts(result.graph, result.seeds.episode_scores, result.allowed),
+        shown=[hit.episode.id for hit in result.recall.hits],
         useful=[citation.episode_id for citation in counting],
         facts=dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ())),
-        replayed=found.replay.followed,
+        replayed=result.replay.followed,
         expanded=tuple(dict.fromkeys(expanded)),
     )

@@ -277,7 +277,7 @@ class Questions:
         follows = searched if options.question else ""
         plan = Plan(options.as_of, within, options.now, options.effort, follows, options.strategy, options.agent)
         outcome = yield from self._answer_from(state, result, models, options, of_parts)
-        trace, answer = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
+        trace, answer = outcome.result.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         try:
             self._store.check_writable()
@@ -352,7 +352,7 @@ class Questions:
     def keep(self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, id: int | None = None) -> None:
         """Stores the trace of a question and reinforces its edges, unless any of its content was forgotten in the
         meantime."""
-        result, state, now = outcome.found, self._state, now_ms()
+        result, state, now = outcome.result, self._state, now_ms()
         facts_of = self._store.read(facts.quoted_facts, answer.citations)
         credit = training_signal(result, answer, outcome.expanded, facts_of)
         if plan.agent:  # an agent's question teaches nothing; a later verdict on the answer does

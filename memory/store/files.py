@@ -7,7 +7,7 @@ records the owner of the log and the generation of the file. Opening may create 
 contents of the file, so only one process opens it at a time.
 
 Backups in their folder and copies made by upgrades are found there; other backups are remembered by path. So a person
-is told which copies still contain forgotten data."""
+learns which copies still contain forgotten data."""
 
 from __future__ import annotations
 

@@ -61,6 +61,6 @@ def _draft_passage(document: Document, passage: Any, number: int, is_titled: boo
         return draft
     facts = extract_by_rules(
         text, title, at, passage["speaker"], document.properties, number == 0, chat=bool(turns), spans=spans,
-        headings=find_headings(text, document.title or ""), told=document.reader == TOLD,
+        headings=find_headings(text, document.title or ""), typed=document.reader == TOLD,
     )  # fmt: skip
     return replace(draft, extraction=facts)

@@ -31,7 +31,7 @@ MOST_PASSES = 1000  # units of writing in a round: what is taken over may let mo
 
 
 class Stated(msgspec.Struct, frozen=True):
-    """What is stated of a computer: how many forgettings its files are without, and its first file."""
+    """A computer's statement: how many forgettings its files are without, and its first file."""
 
     name: str
     erased: int

@@ -47,8 +47,8 @@ _IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
 _ARTICLES = word_set("facts", "articles")
 _WEEKDAYS = {
     form: str(number)
-    for one, number in word_numbers("time", "weekdays").items()
-    for form in {one, f"{one}s", *SAME_WORD.get(one, ())}
+    for day, number in word_numbers("time", "weekdays").items()
+    for form in {day, f"{day}s", *SAME_WORD.get(day, ())}
 }
 
 
@@ -114,10 +114,10 @@ class Clause:
     @cached_property
     def _dates(self) -> list[Mention]:
         return [
-            one
-            for one in mentions(self.text)
-            if is_date(one.norm) and one.start >= 0
-            and not (one.norm.isdigit() and not FIRST_YEAR <= int(one.norm) <= LAST_YEAR)
+            mention
+            for mention in mentions(self.text)
+            if is_date(mention.norm) and mention.start >= 0
+            and not (mention.norm.isdigit() and not FIRST_YEAR <= int(mention.norm) <= LAST_YEAR)
         ]  # fmt: skip
 
     @cached_property
@@ -128,18 +128,18 @@ class Clause:
     @cached_property
     def values(self) -> tuple[Value, ...]:
         """In no order, each once."""
-        found = [Value("date", one.norm, one.surface) for one in self._dates]
+        values = [Value("date", date.norm, date.surface) for date in self._dates]
         rest = self.undated
-        found += [Value("code", fold(match[0]), match[0]) for match in _IDENTIFIER.finditer(rest)]
+        values += [Value("code", fold(match[0]), match[0]) for match in _IDENTIFIER.finditer(rest)]
         rest = _IDENTIFIER.sub(lambda match: " " * len(match[0]), rest)
         for surface, number in find_numbers(rest):
             kind: ValueKind = "day" if ORDINAL.match(surface) else "number"
-            found.append(Value(kind, number, surface, self._unit(rest, surface)))
+            values.append(Value(kind, number, surface, self._unit(rest, surface)))
         for word in WORD.findall(rest):
             if (day := _WEEKDAYS.get(word.lower())) and (word[0].isupper() or len(word) > 3):
-                found.append(Value("weekday", day, word))
-        found += [Value("name", fold(word), word, name) for word, name in _names(rest)]
-        return tuple(dict.fromkeys(found))
+                values.append(Value("weekday", day, word))
+        values += [Value("name", fold(word), word, name) for word, name in _names(rest)]
+        return tuple(dict.fromkeys(values))
 
     def _unit(self, text: str, number: str) -> str:
         place = text.find(number)
@@ -165,7 +165,7 @@ class Clause:
     @cached_property
     def plain_roots(self) -> frozenset[str]:
         """The roots of its words that name nobody."""
-        return self.roots - {root(one.surface.lower(), self.language) for one in self.values if one.kind == "name"}
+        return self.roots - {root(name.surface.lower(), self.language) for name in self.values if name.kind == "name"}
 
     @cached_property
     def roles(self) -> list[tuple[Value, str]]:
@@ -207,7 +207,7 @@ class Clause:
             case "day":
                 return value.norm in self.content.days
             case _:
-                return any(value.is_same(one) for one in self.values)
+                return any(value.is_same(other) for other in self.values)
 
     def speaks_of(self, value: Value) -> bool:
         """Whether it has a value, or any part of that name."""
@@ -239,23 +239,23 @@ def _names(text: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=64)
 def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ...]:
     """The sentences and rows of a passage written `at` that day, each with `topic` and the headings above it."""
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     headings: dict[int, str] = {}  # by level
     language = guess_language(text)
     header = ""
     last = 0
     for start, end in sentences(text):
-        said, between = text[start:end], text[last:start]
+        sentence, between = text[start:end], text[last:start]
         line = text[text.rfind("\n", 0, start) + 1 : end]
-        mark = HEADING.match(line) if "\n" not in said else None
+        mark = HEADING.match(line) if "\n" not in sentence else None
         if mark:
             headings = {level: above for level, above in headings.items() if level < len(mark[1])}
-            headings[len(mark[1])] = said
-        is_row = _ROW.search(said) is not None
-        header = header or said if is_row else ""
+            headings[len(mark[1])] = sentence
+        is_row = _ROW.search(sentence) is not None
+        header = header or sentence if is_row else ""
         is_item = is_row or mark is not None or _ITEM.match(line) is not None
-        joins = bool(found) and ("\n" not in between or (not is_item and found[-1].text[-1] in _STOPS))
+        joins = bool(clauses) and ("\n" not in between or (not is_item and clauses[-1].text[-1] in _STOPS))
         head = "\n".join([topic, *headings.values(), header])
-        found.append(Clause(put_digits(said, language), language, at, head, is_row, joins=joins))
+        clauses.append(Clause(put_digits(sentence, language), language, at, head, is_row, joins=joins))
         last = end
-    return tuple(found)
+    return tuple(clauses)

@@ -230,17 +230,17 @@ def is_stated(
     if is_dated(norm, near, written):
         return True
     year, month, day = ([*norm.split("-"), "", ""])[:3]
-    numbers = frozenset[str]().union(*(one.numbers | one.days for one in near))
+    numbers = frozenset[str]().union(*(content.numbers | content.days for content in near))
     if day and str(int(day)) not in numbers:
         return False
     names = word_numbers("time", "months", first=1)
-    months = {date[-6:-3] if _WITH_DAY.search(date) else date[-3:] for one in near for date in one.dates}
-    months |= {f"-{names[word]:02}" for one in near for word in one.words & names.keys()}
+    months = {date[-6:-3] if _WITH_DAY.search(date) else date[-3:] for content in near for date in content.dates}
+    months |= {f"-{names[word]:02}" for content in near for word in content.words & names.keys()}
     if month and not (f"-{month}" in months or (not day and str(int(month)) in numbers)):
-        days = frozenset[str]().union(*(one.days for one in near))
+        days = frozenset[str]().union(*(content.days for content in near))
         if not (day and at and str(int(day)) in days and (int(month) - at.month) % 12 in (0, 1, 11)):
             return False
-    years = {date[:4] for one in (*near, *(passage if month else ())) for date in one.dates}
+    years = {date[:4] for content in (*near, *(passage if month else ())) for date in content.dates}
     years |= {str(at.year + step) for step in (-1, 0, 1)} if at and month else set()
     return not year or year in years or year in numbers or year[2:] in numbers
 

@@ -105,14 +105,14 @@ class Gain(NamedTuple):
 
 def train(
     examples: Sequence[Example],
-    held: Sequence[Example],
+    validation: Sequence[Example],
     seed: int = 42,
     epochs: int = EPOCHS,
     rank: int = RANK,
     tick: Callable[[int], None] = lambda epoch: None,
 ) -> tuple[Scorer, int]:
-    """Learns by Adam (Kingma and Ba 2015), one example per step in random order, until the recall on the validation set
-    `held` has not risen for PATIENCE epochs. Returns the scorer and its best epoch (0: initial), the earlier of equals.
+    """Learns by Adam (Kingma and Ba 2015), one example per step in random order, until the recall on the `validation`
+    set has not risen for PATIENCE epochs. Returns the scorer and its best epoch (0: initial), the earlier of equals.
     `tick` is called before each epoch and may raise to cancel."""
     draw = np.random.default_rng(seed)
     labelled = [_keep_labelled(example) for example in examples]
@@ -120,7 +120,7 @@ def train(
     learnt = slice(WIDTH, None)  # the scale of features stays
     first, second = np.zeros_like(numbers[learnt]), np.zeros_like(numbers[learnt])
     best, best_epoch, steps = Scorer.of_numbers(numbers.copy()), 0, 0
-    best_recall = _mean_recall(best, held, rank)
+    best_recall = _mean_recall(best, validation, rank)
     for epoch in range(1, epochs + 1):
         tick(epoch)
         for number in draw.permutation(len(labelled)).tolist():
@@ -132,7 +132,7 @@ def train(
             rate = RATE * math.sqrt(1 - SECOND**steps) / (1 - FIRST**steps)
             numbers[learnt] -= rate * first / (np.sqrt(second) + TINY)
         scorer = Scorer.of_numbers(numbers.copy())
-        mean_recall = _mean_recall(scorer, held, rank)
+        mean_recall = _mean_recall(scorer, validation, rank)
         if mean_recall > best_recall:
             best, best_epoch, best_recall = scorer, epoch, mean_recall
         elif epoch - best_epoch == PATIENCE:

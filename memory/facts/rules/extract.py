@@ -36,12 +36,12 @@ def extract_by_rules(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
     headings: Headings = NO_HEADINGS,
-    told: bool = False,
+    typed: bool = False,
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `headings`: what those of the
-    note are. `told`: the owner typed it into this program."""
+    note are. `typed`: the owner typed it into this program."""
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title) and not speaker
@@ -52,7 +52,7 @@ def extract_by_rules(
     if not is_talk and "columns" not in properties:
         relations += fields.line_facts(cut, places, at)
         relations += fields.table_facts(cut, places)
-    if told:  # the owner's own word, wherever it was said
+    if typed:  # the owner's own word, wherever it was said
         relations = [replace(fact, by_place=False) for fact in relations]
         relations += [_with_mood(text, fact, at) for fact in told_facts(cut)]
     of_tasks = [*tasks.task_facts(cut)]

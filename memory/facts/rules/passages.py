@@ -134,10 +134,10 @@ def order_spans(text: str) -> list[Span]:
     orders = [*_orders().finditer(text)]
     inside = sentences(text) if orders else []
     spans = []
-    for found in orders:
-        start = next((begin for begin, end in inside if begin <= found.end() <= end), found.start())
-        line = _MARKS.match(text, text.rfind("\n", 0, found.end()) + 1)
-        end = text.find("\n" if line is not None and line["bullet"] else "\n\n", found.end())
+    for order in orders:
+        start = next((begin for begin, end in inside if begin <= order.end() <= end), order.start())
+        line = _MARKS.match(text, text.rfind("\n", 0, order.end()) + 1)
+        end = text.find("\n" if line is not None and line["bullet"] else "\n\n", order.end())
         spans.append((start, len(text) if end < 0 else end))
     return spans
 
@@ -191,8 +191,8 @@ def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = Fals
             words, section = turn.end(), ""
         heading = 0 if fenced else len((marks["heading"] or "").strip())
         if heading:
-            said = text[words:end].strip("# ")
-            chapter, section = (chapter, said) if heading > 1 else (said, "")
+            title = text[words:end].strip("# ")
+            chapter, section = (chapter, title) if heading > 1 else (title, "")
         box = (marks["box"] or "").removeprefix("[")[:1]
         says = own and not fenced and not marks["quote"]
         bullet, indented = marks["bullet"] is not None, text[start].isspace()

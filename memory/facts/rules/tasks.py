@@ -63,8 +63,8 @@ def _read_line(text: str, line: Line, topic: str) -> Iterator[ExtractedRelation]
     words = text[line.start : line.end]
     item = _strip_marks(words) if line.bullet else ""
     subject = item if 0 < len(item) <= MAX_ITEM_CHARS else "" if item else topic
-    for key, said in read_marks(words) if subject and not PLACEHOLDER.search(words) else ():
-        if value := phrases.clean(said):
+    for key, text in read_marks(words) if subject and not PLACEHOLDER.search(words) else ():
+        if value := phrases.clean(text):
             yield _make_relation(subject, key, value, line.start, line.end)
 
 

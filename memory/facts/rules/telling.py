@@ -51,10 +51,10 @@ class _Rules:
 
     def __init__(self, language: str) -> None:
         [table] = tables("telling", language=language)
-        said = {key: value.replace("\n", "") for key, value in table.items()}
+        patterns = {key: value.replace("\n", "") for key, value in table.items()}
 
         def place(key: str) -> re.Pattern[str]:
-            return re.compile(rf"(?<!\w)(?i:{said[key]})(?!\w)".replace("{name}", f"(?-i:{_NAME})"))
+            return re.compile(rf"(?<!\w)(?i:{patterns[key]})(?!\w)".replace("{name}", f"(?-i:{_NAME})"))
 
         self.places: tuple[tuple[re.Pattern[str], str, Modality], ...] = (
             (place("home"), "lives in", "asserted"),
@@ -64,10 +64,10 @@ class _Rules:
         )
         self.own = re.compile(
             rf"(?<!\w)(?i:{owner_pattern('my', language)}) (?P<key>[^\s,.;:!?]+(?: [^\s,.;:!?]+){{0,3}}?) "
-            rf"(?i:{said['is']}) (?P<value>\S.*)"
+            rf"(?i:{patterns['is']}) (?P<value>\S.*)"
         )
-        self.newer = re.compile(rf"(?:(?:{said['newer']}) )+", re.IGNORECASE)
-        self.behind = re.compile(rf"(?:,? {said['behind']})?[\s.!…]*$", re.IGNORECASE)
+        self.newer = re.compile(rf"(?:(?:{patterns['newer']}) )+", re.IGNORECASE)
+        self.behind = re.compile(rf"(?:,? {patterns['behind']})?[\s.!…]*$", re.IGNORECASE)
 
 
 @cache

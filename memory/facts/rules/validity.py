@@ -74,8 +74,8 @@ def read_begin(sentence: str, written: datetime | None) -> datetime | None:
     try:
         for kind, tense in (*_BEGINS, ("on", ""), ("on", "past")):
             before = signal(kind)[1]
-            for found in find_timexes(words, written.replace(tzinfo=None), tense, short_names=True):
-                base = narrow(words, found)
+            for timex in find_timexes(words, written.replace(tzinfo=None), tense, short_names=True):
+                base = narrow(words, timex)
                 if before.search(words, 0, base.start) or (kind == "on" and is_relative(words, base)):
                     return with_local_zone(base.span[0])
     except (ValueError, OverflowError):  # 31 February; the ends of time
@@ -101,8 +101,8 @@ def _read_part(text: str, start: int, end: int, written: datetime) -> _Part:
                 continue
             if kind == "begun" and not words[bare.end() :].strip():
                 return _Part(*trim(text, start, start + bare.start()), None, None, True)
-            for found in find_timexes(words, written.replace(tzinfo=None), tense, short_names=True):
-                base = narrow(words, found)
+            for timex in find_timexes(words, written.replace(tzinfo=None), tense, short_names=True):
+                base = narrow(words, timex)
                 introduced = before.search(words, 0, base.start)
                 if introduced is None:
                     continue

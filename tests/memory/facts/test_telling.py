@@ -13,7 +13,7 @@ SAID = datetime(2026, 3, 4, 10, tzinfo=UTC)
 
 
 def told(text: str, told: bool = True) -> tuple[ExtractedRelation, ...]:
-    return extract_by_rules(f"me: {text}", "My old copy", SAID, "me", {}, True, chat=True, told=told).relations
+    return extract_by_rules(f"me: {text}", "My old copy", SAID, "me", {}, True, chat=True, typed=told).relations
 
 
 @pytest.mark.parametrize(
