@@ -361,7 +361,7 @@ def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
             may = sight(conn, None, None, None, datetime.now(UTC)).episodes
             open_ = [one for one in episodes.by_ids(conn, sorted(may)) if one.source.policy == "any"]
         words = " ".join(f"{one.title} {one.text} {one.speaker}" for one in open_).casefold()
-        here = box._found.graph.row_of
+        here = box._retrieval.graph.row_of
         assert {node for node in box._nodes if node in here} <= {one.id for one in open_}
         for number, name in re.findall(r'\[(\d+)\] "([^"]*)"', text):
             assert box._nodes[int(number) - 1] in here or name.casefold() in words
