@@ -240,13 +240,13 @@ class Memory:
         driver: ChooseLLM | None = None,
         replay: bool = True,
         strategy: str = "",
-        told: str = "",
+        statement: str = "",
         agent: str = "",
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then Token
         and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
         `recall`: a question like "and before that?" is understood with the earlier questions of that chat, or with the
-        text given as `told`.
+        given `statement`.
 
         `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
@@ -258,7 +258,7 @@ class Memory:
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
         """
-        before = (told,) if told else ()
+        before = (statement,) if statement else ()
         options = AskOptions(
             now, as_of, before, cancelled, effort=effort, replay=replay, strategy=strategy, agent=agent
         )

@@ -152,7 +152,7 @@ async def ask(
             return turn.begin(question, answer_told(memory, note))
         events = memory.ask(
             question if statement is None else statement.besides,
-            told="" if statement is None else statement.text,
+            statement="" if statement is None else statement.text,
             as_of=as_of, conversation=conversation, within=scope, llm=models.choose, driver=models.drive,
             cancelled=lambda: channel.abandoned, effort=views.effort(effort), replay=replay, strategy=strategy,
             agent=agent,

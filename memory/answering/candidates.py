@@ -20,7 +20,7 @@ from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import statement
 from memory.text.words import EVENT_RECURS, lines_around, show_links, words
-from memory.time.expressions import told_day
+from memory.time.expressions import name_day
 from memory.time.recurrence import list_event_days, show_next
 from memory.time.timestamps import from_wall, to_wall
 
@@ -387,4 +387,4 @@ def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
     text = lines_around(episode.text, start, start + len(quote)) if quote else ""
     if ms == to_wall(episode.at):
         text = f"{text}\n{episode.title}\n{PurePosixPath(episode.source.uri).stem}"
-    return told_day(from_wall(ms), text, episode.at)
+    return name_day(from_wall(ms), text, episode.at)

@@ -386,6 +386,6 @@ class FactAsserter:
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """The relations among these edges as the graph in memory has them."""
         return [
-            Link(id, "rel", src, dst, start, end, tuple(json.loads(told_in)))
-            for id, src, dst, start, end, told_in in relations.live_spans(self.conn, ids)
+            Link(id, "rel", src, dst, start, end, tuple(json.loads(spans)))
+            for id, src, dst, start, end, spans in relations.live_spans(self.conn, ids)
         ]

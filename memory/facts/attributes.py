@@ -71,7 +71,7 @@ def title_spellings() -> list[str]:
     return sorted({form for title in _titles() for form in (title, title.capitalize(), title.title(), title.upper())})
 
 
-def names_told(properties: Mapping[str, Any], text: str) -> list[str]:
+def list_own_names(properties: Mapping[str, Any], text: str) -> list[str]:
     """How a note about its writer says that they are called: in its properties, or in fields."""
     names = [str(value) for key, value in properties.items() if attribute_of(str(key)) == "name" and value]
     names += [match["value"] for match in _FIELD.finditer(text) if attribute_of(match["key"]) == "name"]

@@ -44,14 +44,14 @@ class ExtractedRelation:
     single: bool = False
     conf: float = 1.0
 
-    def valid_time(self, said: int | None) -> tuple[int | None, int | None]:
-        """Its begin and end, ms UTC: as it says, else from when it was `said` on, or until then."""
+    def valid_time(self, at: int | None) -> tuple[int | None, int | None]:
+        """Its begin and end, ms UTC: as it says, else from when it was `at` on, or until then."""
         start, end = to_wall(self.valid_from), to_wall(self.valid_to)
         holds = self.modality in ("asserted", "negated", "plan")
-        if start is None and holds and (end is None or said is None or said < end):
-            start = said
+        if start is None and holds and (end is None or at is None or at < end):
+            start = at
         if self.modality == "past" and end is None:
-            end = said
+            end = at
         if start is not None and end is not None and end < start:
             end = None if self.modality != "past" else start
         return start, end

@@ -111,8 +111,8 @@ def may_follow(old: Relation, new: Relation) -> bool:
     then."""
     if may_replace(new.modality, old.modality):
         return True
-    told_end = old.valid_to is not None and old.valid_to <= begin_of(new) + MONTH_MS
-    is_over = old.modality in ("past", "negated") or told_end
+    has_ended = old.valid_to is not None and old.valid_to <= begin_of(new) + MONTH_MS
+    is_over = old.modality in ("past", "negated") or has_ended
     return new.modality in ("plan", "asserted", "past") and old.modality in CLAIMS and is_over
 
 

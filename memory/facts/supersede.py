@@ -365,9 +365,9 @@ class Superseder:
         rows = {fact.id: fact for fact in relations.claims_by_id(self._conn, [old, new], ever=ever)}
         return rows.get(old), rows.get(new)
 
-    def _settled(self, one: Relation, other: Relation) -> bool:
+    def _settled(self, old: Relation, new: Relation) -> bool:
         """Whether the two have a revision that is in force, or that a person has undone."""
-        row = revisions.find_between(self._conn, one.id, other.id)
+        row = revisions.find_between(self._conn, old.id, new.id)
         return row is not None and (row.state != "undone" or row.settled is not None)
 
     def _revision(

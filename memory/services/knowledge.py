@@ -76,17 +76,17 @@ class Knowledge:
     def facts_near(self, texts: Sequence[str]) -> list[Fact]:
         """The facts nearest to what these texts say, `MAX_NEAR` at most."""
         spoken = [text[start:end] for text in texts for start, end in sentences(text)]
-        told_texts = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
-        if not told_texts:
+        longest = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
+        if not longest:
             return []
         with self._store.reading() as conn:
-            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(told_texts), MAX_NEAR)
+            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
             by_id = {fact.id: fact for fact in facts.by_id(conn, near)}
         return [by_id[id] for id in near if id in by_id]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """The names of the owner of the memory; those from notes and mails only with `of_mails`."""
-        return self._state.settings.person.names or (self._state.told_names() if of_mails else ())
+        return self._state.settings.person.names or (self._state.list_owner_names() if of_mails else ())
 
     def profile(self) -> Profile:
         """What is known about the owner of the memory."""

@@ -174,7 +174,7 @@ class Questions:
             facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
             paths = {cited.episode_id: path_to(traced.trace.visits, cited.episode_id) for cited in citations}
             crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
-            told_by = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
+            fact_of = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
         scores = _map_scores(traced.trace.visits)
         places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
         steps = traced.trace.steps
@@ -184,7 +184,7 @@ class Questions:
             Used(
                 cited, places.get(cited.episode_id), scores.get(cited.episode_id),
                 channels.get(str(cited.episode_id), {}), facts_of[cited.n],
-                _list_hops(paths[cited.episode_id], told_by),
+                _list_hops(paths[cited.episode_id], fact_of),
             )
             for cited in citations
         ]  # fmt: skip
@@ -382,14 +382,14 @@ class Questions:
                 rebuild.calibrate(conn, embedder_id, edge_memory.dimension)
 
 
-def _list_hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]:
+def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
     return tuple(
         Hop(
             visit.label,
             "episode" if visit.kind == "episode" else "object",
             visit.relation,
             visit.inverse,
-            told_by.get(visit.parent_edge or 0),
+            fact_of.get(visit.parent_edge or 0),
         )
         for visit in path
     )

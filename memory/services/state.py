@@ -20,7 +20,7 @@ import numpy as np
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
 from memory.errors import ModelError, StoreDamagedError
-from memory.facts.attributes import names_told, title_spellings
+from memory.facts.attributes import list_own_names, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_graph, load_passages, with_vectors, without_vectors
@@ -151,7 +151,7 @@ class State:
             )
             usable = "vectors" not in self.damage and _measure_coverage(conn, embedder_id) >= USABLE_SHARE
             scorer = self._read_undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
-            names = self._read_undamaged("names", self.told_names, lambda: ())
+            names = self._read_undamaged("names", self.list_owner_names, lambda: ())
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
 
     def _load_scorer(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
@@ -172,10 +172,10 @@ class State:
         with self.write_lock:
             self.serving = self.load(embedder, embedder_id, self.serving.snapshot.graph)
 
-    def told_names(self) -> tuple[str, ...]:
+    def list_owner_names(self) -> tuple[str, ...]:
         """The names of the owner, from a note about them or else from their mailbox."""
         own = self.store.read(sources.list_titled, title_spellings())
-        names = [name for _, properties, text in own for name in names_told(properties, text)]
+        names = [name for _, properties, text in own for name in list_own_names(properties, text)]
         return tuple(dict.fromkeys(names)) or mailbox_owner(self.store.read(sources.mail_people))
 
     def names_with_reason(self) -> dict[str, str]:
@@ -183,12 +183,12 @@ class State:
         if self.settings.person.names:
             return dict.fromkeys(self.settings.person.names, "person.names")
         own = self.store.read(sources.list_titled, title_spellings())
-        uri_of = {name: uri for uri, properties, text in reversed(own) for name in names_told(properties, text)}
-        return {name: uri_of.get(name, "mails") for name in self.told_names()}
+        uri_of = {name: uri for uri, properties, text in reversed(own) for name in list_own_names(properties, text)}
+        return {name: uri_of.get(name, "mails") for name in self.list_owner_names()}
 
     def name_owner(self) -> None:
         """Gives the owner's object the owner's current names, so that facts under these names belong to it."""
-        self.serving = replace(self.serving, owner=self.told_names())
+        self.serving = replace(self.serving, owner=self.list_owner_names())
         names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
         if not self.store.is_read_only and tuple(names.values()) != self.store.read(graph.owner_names):
             with self.store.writing() as conn:
@@ -272,16 +272,16 @@ class Past:
         if question.as_of is not None or when is None or when.kind != "as_of" or when.until is None:
             return self.state_at(question.as_of)
         is_past = when.until <= question.asked_on
-        return self.state_at(when.until - timedelta(milliseconds=1), told_later=True) if is_past else self._state
+        return self.state_at(when.until - timedelta(milliseconds=1), with_later=True) if is_past else self._state
 
-    def state_at(self, as_of: datetime | None, told_later: bool = False) -> State:
-        """The state as of a time; with `told_later` also later statements, except what replaced earlier text by an
+    def state_at(self, as_of: datetime | None, with_later: bool = False) -> State:
+        """The state as of a time; with `with_later` also later statements, except what replaced earlier text by an
         edit."""
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:
             versions = past.versions_at(conn, to_wall(as_of))
-        if versions is not None and told_later:
+        if versions is not None and with_later:
             versions = versions._replace(later=()) if versions.then else None
         if versions is None:
             return self._state

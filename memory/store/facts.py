@@ -13,7 +13,7 @@ from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import find_property, statement
 from memory.text.words import lines_around, show_links
-from memory.time.expressions import told_day
+from memory.time.expressions import name_day
 from memory.time.timestamps import from_ms, from_wall
 
 
@@ -168,7 +168,7 @@ def _make_fact(
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     words = f"{words}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == said_at else words
     since, until = (
-        told_day(at, words, from_wall(said_at)) if at else "" for at in map(from_wall, (valid_from, valid_to))
+        name_day(at, words, from_wall(said_at)) if at else "" for at in map(from_wall, (valid_from, valid_to))
     )
     return Fact(
         id, kind, show_links(text), tuple(objects), from_wall(valid_from), from_wall(valid_to), from_ms(created),

@@ -62,7 +62,7 @@ def parse_span(text: str, now: datetime) -> Span | None:
     return times[0].span if whole else None
 
 
-def told_day(moment: datetime, words: str, at: datetime | None) -> str:
+def name_day(moment: datetime, words: str, at: datetime | None) -> str:
     """The local day of a moment at the precision of words written `at`: "2021", "2021-03" or "2021-03-01"; the full day
     if the words do not name it."""
     local = moment.astimezone()

@@ -115,8 +115,8 @@ def astar(walk: Walkable, a: int, b: int, heuristic: Heuristic, embed: Embed, se
         new = np.array([vertex for vertex in vertices.tolist() if vertex not in vectors], np.int32)
         vectors.update(zip(new.tolist(), embed(new), strict=True))
 
-    def distance(one: int, other: int) -> float:
-        return 1 - float(vectors[one] @ vectors[other])
+    def distance(first: int, second: int) -> float:
+        return 1 - float(vectors[first] @ vectors[second])
 
     measure(np.array([a, b], np.int32))
     queue: list[tuple[float, int, tuple[int, ...], Path]] = [(0.0, a, (), Path((a,)))]

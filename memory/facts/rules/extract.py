@@ -15,7 +15,7 @@ from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, E
 from memory.facts.rules import fields, tasks
 from memory.facts.rules.passages import Span, is_chat, passage
 from memory.facts.rules.places import Headings, Places
-from memory.facts.rules.telling import told_facts
+from memory.facts.rules.telling import read_statement_facts
 from memory.facts.rules.validity import read_begin
 from memory.nouns import SOURCE_CODE, Modality
 from memory.text.clauses import ASKS, SUPPOSES
@@ -54,7 +54,7 @@ def extract_by_rules(
         relations += fields.table_facts(cut, places)
     if typed:  # the owner's own word, wherever it was said
         relations = [replace(fact, by_place=False) for fact in relations]
-        relations += [_with_mood(text, fact, at) for fact in told_facts(cut)]
+        relations += [_with_mood(text, fact, at) for fact in read_statement_facts(cut)]
     of_tasks = [*tasks.task_facts(cut)]
     relations += of_tasks
     relations += tasks.inline_facts(cut, places.note)

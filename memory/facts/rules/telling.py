@@ -30,7 +30,7 @@ _NAMED = re.compile(r"(?:[Tt]he |[Aa]n? )?(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?[A-ZÃ€-Ã
 _BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
 
 
-def told_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
+def read_statement_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
     """The facts in the owner's sentences."""
     rules = _rules(guess_language(passage.text))
     if rules is None:

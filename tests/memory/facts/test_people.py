@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.facts.attributes import attribute_of, is_about_owner, names_told, person_of
+from memory.facts.attributes import attribute_of, is_about_owner, list_own_names, person_of
 from memory.facts.extraction import OWNER
 from memory.facts.rules.extract import extract_by_rules
 
@@ -37,7 +37,7 @@ def test_a_note_about_its_writer_is_about_the_owner() -> None:
         (OWNER, "Address", "14 Ash Grove, Leeds"),
         (OWNER, "car", "Skoda"),
     }
-    assert names_told({}, text) == ["Nadia Okafor"]
+    assert list_own_names({}, text) == ["Nadia Okafor"]
     assert is_about_owner("Über mich › Kontakt") and not is_about_owner("Notes about metal")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.time.expressions import is_state, resolve_time, told_day
+from memory.time.expressions import is_state, name_day, resolve_time
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)  # a Tuesday
 
@@ -270,4 +270,4 @@ def test_states_last_and_events_happen(question: str, state: bool) -> None:
     ],
 )
 def test_a_day_is_told_as_precisely_as_it_was(day: str, said: str, named: str) -> None:
-    assert told_day(datetime.fromisoformat(day).astimezone(), said, datetime(2026, 11, 23).astimezone()) == named
+    assert name_day(datetime.fromisoformat(day).astimezone(), said, datetime(2026, 11, 23).astimezone()) == named
