@@ -14,7 +14,7 @@ from benchmarks import ablations, data, recall
 from memory import Memory
 from memory.settings import MemorySettings
 from plugins import manager
-from plugins.traversers import WALKS
+from plugins.traversers import MODULES
 from tests.benchmarks import sets
 
 
@@ -54,7 +54,8 @@ def test_all_ablations_are_measured_at_once(tmp_path: Path, capsys: pytest.Captu
     (result,) = objects(capsys.readouterr().out)
     assert set(result["ablations"]) == set(ablations.ABLATIONS)
     assert {"no-graph", "no-neighbours", "no-seeds", "no-titles", "mixed"} <= set(result["ablations"])
-    assert {*WALKS, "synergy", *ablations.PAPERS} <= set(result["ablations"])
+    walks = {name.replace("_", "-") for name in MODULES}
+    assert {*walks, "synergy", *ablations.PAPERS} <= set(result["ablations"])
     assert all(one["recall"]["5"] > 50 for one in result["ablations"].values())
 
 

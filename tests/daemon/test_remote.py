@@ -285,6 +285,7 @@ def test_the_name_of_a_received_file() -> None:
 @over_ssh
 def test_a_replica_is_kept_over_sftp_with_the_keys_of_openssh(net: Net, tmp_path: Path) -> None:
     there = net.folder / "replica"
+    (net.folder / "known").unlink(missing_ok=True)
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         daemon.client.remember("The boat is called Wendelin.")
         with pytest.raises(DaemonError, match="Connect once: ssh server"):
