@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -20,7 +20,6 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.keys import Keys
 
 from tui.actions import ACTIONS, Action, Where, actions_of
-from tui.actions.action import TABS
 
 NAMES = {
     "escape": "Esc", "enter": "Enter", "tab": "Tab", "space": "Space", "delete": "Del",
@@ -94,15 +93,8 @@ def _name(part: str, key: str) -> str:
 
 FILE: Final = "keys.toml"
 TYPED_IN: Final = ("app", "chat", "prompt", "finding")  # a letter is text there
-PAGE_DIGITS: Final = tuple(str(place) for place in range(1, len(TABS) + 1))
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
-_AROUND: Final[dict[Where, tuple[Where, ...]]] = {  # the places whose keys go on where a place has the focus
-    "prompt": ("chat",), "home": ("chat",), "transcript": ("chat",), "evidence": ("chat",), "queue": ("chat",),
-    "finding": ("memory",), "items": ("memory",), "detail": ("memory",),
-    "changes": ("review",), "rows": ("folders",), "watched": ("rows", "folders"), "reading": ("rows", "folders"),
-    "models": ("rows", "folders"), "health": ("rows", "folders"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +140,17 @@ def read_keymap(entries: Mapping[str, object]) -> Keymap:
     by_id = {action.id: action for action in ACTIONS if action.key}
     for id, value in _flatten(entries):
         if id not in by_id:
-            problems.append(f"No key does {id}." + "".join(f" Is it {near}?" for near in _find_near(id, by_id)))
-        elif keys := _read_keys(by_id[id], value, problems):
+            problems.append(f"No key does {id}.")
+        elif keys := _read_keys(by_id[id].where, value):
             keys_by_id[id] = ",".join(keys)
+        else:
+            kept = key_names(by_id[id].key)
+            problems.append(f'{id} takes a key like "ctrl+e" or "f9", or several in brackets: it stays at {kept}.')
     while (clash := _find_clash(keys_by_id, by_id)) is not None:
         id, key, clashing_id = clash
         del keys_by_id[id]
         problems.append(f"{key_names(key)} is {clashing_id} already: {id} stays at {key_names(by_id[id].key)}.")
     return Keymap(keys_by_id, tuple(problems))
-
-
-def _find_near(id: str, ids: Iterable[str]) -> list[str]:
-    """The id that is probably meant, if any."""
-    from difflib import get_close_matches
-
-    return get_close_matches(id, list(ids), 1, 0.7)
 
 
 def _flatten(entries: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -173,25 +161,12 @@ def _flatten(entries: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield place, value
 
 
-def _read_keys(action: Action, value: object, problems: list[str]) -> list[str]:
-    """The keys for an action; empty if one of them is invalid."""
-    listed = value if isinstance(value, list) else [value]
-    written = [name for name in listed if isinstance(name, str)]
-    if not written or len(written) < len(listed):
-        problems.append(f'{action.id} takes a key in quotes, like "ctrl+e", or several in brackets.')
-        return []
-    keys = [parse_key(name) for name in written]
-    for name, key in zip(written, keys, strict=True):
-        if not _is_key(key):
-            problems.append(f"There is no key {name!r}: {action.id} stays at {key_names(action.key)}.")
-            return []
-        if len(key) == 1 and action.where in TYPED_IN:
-            problems.append(f"{name} is typed as text there: {action.id} takes a key with Ctrl or Alt, or an F key.")
-            return []
-        if key in PAGE_DIGITS:
-            problems.append(f"{name} goes to a page: {action.id} stays at {key_names(action.key)}.")
-            return []
-    return keys
+def _read_keys(where: Where, value: object) -> list[str]:
+    """The keys for an action; empty if one of them is no key, or is text where the action is."""
+    keys = [
+        parse_key(name) if isinstance(name, str) else "" for name in (value if isinstance(value, list) else [value])
+    ]
+    return keys if all(_is_key(key) and (len(key) > 1 or where not in TYPED_IN) for key in keys) else []
 
 
 def _is_key(key: str) -> bool:
@@ -200,29 +175,13 @@ def _is_key(key: str) -> bool:
 
 
 def _find_clash(keys_by_id: Mapping[str, str], by_id: Mapping[str, Action]) -> tuple[str, str, str] | None:
-    """An action whose new key has another action in the same place: its id, the key, and the other's id."""
+    """An action whose new key has another action in the same place or everywhere: its id, the key, and the other's
+    id."""
     for id, keys in keys_by_id.items():
         action = by_id[id]
-        for key in _new_keys(keys, action):
+        for key in set(keys.split(",")).difference(action.key.split(",")):
             for other in by_id.values():
-                if (
-                    other.id != id
-                    and key in keys_by_id.get(other.id, other.key).split(",")
-                    and _is_same_place(action, other)
-                ):
+                shares_place = other.where in (action.where, "app") or action.where == "app"
+                if other is not action and shares_place and key in keys_by_id.get(other.id, other.key).split(","):
                     return id, key, other.id
     return None
-
-
-def _new_keys(keys: str, action: Action) -> Iterable[str]:
-    return (key for key in keys.split(",") if key not in action.key.split(","))
-
-
-def _is_same_place(action: Action, other: Action) -> bool:
-    """Whether both could be done with a key at the same moment."""
-    return (
-        action.where == other.where
-        or "app" in (action.where, other.where)
-        or other.where in _AROUND.get(action.where, ())
-        or action.where in _AROUND.get(other.where, ())
-    )
