@@ -162,12 +162,11 @@ class ContextSource:
 @dataclass(frozen=True, slots=True)
 class TaskContext:
     """The memory's evidence for a task, facts first, also as a `text` of about `tokens` tokens
-    (`memory.llm.about_tokens`, which rather overestimates), at most the `budget`."""
+    (`memory.llm.about_tokens`, which rather overestimates)."""
 
     task: str
     text: str
     tokens: int
-    budget: int
     lines: tuple[ContextLine, ...] = ()
     sources: tuple[ContextSource, ...] = ()
 
@@ -335,19 +334,13 @@ class Check:
     problems: tuple[str, ...]
     checked: tuple[str, ...]
 
-    @property
-    def ok(self) -> bool:
-        return not self.problems
-
 
 @dataclass(frozen=True, slots=True)
 class AliasSuspect:
-    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that replaced or repeated
-    those of the other."""
+    """Two objects that may be one: `facts` of one that replaced or repeated those of the other."""
 
     one: str
     other: str
-    similarity: float
     facts: int = 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Set
 from datetime import datetime
@@ -15,8 +14,6 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Document, Fact, Revision, RevisionState, Verdict
 from memory.text.mentions import norm
-
-log = logging.getLogger(__name__)
 
 MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from starlette.responses import Response
 
@@ -20,10 +19,6 @@ from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Answer, Scope
-
-T = TypeVar("T")
-
-log = logging.getLogger(__name__)
 
 REBUILT = ("memory", "rows", "text", "vectors")
 MOST_SESSIONS = 1000
@@ -99,7 +94,7 @@ def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...
         passages = writer.write_later(partial(_index, memory))
     if "vectors" in what:
         vectors = memory.maintenance.rebuild_vectors(tell, writer.write_later)
-    return wire.Rebuilt(what, edges, passages, vectors, rows)
+    return wire.Rebuilt(edges, passages, vectors, rows)
 
 
 def _index(memory: Memory) -> int:

@@ -195,9 +195,7 @@ def context(
     if not words:
         raise click.UsageError('The task is empty. For example: pal context "prepare the meeting with Ana"')
     reply = session.client.context(words, tokens, as_of=as_of, within=within)
-    if session.as_json:
-        output.print_json(reply)
-    elif reply.lines:
+    if not session.shows_json(reply) and reply.lines:
         output.print_text(reply.text)
     if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
@@ -244,9 +242,7 @@ def search(session: Session, words: tuple[str, ...], limit: int) -> None:
     Ignores case and accents. Exits with 4 if there is none.
     """
     matches = session.client.search_conversations(" ".join(words), limit)
-    if session.as_json:
-        output.print_json({"words": " ".join(words), "matches": matches})
-    for match in matches if not session.as_json else ():
+    for match in () if session.shows_json({"words": " ".join(words), "matches": matches}) else matches:
         number, *rest = _row(match.conversation)
         output.print_bold("  ".join([number, *rest]))
         if match.quote:

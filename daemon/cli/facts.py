@@ -73,9 +73,7 @@ def history(session: Session, name: str) -> None:
     Each value with the time in which it was valid, its line, and who replaced it: a rule, a model or you.
     """
     reply = session.reader.history(name)
-    if session.as_json:
-        output.print_json(reply)
-    for strand in () if session.as_json else reply.strands:
+    for strand in () if session.shows_json(reply) else reply.strands:
         name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
         output.print_bold(name)
         for value in strand.values:

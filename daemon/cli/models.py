@@ -114,11 +114,10 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     from daemon.connecting import READING_GAIN, use_models
 
     reply = use_models(session.client, session.paths.config, role, wanted)
-    if session.as_json:
-        output.print_json(reply)
+    if session.shows_json(reply):
         return
     elsewhere = [row.name for row in reply.models if row.name in wanted and not row.is_local]
-    if elsewhere and not session.as_json:
+    if elsewhere:
         ask(session, elsewhere[0])
     used = next(state.used for state in reply.roles if state.role == role)
     output.print_text(f"{role}: {', '.join(wanted) or NONE}")

@@ -73,9 +73,8 @@ def restart(session: Session) -> None:
 def status(session: Session) -> None:
     """Show whether the daemon is running. Exits with 3 if not."""
     hello = _hello(session)
-    if session.as_json:
-        output.print_json({"running": hello is not None, **(_describe(session, hello) if hello else {})})
-    elif hello:
+    reply = {"running": hello is not None, **(_describe(session, hello) if hello else {})}
+    if not session.shows_json(reply) and hello:
         click.echo(f"Running: {display_safe(hello.version)}, process {hello.pid}.")
     if hello is None:
         raise Failure("The daemon is not running. Any command starts it; so does `pal daemon start`.", NOT_RUNNING)

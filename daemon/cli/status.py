@@ -179,12 +179,8 @@ def _enable(session: Session, enabled: bool) -> None:
 
     state = session.client.enable_enrichment(enabled)
     write_setting(session.paths.config, "enrichment.enabled", str(enabled).lower())
-    if session.as_json:
-        output.print_json(state)
-    elif enabled:
-        click.echo("Language models read in the background again.")
-    else:
-        click.echo("No language model reads in the background until: pal unpause")
+    off = "No language model reads in the background until: pal unpause"
+    session.show(state, "Language models read in the background again." if enabled else off)
 
 
 @click.command()
@@ -196,12 +192,8 @@ def retry(session: Session, id: int | None) -> None:
     ID is a number of `pal status --failed`; without one, all of them.
     """
     jobs = session.client.retry(id)
-    if session.as_json:
-        output.print_json({"jobs": jobs})
-    elif jobs:
-        click.echo(f"{count(jobs, 'job')} will be done again. `pal status` shows how far it is.")
-    else:
-        click.echo("Nothing has failed.")
+    done = f"{count(jobs, 'job')} will be done again. `pal status` shows how far it is."
+    session.show({"jobs": jobs}, done if jobs else "Nothing has failed.")
 
 
 def print_failed(now: wire.Status) -> None:

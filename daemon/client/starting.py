@@ -150,12 +150,12 @@ def _measure_output(paths: Paths) -> int:
         return 0
 
 
-def _read_tail(paths: Paths, since: int, lines: int = 12) -> str:
-    """The end of the daemon's latest output, without earlier output."""
+def _read_tail(paths: Paths, since: int) -> str:
+    """The last lines of the daemon's latest output, without earlier output."""
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()
             fresh = whole[begin:] if len(whole) >= begin else whole  # the log restarts when it has grown long
             if output := fresh.decode("utf-8", "replace").strip():
-                return "\n".join([f"The end of {path}:", *output.splitlines()[-lines:]])
+                return "\n".join([f"The end of {path}:", *output.splitlines()[-12:]])
     return f"Nothing is in {paths.log}."

@@ -94,10 +94,6 @@ class Layout:
     lines: tuple[Line, ...] = ()
     columns: int = 0
 
-    def box_of(self, id: Hashable) -> Box | None:
-        """The box of a node, if it is drawn."""
-        return next((box for box in self.boxes if box.node is not None and box.node.id == id), None)
-
 
 @dataclass(slots=True)
 class _Placed:

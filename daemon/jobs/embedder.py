@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.settings import EmbedderSettings
@@ -40,8 +40,6 @@ TELL_SECONDS = 0.2  # between two events about how far it is
 LOOK_SECONDS = 5.0  # between two looks whether a new memory has passages enough by now
 ENOUGH_PASSAGES = 100  # for "auto" to change over: more than the examples and a person's profile
 NEW_MS = 10 * 60 * 1000  # after its first note a memory is new no more, however few passages it has
-
-T = TypeVar("T")
 
 
 def prepare(embedder: Embedder) -> None:

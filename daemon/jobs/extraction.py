@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from daemon.jobs.models import MAX_UNREAD, Models
 from daemon.jobs.writer import Writer
@@ -33,8 +33,6 @@ KINDS = (DECIDE, EXTRACT)
 AFTER_READING = -1  # the priority of decisions: one call decides for the notes of several jobs
 MAX_RETRIED = 10_000  # dead jobs
 MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is given; words of a name
-
-T = TypeVar("T")
 Pair = tuple[Fact, Fact]
 BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 

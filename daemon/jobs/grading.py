@@ -89,7 +89,6 @@ def describe_model(
         info.is_local,
         info.context_tokens,
         info.size,
-        info.loaded,
         tokens,
         roles,
         outdated=grades is not None and bool(why_outdated(grades, info)),

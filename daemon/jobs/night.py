@@ -225,8 +225,8 @@ class Learning:
 def training_reply(report: TrainingReport) -> wire.Trained:
     """The report as clients get it."""
     return wire.Trained(
-        report.questions, sum(report.labels.values()), report.trained, report.measured, report.sigma, report.scorer,
-        report.margin, report.reached, report.promoted, report.reason, report.seconds,
+        report.questions, sum(report.labels.values()), report.measured, report.sigma, report.scorer, report.margin,
+        report.promoted, report.reason,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener
 from daemon.process.connections import open_tcp
 from daemon.process.server import Server
-from daemon.web.sessions import LINK_SECONDS, WebSessions
+from daemon.web.sessions import WebSessions
 from memory.errors import InvalidInputError
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Page:
         url = f"http://127.0.0.1:{self._port}/#{self._opens}"
         opener = write_opener(self._paths, url)
         self._opener = OwnFile(self._paths.opener)
-        return wire.PageLink(url, opener, self._port, int(LINK_SECONDS))
+        return wire.PageLink(url, opener, self._port)
 
     async def close(self) -> bool:
         """Ends all sessions and closes the port; whether it was open."""

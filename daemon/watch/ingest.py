@@ -5,7 +5,6 @@ others. Nothing is forgotten here: a retired source returns with its file."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +34,6 @@ from plugins.manager import Plugins
 if TYPE_CHECKING:
     from daemon.watch.intake import Tools
 
-log = logging.getLogger(__name__)
 
 MAX_DEPTH = 1000  # folders
 STEP_SECONDS = 0.05  # of walking, between two checks for something more urgent

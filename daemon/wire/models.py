@@ -21,7 +21,6 @@ class ModelRow:
     is_local: bool
     context: int = 0
     bytes: int = 0
-    loaded: bool = False
     tokens: int = 0
     roles: tuple[str, ...] = ()
     outdated: bool = False
@@ -123,12 +122,11 @@ class PluginsReply:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """`url` works once, for `seconds`; `opener` is a file of the owner's that leads a browser to it."""
+    """`url` works once; `opener` is a file of the owner's that leads a browser to it."""
 
     url: str
     opener: str
     port: int
-    seconds: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,10 +50,9 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Event):
-    """The end of a rebuild: of `what`, how many `edges` remember something now, how many `passages` are in the full
+    """The end of a rebuild: how many `edges` remember something now, how many `passages` are in the full
     text, how many have `vectors`, and how many `rows` a backup gave; 0 for what was not asked for."""
 
-    what: tuple[str, ...]
     edges: int = 0
     passages: int = 0
     vectors: int = 0
@@ -71,22 +70,19 @@ class MessagesReply:
 
 @dataclass(frozen=True, slots=True)
 class Trained(Event):
-    """The end of learning from earlier questions: how many there were, with how many labels; `trained` on some,
-    `measured` on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
-    the 95 % interval of the difference; `near`: the percent that could be found at all. `promoted`: it is used from now
+    """The end of learning from earlier questions: how many there were, with how many labels, `measured`
+    on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
+    the 95 % interval of the difference. `promoted`: it is used from now
     on."""
 
     questions: int
     labels: int
-    trained: int
     measured: int
     before: float | None
     after: float | None
     margin: float | None
-    near: float | None
     promoted: bool
     reason: str
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

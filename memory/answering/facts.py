@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
@@ -108,7 +108,7 @@ def find_fact_candidates(
     if not facts:
         return []
     asks_history = asks_course(state.question.text)
-    scored = zip(facts, *_scores(state, facts, stated, asks_history), strict=True)
+    scored = zip(facts, *_scores(state, facts, asks_history), strict=True)
     own = {fact.relation.id for fact in facts if owner is not None and owner.is_answered_by(fact.relation)}
     ranked = sorted(scored, key=lambda row: (-round(row[1], SCORE_DIGITS), row[0].words))
     likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
@@ -160,9 +160,7 @@ def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[
     ]
 
 
-def _scores(
-    state: AnswerState, facts: Sequence[FactCandidate], stated: Collection[int], asks_history: bool
-) -> tuple[list[float], list[float]]:
+def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bool) -> tuple[list[float], list[float]]:
     """(f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
     features, named = state.features, state.result.named_objects
     without_names = _without(state.question.text, named.values())

@@ -57,7 +57,7 @@ def write_task_context(conn: Connection, result: RetrievalResult, embedder: Embe
     sources = page.list_sources()
     lines = page.list_lines(sources)
     text = page.write() if lines else NOTHING
-    return TaskContext(result.question.text, text, about_tokens(text), budget, lines, tuple(sources.values()))
+    return TaskContext(result.question.text, text, about_tokens(text), lines, tuple(sources.values()))
 
 
 @dataclass

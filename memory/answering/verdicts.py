@@ -95,14 +95,12 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
     if not part.values and not part.roots:
         return True
     if len(part.values) > 1 or any(value.kind != "name" for value in part.values):
-        return any(
-            _proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows
-        )
+        return any(_proves(window, part, ENOUGH * len(part.plain_roots.intersection(known))) for window in windows)
     least = ENOUGH_ALONE * len(part.plain_roots)
-    return any(_proves(window, part, least, known) for window in windows if len(window) == 1)
+    return any(_proves(window, part, least) for window in windows if len(window) == 1)
 
 
-def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
+def _proves(window: Window, part: Clause, least: float) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
     near = window[0].head_roots.union(*(sentence.roots for sentence in window))
     if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):

@@ -48,8 +48,7 @@ def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
         if newer in labels and older in labels:
             name, other = sorted((labels[newer], labels[older]))
             before = suspects.get((name, other))
-            similarity = fuzz.ratio(norm(name), norm(other)) / 100
-            suspects[name, other] = AliasSuspect(name, other, similarity, facts + (before.facts if before else 0))
+            suspects[name, other] = AliasSuspect(name, other, facts + (before.facts if before else 0))
     ranked = sorted(suspects.values(), key=lambda pair: -pair.facts)
     return tuple(pair for pair in ranked if not _are_one(conn, pair))[:SUSPECTS]
 
@@ -90,7 +89,7 @@ def _list_sharing(values: Mapping[int, set[tuple[str, str]]], labels: Mapping[in
         words = set(norm(name).split()), set(norm(other).split())
         alike = similarity >= ALIKE or words[0] <= words[1] or words[1] <= words[0]
         if len(values[pair[0]] & values[pair[1]]) + alike >= LEAST_SIGNS:
-            yield AliasSuspect(name, other, similarity / 100)
+            yield AliasSuspect(name, other)
 
 
 def _list_first_names(conn: Connection, contacts: Iterable[str]) -> Iterator[AliasSuspect]:
@@ -102,7 +101,7 @@ def _list_first_names(conn: Connection, contacts: Iterable[str]) -> Iterator[Ali
             continue
         for label in stored.object_labels(conn, stored.find_by_own_name(conn, key)).values():
             if norm(label) == key:
-                yield AliasSuspect(label, full, fuzz.ratio(key, norm(full)) / 100)
+                yield AliasSuspect(label, full)
 
 
 def _are_one(conn: Connection, pair: AliasSuspect) -> bool:

@@ -44,12 +44,11 @@ def visible(alias: str, t_param: str, v_param: str) -> str:
     return f"({is_recorded(alias, t_param)} AND {valid(alias, v_param)})"
 
 
-def is_asserted(alias: str, t_param: str = "") -> str:
-    """SQL: an episode believed now, or at store time `t_param`, is evidence of the relation `alias`."""
-    believed = is_recorded("asserting", t_param) if t_param else is_live("asserting")
+def is_asserted(alias: str) -> str:
+    """SQL: an episode believed now is evidence of the relation `alias`."""
     return (
-        f"EXISTS (SELECT 1 FROM provenance v JOIN node asserting ON asserting.id = v.episode_id AND {believed}"
-        f" WHERE v.item_kind = 'edge' AND v.item_id = {alias}.id)"
+        "EXISTS (SELECT 1 FROM provenance v JOIN node asserting ON asserting.id = v.episode_id"
+        f" AND {is_live('asserting')} WHERE v.item_kind = 'edge' AND v.item_id = {alias}.id)"
     )
 
 

@@ -219,12 +219,10 @@ def is_dated(norm: str, contents: Sequence[TextContent], written: Sequence[tuple
     return any(first <= day + timedelta(days=off) and last >= day - timedelta(days=off) for day, off in written if off)
 
 
-def is_stated(
-    norm: str, near: Sequence[TextContent], at: date | None, text: str, passage: Sequence[TextContent] = ()
-) -> bool:
+def is_stated(norm: str, near: Sequence[TextContent], at: date | None, text: str) -> bool:
     """Whether a day, month or year is stated `near`, in a `text` that was written `at` that day: it is there, follows
     from words like "last week", or has its number and month there ("the 7th" is in a month near `at`). Its year is in
-    the `passage`, in the text, or at most one from that of `at`."""
+    the text, or at most one from that of `at`."""
     off = max_days_off(text)
     written = [(at, min(off, MAX_DAYS_OFF if len(norm) == len("2024-05-03") else 1_000))] if at else []
     if is_dated(norm, near, written):
@@ -240,7 +238,7 @@ def is_stated(
         days = frozenset[str]().union(*(content.days for content in near))
         if not (day and at and str(int(day)) in days and (int(month) - at.month) % 12 in (0, 1, 11)):
             return False
-    years = {date[:4] for content in (*near, *(passage if month else ())) for date in content.dates}
+    years = {date[:4] for content in near for date in content.dates}
     years |= {str(at.year + step) for step in (-1, 0, 1)} if at and month else set()
     return not year or year in years or year in numbers or year[2:] in numbers
 

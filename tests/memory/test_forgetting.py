@@ -268,4 +268,4 @@ def test_unused_parts_of_split_pages_are_cleared(memory: Memory) -> None:
     memory.forgetting.forget_sources(gone)
     assert memory.forgetting.clear_unused() and not memory.forgetting.clear_unused()
     assert residue(memory, *gone) == [] and len(residue(memory, *kept)) == 150
-    assert memory.check().ok and not memory.forgetting.clear_unused()
+    assert not memory.check().problems and not memory.forgetting.clear_unused()

@@ -101,7 +101,7 @@ def test_a_changed_source_keeps_what_did_not_change(fresh: Memory) -> None:
     assert all("Bosun" not in hit.episode.text for hit in fresh.recall("Bosun the cat").hits)
     moved = {hit.episode.id: hit.episode.line for hit in fresh.recall("fog horn").hits}
     assert all(line > 2 for id, line in moved.items() if id in kept and line)
-    assert fresh.check().ok
+    assert not fresh.check().problems
 
 
 def test_properties_that_change_are_mentioned_anew(fresh: Memory) -> None:
@@ -113,7 +113,7 @@ def test_properties_that_change_are_mentioned_anew(fresh: Memory) -> None:
     assert first.episode_ids == second.episode_ids
     assert fresh.recall("Juno Abara").trace.visits[0].label == "Juno Abara"
     assert all(visit.label != "Ozzie Penhale" for visit in fresh.recall("Ozzie Penhale").trace.visits)
-    assert fresh.check().ok
+    assert not fresh.check().problems
 
 
 def test_a_batch_is_all_or_nothing(fresh: Memory) -> None:
@@ -213,7 +213,7 @@ def test_a_retired_source_is_not_found_and_can_come_back(fresh: Memory) -> None:
     assert fresh.recall("lamp paraffin").hits == ()
     fresh.remember(LIGHT, source="/a.md")
     assert fresh.recall("lamp paraffin").hits
-    assert fresh.check().ok
+    assert not fresh.check().problems
 
 
 def test_what_is_forgotten_is_gone_from_the_file(fresh: Memory) -> None:
@@ -314,7 +314,7 @@ def test_questions_and_writes_at_once(fresh: Memory) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert fresh.check().ok
+    assert not fresh.check().problems
 
 
 words = st.sampled_from("Ana Rui Lisbon ferry harbour lamp [[Nuria Solano]] #sea 2024 keeps sells paraffin".split())
@@ -338,7 +338,7 @@ def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, change
         grown = [(hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits]
         memory.state.serving = memory.state.load(static, memory.state.serving.embedder_id)
         assert sorted(grown) == sorted((hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits)
-        assert memory.check().ok
+        assert not memory.check().problems
 
 
 def test_a_slow_embedder_reads_no_sentences(static: Embedder) -> None:

@@ -240,7 +240,7 @@ def working(**fields: object) -> ScriptedClient:
         wire.Skipped(f"{HOME}/photo.md", "binary file"),
         wire.Skipped(f"{HOME}/empty.md", "empty file"),
     )
-    row = wire.ModelRow("qwen3:4b", True, 32_768, 2_600_000_000, True, 52_000, ("extract",), grades=GRADED)
+    row = wire.ModelRow("qwen3:4b", True, 32_768, 2_600_000_000, 52_000, ("extract",), grades=GRADED)
     other = wire.ModelRow("claude-haiku", False)
     roles = (wire.ModelRole("extract", ("auto",), "qwen3:4b"), wire.ModelRole("answer", ("auto",)))
     known: dict[str, object] = {

@@ -98,7 +98,7 @@ def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:
     fresh.forgetting.forget(fact=next(iter(learnt.facts)))
     assert len(vectors_of(fresh)) == 1
     fresh.forgetting.forget(episode=again)
-    assert vectors_of(fresh) == set() and fresh.check().ok
+    assert vectors_of(fresh) == set() and not fresh.check().problems
 
 
 def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
@@ -107,9 +107,9 @@ def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
     with fresh.store.writing() as conn:
         fact_vectors.delete(conn, [*before])
         conn.execute("INSERT INTO vec_fact SELECT 7, vec_bit(zeroblob(32)), vec_bit(zeroblob(32)), x'00', x'00', 0")
-    assert not fresh.check().ok
+    assert fresh.check().problems
     fresh.maintenance.rebuild_text()
-    assert vectors_of(fresh) == before and fresh.check().ok
+    assert vectors_of(fresh) == before and not fresh.check().problems
 
 
 def test_another_embedder_makes_an_empty_index(fresh: Memory, static: Embedder) -> None:
@@ -184,4 +184,4 @@ def test_theses_of_a_model_are_revised_like_relations(fresh: Memory) -> None:
     fresh.ingest.retire("2025-01-01.md")
     (old,) = fresh.knowledge.facts_by_id([old.id])
     assert (old.valid_to, old.superseded_by) == (None, None)
-    assert fresh.check().ok
+    assert not fresh.check().problems
