@@ -1,7 +1,7 @@
 // Home: what is new, what waits, what is planned, what could be asked.
 
 import { ask } from "./ask.js";
-import { count, MONTHS, place, statement, when } from "./text.js";
+import { count, MONTHS, statement, when } from "./text.js";
 import {
   address,
   Empty,
@@ -50,7 +50,7 @@ export function HomePage({ status }) {
     ${
       home &&
       html`<div class="columns">
-      <${News} home=${home} folders=${status.folders} />
+      <${News} home=${home} />
       <${Planned} home=${home} />
       <${Questions} questions=${suggested?.questions ?? []} />
       <${Sessions} sessions=${sessions?.conversations ?? []} />
@@ -88,7 +88,7 @@ const Row = ({ href, onClick, head, more, warn }) => html`<a class="entry" data-
   <span class=${warn ? "warn" : ""}>${head}</span>${more && html`<small>${more}</small>`}
 </a>`;
 
-function News({ home, folders }) {
+function News({ home }) {
   const review = home.review;
   const rows = [];
   if (review) {

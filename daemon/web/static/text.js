@@ -35,7 +35,7 @@ function marks(text) {
 }
 
 /** Where a quote stands in a passage, which may be wrapped in another way: [start, end], or null. */
-export function findQuote(passage, quote) {
+function findQuote(passage, quote) {
   const words = quote.split(/\s+/).filter(Boolean);
   if (!words.length) return null;
   const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("\\s+");
