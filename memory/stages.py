@@ -246,14 +246,13 @@ class ComposeNote(Note, stage="compose"):
 @dataclass(frozen=True, slots=True)
 class GuidedNote(Note, stage="guided"):
     """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
-    nothing of use, or the name of its error, which `broke` the search off unless the budget was used up; the episodes
-    that were `taken` and the edges that led there; of the last call why there were no more."""
+    nothing of use, or the name of its error; the episodes that were `taken` and the edges that led there; of the last
+    call why there were no more."""
 
     call: int = 0
     options: int | None = None
     tokens: int | None = None
     said: str | None = None
-    broke: bool | None = None
     taken: tuple[int, ...] | None = None
     edges: tuple[int, ...] | None = None
     stopped: str | None = None
@@ -266,13 +265,12 @@ class GuidedNote(Note, stage="guided"):
 class AgentNote(Note, stage="agent"):
     """One turn of an agent: how often it called each tool, how many of these calls `failed`, or whether the turn was
     `invalid`; the `calls` of models that it took, and the episodes that it `collected`. `stopped`: the error that ended
-    all, and `broke` it off unless the budget was used up."""
+    all."""
 
     tools: Mapping[str, int] | None = None
     failed: int | None = None
     invalid: bool | None = None
     stopped: str | None = None
-    broke: bool | None = None
     turn: int | None = None
     calls: int | None = None
     collected: tuple[int, ...] | None = None

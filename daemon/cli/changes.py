@@ -71,27 +71,23 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     if more := reply.planned_total - len(reply.planned):
         output.say(f"and {more:,} more.")
     if reply.changed_total:
-        _print_heading(f"Changed: {count(reply.changed_total, 'fact')}")
+        output.print_bold(f"Changed: {count(reply.changed_total, 'fact')}")
         _print_revisions(reply.changed)
         if more := reply.changed_total - len(reply.changed):
             output.say(f"  and {more:,} more: pal review --state all")
     if reply.read_total:
         is_folded = reply.read_total > len(reply.read)  # as on the first day, when everything is new
-        _print_heading(f"Read: {count(reply.read_total, 'note')}" + ": pal status --sources" * is_folded)
+        output.print_bold(f"Read: {count(reply.read_total, 'note')}" + ": pal status --sources" * is_folded)
         for source in () if is_folded else reply.read:
             output.print_text(f"  {output.name(source.uri, source.title)}")
     if waiting:
-        _print_heading(f"Waiting: {count(waiting, 'changed fact')} to look at: pal review")
-
-
-def _print_heading(text: str) -> None:
-    output.print_bold(text)
+        output.print_bold(f"Waiting: {count(waiting, 'changed fact')} to look at: pal review")
 
 
 def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bool = False) -> None:
     if not entries:
         return
-    _print_heading(heading)
+    output.print_bold(heading)
     for entry in entries:
         when = " ".join(filter(None, (entry.day if dated else "", entry.time)))
         where = output.style_text(output.place(entry.uri, entry.line, entry.title), dim=True)

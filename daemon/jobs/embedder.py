@@ -67,7 +67,7 @@ class Embedding:
         self._publish = publish
         self._choice = settings.name
         # done and total, in episodes; None where it has the one that is wanted
-        self._progress: tuple[int, int] | None = None if self._is_whole(memory.embedder) else (0, 0)
+        self._progress: tuple[int, int] | None = None if memory.maintenance.is_complete(memory.embedder) else (0, 0)
         self._problem = ""
         self._is_broken_off = False  # by a server that may come back
         self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
@@ -90,7 +90,7 @@ class Embedding:
 
     def _is_new(self) -> bool:
         """Whether the first folder has probably not been read yet, and all vectors are static."""
-        if not self._is_whole(self._plugins.embedder(OWN)):
+        if not self._memory.maintenance.is_complete(self._plugins.embedder(OWN)):
             return False
         first = self._memory.maintenance.first_read()
         is_young = first is None or now_ms() - first < NEW_MS
@@ -168,7 +168,7 @@ class Embedding:
         """Embeds one batch at each `next`; stops when another embedder is wanted."""
         embedder = self._load(name)
         label = self._read_choice() if name == AUTO else name
-        if self._is_whole(embedder):
+        if self._memory.maintenance.is_complete(embedder):
             failures = self._count_failures()
             while self._memory.maintenance.fill_vectors(self._writer.write_later):
                 yield
@@ -190,10 +190,6 @@ class Embedding:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
             self._publish(wire.Notice("info", f"Questions now use the embedder {label}."))
-
-    def _is_whole(self, embedder: Embedder) -> bool:
-        """Whether the memory has this embedder's vectors, and no others that should go."""
-        return self._memory.maintenance.is_complete(embedder)
 
     def _finish(self, name: str, error: BaseException | None) -> None:
         if error is None or isinstance(error, CancelledError) or self._choice != name:

@@ -76,7 +76,7 @@ class Page:
 
     def close_soon(self) -> None:
         self._sessions.end_all()
-        self._discard_opener()
+        self._opener.remove()
         self._is_closed = True
         self._woken.set()
         if self._gate is not None:
@@ -110,11 +110,8 @@ class Page:
     def _note_session(self, token: str) -> None:
         """A link has become a session, which may end before any link does."""
         if token == self._opens:
-            self._discard_opener()
+            self._opener.remove()
         self._woken.set()
-
-    def _discard_opener(self) -> None:
-        self._opener.remove()
 
 
 def _bind(port: int) -> list[socket.socket]:

@@ -260,7 +260,7 @@ class Escalation(Answering):
                 cancelled=self.options.cancelled,
             ).run()
         except Exception as error:  # of a plug-in's model
-            yield self._record(step(AgentNote(stopped=type(error).__name__, broke=True), 0.0))
+            yield self._record(step(AgentNote(stopped=type(error).__name__), 0.0))
         else:
             yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(toolbox.collected)

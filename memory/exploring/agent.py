@@ -17,7 +17,7 @@ from datetime import datetime
 from itertools import chain
 from time import perf_counter
 
-from memory.errors import InvalidInputError, MalformedOutputError, ModelCancelledError, ModelError, OverBudgetError
+from memory.errors import InvalidInputError, MalformedOutputError, ModelCancelledError, ModelError
 from memory.exploring.explorer import CollectedEvidence
 from memory.exploring.tool_calls import TOOLS
 from memory.exploring.tools import Toolbox
@@ -129,9 +129,6 @@ class Agent:
                 self._invalid += 1
                 note = replace(note, invalid=True)
                 self._past.append(self._show_nearest(reply))
-        except Exception as error:
-            note = replace(note, broke=not isinstance(error, OverBudgetError))
-            raise
         finally:
             new = tuple(self._toolbox.collected)[n_before:]
             note = replace(note, calls=self._calls - calls, collected=new)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 
-from memory.errors import ModelCancelledError, OverBudgetError
+from memory.errors import ModelCancelledError
 from memory.exploring.explorer import CollectedEvidence, Explorer, Option
 from memory.llm import LlmRequest, Message, Reply, about_tokens
 from memory.nouns import Step
@@ -84,7 +84,7 @@ def explore_guided(
             if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
                 raise
             stopped = type(error).__name__
-            note = replace(note, said=stopped, broke=not isinstance(error, OverBudgetError))
+            note = replace(note, said=stopped)
         steps.append(step(replace(note, stopped=stopped or None), (perf_counter() - begun) * 1000))
     return CollectedEvidence(dict(explorer.collected), tuple(steps), n_calls, stopped)
 
