@@ -47,6 +47,11 @@ def display_safe(text: str, *, line: bool = False) -> str:
     return _UNSAFE.sub("", text)
 
 
+def flatten(text: str) -> str:
+    """Foreign text on one line."""
+    return " ".join(display_safe(text, line=True).split())
+
+
 def escape_unsafe(text: str) -> str:
     """Replaces unsafe characters by `\\uXXXX`: for an encoded JSON document, which must lose nothing."""
     return _UNSAFE.sub(lambda match: _escape_json(ord(match[0])), text)

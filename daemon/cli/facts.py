@@ -15,7 +15,7 @@ from daemon.cli.options import ListGroup, as_date, as_of_option, json_command, j
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
-from daemon.terminal import count, display_safe, modality, statement
+from daemon.terminal import count, flatten, modality, statement
 from memory.text.predicates import subject_and_predicate
 
 if TYPE_CHECKING:
@@ -198,13 +198,8 @@ def _make_graph(found: wire.Neighbourhood) -> Graph:
     joined = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
     middle = found.nodes[0].id if found.nodes else 0
     nodes = (
-        Node(node.id, _flat(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id == middle else "○")
+        Node(node.id, flatten(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id == middle else "○")
         for node in found.nodes
     )
-    edges = (Edge(edge.source, edge.target, _flat(edge.relation)) for edge in found.edges)
+    edges = (Edge(edge.source, edge.target, flatten(edge.relation)) for edge in found.edges)
     return Graph(tuple(nodes), tuple(edges), (middle,))
-
-
-def _flat(text: str) -> str:
-    """Foreign text on one line."""
-    return " ".join(display_safe(text, line=True).split())

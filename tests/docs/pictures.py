@@ -31,7 +31,6 @@ from tui.theme import DARK
 IMAGES = ROOT / "docs" / "images"
 NOTES = ROOT / "examples" / "notes"
 SIZE = (116, 34)
-FONTS = "ui-monospace, SFMono-Regular, Menlo, DejaVu Sans Mono"
 PATIENCE = 1000  # pauses of 20 ms
 STEPS = 250  # of the graph's layout, after which it hardly moves
 

@@ -72,7 +72,6 @@ class ScriptedClient:
     paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/dev/null/palimpsest")))
     passages: int = 1
     known: dict[str, tuple[wire.Fact, ...]] = field(default_factory=dict)
-    strands: dict[str, tuple[wire.Strand, ...]] = field(default_factory=dict)
     remembered: dict[str, str] = field(default_factory=dict)
     forgotten: list[dict[str, object]] = field(default_factory=list)
     decided: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -90,7 +89,6 @@ class ScriptedClient:
     told: tuple[wire.Fact, ...] = ()
     notes: tuple[wire.ListedSource, ...] = ()
     object_pages: dict[str, wire.ObjectReply] = field(default_factory=dict)
-    around_then: dict[datetime, wire.Neighbourhood] = field(default_factory=dict)  # what stood around an object
     note_pages: dict[str, wire.NoteReply] = field(default_factory=dict)
     plans_made: wire.PlansReply = field(default_factory=lambda: wire.PlansReply((), ()))
     did: list[tuple[object, ...]] = field(default_factory=list)  # what was changed by hand: the call and its words
@@ -301,9 +299,6 @@ class ScriptedClient:
     def facts(self, about: str) -> wire.FactsReply:
         return wire.FactsReply(about, self.known.get(about, ()))
 
-    def history(self, about: str) -> wire.HistoryReply:
-        return wire.HistoryReply(about, self.strands.get(about, ()))
-
     def remember(self, text: str, *, source: str = "") -> wire.Receipt:
         if len(text) > 100_000:
             raise DaemonError(wire.Failed("invalid", "That is too much.", "Add it as a file."))
@@ -353,14 +348,6 @@ class ScriptedClient:
         if name not in self.object_pages:
             return wire.ObjectReply(name, (name,), (), (), (), 0, ())
         return self.object_pages[name]
-
-    def neighbourhood(
-        self, about: str, depth: int = 1, limit: int = 40, as_of: datetime | None = None
-    ) -> wire.Neighbourhood:
-        assert as_of is not None
-        if as_of not in self.around_then:
-            raise DaemonError(wire.Failed("not_found", f"Nothing is called {about} then."))
-        return self.around_then[as_of]
 
     def note(self, uri: str) -> wire.NoteReply:
         if uri not in self.note_pages:

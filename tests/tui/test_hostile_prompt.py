@@ -29,7 +29,6 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
         tagged={text or "a": 1},
         objects=(text,),
         known={"Ana": (fact,)},
-        strands={"Ana": (wire.Strand(text, text, (wire.HeldValue(fact, revision),)),)},
         changed={8: revision},
         answers=[Script(ends=False)],
     )

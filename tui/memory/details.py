@@ -9,7 +9,7 @@ from typing import Final
 from textual.content import Content
 
 from daemon import wire
-from daemon.terminal import count, display_safe, modality, statement
+from daemon.terminal import count, display_safe, flatten, modality, statement
 from tui.changes import describe_time, source_label
 from tui.memory.rows import Target, make_fact_target, make_note_target, make_object_target, say_when_read
 from tui.wording import cut_left, day, short_path
@@ -48,11 +48,11 @@ def make_remark(text: str) -> Line:
 
 def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: int = 0, past: bool = False) -> Line:
     """`phone  0161 496 07`, and below it the time and the source."""
-    value = _flatten(fact.objects[-1] if fact.predicate else fact.text)
+    value = flatten(fact.objects[-1] if fact.predicate else fact.text)
     read = " · read by a model" if fact.origin == "model" else ""
-    origin = _flatten(f"{describe_time(fact)} · {name_source(fact, folders)}{read}")
+    origin = flatten(f"{describe_time(fact)} · {name_source(fact, folders)}{read}")
     content = Content.assemble(
-        (f"{_flatten(label):<{width}}  " if label else "", MUTED),
+        (f"{flatten(label):<{width}}  " if label else "", MUTED),
         (value + modality(fact), PAST if past else "bold"),
         (f"\n{'':<{width + 2 if label else 0}}{origin}", MUTED),
     )
@@ -71,7 +71,7 @@ def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[L
     lines: list[Line] = []
     aliases = [name for name in thing.names if name != thing.name]
     if aliases:
-        lines.append(make_remark(f"also called {_flatten(', '.join(aliases))}"))
+        lines.append(make_remark(f"also called {flatten(', '.join(aliases))}"))
     lines.append(make_heading("Facts now", first=not aliases))
     named_facts = [(fact, _name_fact(fact, thing)) for fact in thing.facts]
     width = min(MAX_LABEL, max((len(label) for _, label in named_facts), default=0))
@@ -114,15 +114,15 @@ def _list_changes(strands: Iterable[wire.Strand]) -> list[tuple[wire.HeldValue, 
 def _make_change_line(value: wire.HeldValue, strand: wire.Strand, folders: Sequence[str]) -> Line:
     fact = value.fact
     past = value.ended is not None or fact.superseded_by is not None or fact.retired is not None
-    words = _flatten(fact.objects[-1] if fact.predicate else fact.text)
+    words = flatten(fact.objects[-1] if fact.predicate else fact.text)
     began = fact.since or day(fact.valid_from or fact.recorded)
     until = f" until {fact.until}" if past and fact.until else ""
-    why = f" · {_flatten(value.ended.reason)}" if value.ended is not None else ""
+    why = f" · {flatten(value.ended.reason)}" if value.ended is not None else ""
     content = Content.assemble(
         (f"{began:<12}", MUTED),
-        (f"{_flatten(strand.predicate)} " if strand.predicate else "", MUTED),
+        (f"{flatten(strand.predicate)} " if strand.predicate else "", MUTED),
         (words, PAST if past else "bold"),
-        (f"{until}\n{'':<12}{_flatten(name_source(fact, folders))}{why}", MUTED),
+        (f"{until}\n{'':<12}{flatten(name_source(fact, folders))}{why}", MUTED),
     )
     return Line(content, make_fact_target(fact), None if past else fact, (fact.uri, fact.line))
 
@@ -131,18 +131,18 @@ def _make_neighbour_line(neighbour: wire.Neighbour) -> Line:
     if not neighbour.relation:
         joined = f"in {count(neighbour.passages, 'passage')} with it"
         return Line(
-            Content.assemble(("· ", MUTED), _flatten(neighbour.name), (f"  {joined}", MUTED)),
+            Content.assemble(("· ", MUTED), flatten(neighbour.name), (f"  {joined}", MUTED)),
             make_object_target(neighbour.name),
         )
-    arrow = f"── {_flatten(neighbour.relation)} ─▸ " if neighbour.forward else f"◂─ {_flatten(neighbour.relation)} ── "
-    return Line(Content.assemble((arrow, MUTED), _flatten(neighbour.name)), make_object_target(neighbour.name))
+    arrow = f"── {flatten(neighbour.relation)} ─▸ " if neighbour.forward else f"◂─ {flatten(neighbour.relation)} ── "
+    return Line(Content.assemble((arrow, MUTED), flatten(neighbour.name)), make_object_target(neighbour.name))
 
 
 def _make_mention_line(mention: wire.MentionedIn) -> Line:
     more = f" · {count(mention.passages, 'passage')}" if mention.passages > 1 else ""
     name = mention.title or mention.uri.rpartition("/")[2]
-    head = Content.assemble((_flatten(name), "bold"), (f"  {day(mention.at)}{more}", MUTED))
-    content = Content.assemble(head, (f"\n{_flatten(mention.quote)}", MUTED)) if mention.quote else head
+    head = Content.assemble((flatten(name), "bold"), (f"  {day(mention.at)}{more}", MUTED))
+    content = Content.assemble(head, (f"\n{flatten(mention.quote)}", MUTED)) if mention.quote else head
     return Line(content, make_note_target(mention.uri, name), place=(mention.uri, mention.line))
 
 
@@ -156,9 +156,7 @@ def list_note_lines(note: wire.NoteReply, folders: Sequence[str]) -> list[Line]:
         " ".join(f"#{tag}" for tag in note.tags),
     ]
     first = note.passages[0].line if note.passages else None
-    lines = [
-        Line(Content.styled("\n".join(_flatten(part) for part in about if part), MUTED), place=(source.uri, first))
-    ]
+    lines = [Line(Content.styled("\n".join(flatten(part) for part in about if part), MUTED), place=(source.uri, first))]
     lines.append(make_heading("Facts", count(len(note.facts), "fact") if note.facts else ""))
     lines += [make_fact_line(fact, _name_told(fact), folders) for fact in note.facts]
     if not note.facts:
@@ -169,7 +167,7 @@ def list_note_lines(note: wire.NoteReply, folders: Sequence[str]) -> list[Line]:
         position = wire.name_position(passage.uri, passage.line) if passage.line is not None else ""
         head = " · ".join(filter(None, (position, passage.speaker or "", day(passage.at))))
         text = display_safe(passage.text).strip()
-        content = Content.assemble((f"{_flatten(head)}\n" if head else "", MUTED), text, "\n")
+        content = Content.assemble((f"{flatten(head)}\n" if head else "", MUTED), text, "\n")
         lines.append(Line(content, place=(passage.uri, passage.line)))
     return lines
 
@@ -182,16 +180,16 @@ def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequ
     """A fact's page: its text, its time, its objects, and its passage."""
     past = fact.superseded_by is not None or fact.retired is not None
     head = Content.assemble(
-        (_flatten(statement(fact)), PAST if past else "bold"), (f"\n{describe_time(fact)}", MUTED), " "
+        (flatten(statement(fact)), PAST if past else "bold"), (f"\n{describe_time(fact)}", MUTED), " "
     )
     lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
     lines.append(make_heading("About"))
-    lines += [Line(Content(_flatten(name)), make_object_target(name)) for name in dict.fromkeys(fact.objects)]
+    lines += [Line(Content(flatten(name)), make_object_target(name)) for name in dict.fromkeys(fact.objects)]
     lines.append(make_heading("Source"))
     name = fact.title or fact.uri.rpartition("/")[2]
     lines.append(
         Line(
-            Content.assemble((_flatten(name), "bold"), (f"  {_flatten(name_source(fact, folders))}", MUTED)),
+            Content.assemble((flatten(name), "bold"), (f"  {flatten(name_source(fact, folders))}", MUTED)),
             make_note_target(fact.uri, name), place=(fact.uri, fact.line),
         )
     )  # fmt: skip
@@ -212,8 +210,3 @@ def list_entry_lines(entry: wire.ProfileEntry, folders: Sequence[str]) -> list[L
         lines.append(make_heading("Before"))
         lines += [make_fact_line(fact, "", folders, past=True) for fact in entry.before]
     return lines
-
-
-def _flatten(text: str) -> str:
-    """Foreign text on one line."""
-    return " ".join(display_safe(text, line=True).split())

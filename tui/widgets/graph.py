@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from daemon.drawing.canvas import Canvas
 from daemon.drawing.layout import Box, Graph, lay_out, needed_rows
-from daemon.terminal import display_safe
+from daemon.terminal import flatten
 
 BRIGHT = 0.5  # the weight from which a label is as bright as other text
 
@@ -118,10 +118,6 @@ def _escape_labels(graph: Graph) -> Graph:
     """Labels come from notes and models: without control characters, and on one row."""
     return replace(
         graph,
-        nodes=tuple(replace(node, label=_one_line(node.label)) for node in graph.nodes),
-        edges=tuple(replace(edge, label=_one_line(edge.label)) for edge in graph.edges),
+        nodes=tuple(replace(node, label=flatten(node.label)) for node in graph.nodes),
+        edges=tuple(replace(edge, label=flatten(edge.label)) for edge in graph.edges),
     )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(display_safe(text, line=True).split())

@@ -25,7 +25,6 @@ from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
 NAMES = ("beam", "circles", "paths", "one_hop", "heuristic", "spread+beam", "beam+circles+paths")
-ALL_NAMES = (*NAMES, "sketches", "entities")
 RECALL, SETTINGS = RecallSettings(), TraverserSettings()
 PLUGINS = load()
 names = st.sampled_from(NAMES)
