@@ -177,12 +177,12 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 82888,
-    "modules": 524,
-    "classes": 817,
-    "lines of the page": 2709,
-    "variables called one, found, said or told": 250,
-    "modules of over 400 lines": 9,
+    "lines": 80393,
+    "modules": 489,
+    "classes": 794,
+    "lines of the page": 2577,
+    "variables called one, found, said or told": 11,
+    "modules of over 400 lines": 3,
     "classes with over 4 bases of ours": 0,
 }
 VAGUE_NAMES = {"one", "found", "said", "told"}

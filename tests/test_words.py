@@ -13,7 +13,7 @@ ROOT = Path(memory.__file__).parent.parent
 PACKAGES = ("memory", "plugins", "daemon", "tui")
 
 # Lower it with the count; never raise it.
-MOST_DOCSTRINGS = 19
+MOST_DOCSTRINGS = 8
 
 # Each has a plainer way: "told" -> given, shown; "stands" -> is; "beside" -> next to; "behind" -> after;
 # "that is none" -> otherwise; "as it is" -> unchanged; "so many" -> the number; "of which" -> a new sentence.
