@@ -17,7 +17,7 @@ from daemon.cli.session import Session
 from daemon.cli.show import describe_work, print_suspects
 from daemon.lock import hold
 from daemon.paths import REPLACED, name_replaced, private_folder
-from daemon.terminal import count, display_safe, size
+from daemon.terminal import count, describe_replica, display_safe, size
 
 
 @click.command()
@@ -95,8 +95,12 @@ def _restore_replica(session: Session, address: str, yes: bool) -> None:
         file = Path(folder) / "memory.db"
         litestream.restore(address, file)
         kept = _restore(session, file)
-    if not _report_restored(session, address, kept):
-        output.say(f"If the other computer is gone, go on with its replica here: pal replicate to {address} --yes")
+    if _report_restored(session, address, kept):
+        return
+    if not yes and click.confirm("Is the other computer gone, and should this one go on with its replica?", err=True):
+        output.print_text(describe_replica(session.client.replicate(address, True)))
+    else:
+        output.say(f"To go on with this replica, if the other computer is gone: pal replicate to {address} --yes")
 
 
 def _report_restored(session: Session, name: str, kept: Path) -> bool:

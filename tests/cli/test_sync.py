@@ -1,4 +1,4 @@
-"""pal sync: begin, join, look, allow, remove."""
+"""pal sync: begin, join, look, allow, remove; pal replicate: begin, renew, end, restore elsewhere."""
 
 from __future__ import annotations
 
@@ -41,3 +41,31 @@ def test_two_homes_agree_through_a_folder(shell: Shell, other: Shell, tmp_path: 
         assert other.pal("sync", "init", "shared", input=f"{words}\n").code == 0  # under another name
     finally:
         other.pal("daemon", "stop")
+
+
+def test_a_replica_is_begun_renewed_restored_elsewhere_and_ended(shell: Shell, other: Shell) -> None:
+    assert "pal replicate to FOLDER" in shell.pal("replicate").err
+    assert shell.pal("replicate", "stop").code != 0
+    shell.pal("remember", "The boat is at pier seven.", "--title", "Boat")
+    begun = shell.pal("replicate", "to", "replica")
+    assert begun.code == 0 and "complete at" in begun.out, begun
+    assert "has a replica already" in shell.pal("replicate", "to", "replica").err
+    assert "Replica  file://" in shell.pal("status").out
+    shell.pal("remember", "The safe opens with 4711.", "--title", "Safe")
+    uri = shell.pal("recall", "safe", "--json").json["hits"][0]["passage"]["uri"]
+    gone = shell.pal("forget", "--yes", "--source", uri)
+    assert "file://" in gone.out and "pal replicate renew" in gone.err
+    assert "has text that was forgotten since, until" in shell.pal("replicate").out
+    renewed = shell.pal("replicate", "renew")
+    assert renewed.code == 0 and "forgotten" not in renewed.out
+    try:
+        assert other.pal("restore", "--from", "nowhere", "--yes").code != 0
+        restored = other.pal("restore", "--from", "replica", "--yes")
+        assert restored.code == 0 and "pal replicate to file://" in restored.err, restored
+        assert "pier seven" in other.pal("ask", "Where is the boat?").out
+        assert "4711" not in other.pal("ask", "What opens the safe?").out
+        assert "pal replicate to FOLDER" in other.pal("replicate").err
+    finally:
+        other.pal("daemon", "stop")
+    assert shell.pal("replicate", "stop").code == 0
+    assert "pal replicate to FOLDER" in shell.pal("replicate").err
