@@ -201,7 +201,8 @@ class Oracle:
             return (self.manners or Manners(self.seed)).pick(question, [number for number, _ in options], found)
         if Noise(self.error, self.seed).strikes("pick", question, options, found):
             draw = Noise(1, self.seed).of("which", question, options, found)
-            return draw.choice([DONE, *(number for number, _ in options)])
+            picked: str = draw.choice([DONE, *(number for number, _ in options)])
+            return picked
         seen = self._seen.get(question, [])
         missing = [gold for gold in known.gold if gold not in seen and not _is_listed(gold, found)]
         if not missing:
