@@ -246,11 +246,18 @@ class Replication:
             process.stdin.close()  # its shell ends, too, and `look` starts another
 
     def _compare(self) -> None:
-        reply = self._ask()
-        if reply.get("txid") == reply.get("replicated_txid") and "error" not in reply:
-            self._at, self._problem = datetime.now(UTC), ""
-        elif "error" in reply:
+        """Asks whether the replica has everything. NotAvailableError if the program does not answer."""
+        import httpx  # 60 ms, for those who have a replica
+
+        try:
+            with httpx.Client(transport=httpx.HTTPTransport(uds=str(self._socket)), timeout=30) as client:
+                reply = client.post("http://litestream/sync", json={"path": str(self._paths.memory)}).json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise NotAvailableError(f"Litestream does not answer: {type(error).__name__}") from error
+        if "error" in reply:
             self._problem = str(reply["error"])
+        elif reply.get("txid") == reply.get("replicated_txid"):
+            self._at, self._problem = datetime.now(UTC), ""
 
     def _wait_for_copy(self, seconds: float) -> None:
         """NotAvailableError if the replica does not have everything after that time, or if the program ended."""
@@ -265,17 +272,6 @@ class Replication:
                 break
             time.sleep(0.1)
         raise NotAvailableError(self._problem or f"nothing was copied within {seconds:.0f} s")
-
-    def _ask(self) -> dict[str, Any]:
-        """How far the replica is. NotAvailableError if the program does not answer."""
-        import httpx  # 60 ms, for those who have a replica
-
-        try:
-            with httpx.Client(transport=httpx.HTTPTransport(uds=str(self._socket)), timeout=30) as client:
-                reply = client.post("http://litestream/sync", json={"path": str(self._paths.memory)})
-                return dict(reply.json())
-        except (httpx.HTTPError, ValueError) as error:
-            raise NotAvailableError(f"Litestream does not answer: {type(error).__name__}") from error
 
 
 def _read_error(line: str) -> str:
