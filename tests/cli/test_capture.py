@@ -15,6 +15,7 @@ import pytest
 
 from daemon.testing import RunningDaemon, run_daemon
 from tests.cli.vault import Shell
+from tests.daemon.conftest import wait_until
 from tests.daemon.test_capturing import CLAUDE, MESSAGES, lines
 
 PAL = "import sys; from daemon.cli import main; sys.exit(main(prog_name='pal'))"
@@ -78,10 +79,8 @@ def test_a_hook_hands_the_log_over_and_says_nothing(daemon: RunningDaemon, tmp_p
     hook = json.dumps({"session_id": "c-1", "transcript_path": str(log), "hook_event_name": "SessionEnd"})
     ended = run_hook(daemon, hook, "--hook")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    other = tmp_path / "other.md"
-    other.write_text("The kettle is on.", "utf-8")
-    list(daemon.client.add([other]))  # what was handed over comes before it
-    assert [one.uri for one in daemon.client.sources(str(log)).sources] == [str(log)]
+    sources = wait_until(lambda: daemon.client.sources(str(log)).sources)
+    assert [source.uri for source in sources] == [str(log)]
     assert "pot" in daemon.client.recall("Where is the key?", 1).hits[0].passage.text
 
 
