@@ -62,7 +62,7 @@ def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: She
         ("live? (such", "\n"),
         ("family? [daughter Ife]", "\n"),
         ("work? (such", "\n"),
-        ("Watched already: ", "\n"),
+        ("folder shall be read?", "\n"),
         ("Open the chat now?", "n\n"),
     ]
     assert at_terminal(shell, "init", keys=kept).code == 0
