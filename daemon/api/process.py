@@ -154,25 +154,22 @@ def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.Sync:
     return _state(services)
 
 
-def replicate(services: Services, address: str, goes_on: bool) -> wire.Replica:
-    services.replication.begin(address, goes_on)
-    return _replica(services)
+def replicate(services: Services, address: str, goes_on: bool, with_local: bool) -> wire.Replica:
+    local = [row.path for row in services.watcher.folders() if row.policy == "local"]
+    if local and "://" in address and not address.startswith("file:") and not with_local:
+        raise InvalidInputError(
+            f"All text goes there, also that of folders that are local: {', '.join(local)}. To allow that, add --local."
+        )
+    return services.replication.begin(address, goes_on)
 
 
 def renew_replica(services: Services) -> wire.Replica:
     services.memory.forgetting.clear_unused(services.writer.write)  # a copy of the file has its unused parts, too
-    services.replication.renew()
-    return _replica(services)
+    return services.replication.renew()
 
 
 def stop_replica(services: Services) -> None:
     services.replication.stop()
-
-
-def _replica(services: Services) -> wire.Replica:
-    state = services.replication.state()
-    assert state is not None  # it was begun
-    return state
 
 
 def _state(services: Services) -> wire.Sync:

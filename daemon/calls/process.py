@@ -105,9 +105,10 @@ class ProcessCalls(Calls):
         """Let facts and answers from a watched folder go to the other computers, or no longer."""
 
     @call("POST", "/replica", slow=True)
-    def replicate(self, address: str, goes_on: bool = False) -> wire.Replica:
+    def replicate(self, address: str, goes_on: bool = False, with_local: bool = False) -> wire.Replica:
         """Keep a replica of the memory in a folder, at sftp:// or at s3://. An address that has a replica is refused
-        unless `goes_on`: then this memory takes its place."""
+        unless `goes_on`: then this memory takes its place. Text of local folders leaves the computer `with_local` only.
+        """
 
     @call("POST", "/replica/renew", slow=True)
     def renew_replica(self) -> wire.Replica:

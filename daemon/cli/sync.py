@@ -126,15 +126,16 @@ def replicate(ctx: click.Context) -> None:
 @replicate.command("to")
 @click.argument("address")
 @click.option("--yes", "-y", "goes_on", is_flag=True, help="Also where a replica is: this memory takes its place.")
+@click.option("--local", "with_local", is_flag=True, help="Also text of folders that are local leaves this computer.")
 @json_command
-def replicate_to(session: Session, address: str, goes_on: bool) -> None:
+def replicate_to(session: Session, address: str, goes_on: bool, with_local: bool) -> None:
     """Begin a replica at ADDRESS: a folder, sftp://user@host/folder or s3://bucket/folder.
 
     It is not encrypted. On another computer: pal restore --from ADDRESS
     """
     if "://" not in address:
         address = str(Path(address).expanduser().absolute())
-    session.show(session.client.replicate(address, goes_on), _print_replica)
+    session.show(session.client.replicate(address, goes_on, with_local), _print_replica)
 
 
 @replicate.command("renew")

@@ -98,7 +98,7 @@ def _restore_replica(session: Session, address: str, yes: bool) -> None:
     if _report_restored(session, address, kept):
         return
     if not yes and click.confirm("Is the other computer gone, and should this one go on with its replica?", err=True):
-        output.print_text(describe_replica(session.client.replicate(address, True)))
+        output.print_text(describe_replica(session.client.replicate(address, True, True)))
     else:
         output.say(f"To go on with this replica, if the other computer is gone: pal replicate to {address} --yes")
 

@@ -62,7 +62,7 @@ class Replication:
         self._problem = ""
         self._is_closing = False
 
-    def begin(self, address: str, goes_on: bool) -> None:
+    def begin(self, address: str, goes_on: bool) -> wire.Replica:
         """Begins a replica, after its first copy; `goes_on`: also where one is, which this memory replaces.
         InvalidInputError, NotAvailableError."""
         address = litestream.read_address(address)
@@ -87,7 +87,7 @@ class Replication:
             except PalimpsestError:
                 self._end()
                 raise
-            self._keep({"address": address})
+            return self._keep({"address": address})
 
     def stop(self) -> None:
         """Ends the replica; its files stay. NotFoundError."""
@@ -98,7 +98,7 @@ class Replication:
             self._paths.replica.unlink()
             shutil.rmtree(self._meta, ignore_errors=True)
 
-    def renew(self) -> None:
+    def renew(self) -> wire.Replica:
         """Removes all earlier states, and so forgotten text, from the replica. NotFoundError, NotAvailableError."""
         with self._turn:
             address, began = self._settings()["address"], datetime.now(UTC)
@@ -112,9 +112,9 @@ class Replication:
                     self._wait_for_copy(FIRST_SECONDS)
                     self._memory.store.touch()
                     time.sleep(1)
+                return self._keep({"address": address})
             finally:
                 self._end()
-                self._keep({"address": address})
                 self._spawn(address, USUAL)
 
     @contextmanager
@@ -188,8 +188,9 @@ class Replication:
             raise NotAvailableError(f"{self._paths.replica} is damaged. To write it again: pal replicate to") from error
         return settings
 
-    def _keep(self, settings: dict[str, str]) -> None:
+    def _keep(self, settings: dict[str, str]) -> wire.Replica:
         write_private(self._paths.replica, json.dumps(settings))
+        return wire.Replica(settings["address"], self._at, self._problem)
 
     def _spawn(self, address: str, keeping: dict[str, Any]) -> None:
         if self._is_closing:

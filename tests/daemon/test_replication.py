@@ -163,3 +163,15 @@ def test_a_place_that_cannot_be_used_is_refused_with_the_reason(daemon: RunningD
     with pytest.raises(DaemonError, match=why):
         daemon.client.replicate(address)
     assert daemon.client.status().replica is None
+
+
+def test_text_of_a_local_folder_leaves_the_computer_only_if_that_is_allowed(
+    daemon: RunningDaemon, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    daemon.client.watch(tmp_path / "notes")
+    with pytest.raises(DaemonError, match="also that of folders that are local"):
+        daemon.client.replicate("sftp://nobody@127.0.0.1:9/x")
+    with pytest.raises(DaemonError, match="not known yet"):  # which is asked next
+        daemon.client.replicate("sftp://nobody@127.0.0.1:9/x", with_local=True)
+    daemon.client.replicate(str(tmp_path / "replica"))
