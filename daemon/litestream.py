@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from memory.errors import InvalidInputError, NotAvailableError
+from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
 from plugins.installing import install_command
 
 SCHEMES = ("file", "sftp", "s3")
@@ -39,9 +39,7 @@ def find_program() -> str:
 def read_address(text: str) -> str:
     """The address that a person means; a folder has one, too. InvalidInputError."""
     if "://" not in text:
-        if not (folder := Path(text).expanduser()).is_absolute():
-            raise InvalidInputError("Give the folder's whole path.")
-        return folder.as_uri()
+        return Path(text).expanduser().absolute().as_uri()
     scheme = text.partition("://")[0]
     if scheme not in SCHEMES:
         raise InvalidInputError(f"A replica is in a folder, at sftp:// or at s3://, not at {scheme}://.")
@@ -90,7 +88,9 @@ def list_times(address: str) -> list[datetime]:
 
 
 def restore(address: str, to: Path) -> None:
-    """Writes the newest memory of a replica to a new file. NotAvailableError."""
+    """Writes the newest memory of a replica to a new file. NotFoundError, NotAvailableError."""
+    if not list_times(address):
+        raise NotFoundError(f"There is no replica at {address}.")
     with _configuration(address) as file:
         _run([find_program(), "restore", "-config", str(file), "-o", str(to), "/memory.db"])
 

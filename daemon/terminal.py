@@ -151,8 +151,8 @@ def list_sync_problems(state: wire.Sync) -> Iterator[str]:
 
 def describe_replica(state: wire.Replica) -> str:
     """The replica, in a line."""
-    at = f", complete at {state.at.astimezone():%Y-%m-%d %H:%M:%S}" if state.at else ", not complete yet"
-    return f"{state.address}{at}"
+    at = f"complete at {state.at.astimezone():%Y-%m-%d %H:%M:%S}" if state.at else "not complete yet"
+    return f"{state.address}, {at}"
 
 
 def list_replica_problems(state: wire.Replica) -> Iterator[str]:

@@ -177,7 +177,7 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 80393,
+    "lines": 80390,
     "modules": 489,
     "classes": 794,
     "lines of the page": 2577,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daemon import wire
+from daemon import litestream, wire
 from daemon.cli import output
 from daemon.cli.options import json_command, json_option, require_folder
 from daemon.cli.session import Session
@@ -116,11 +116,10 @@ def replicate(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         session = ctx.ensure_object(Session)
         state = session.client.status().replica
-        if not session.shows_json(state):
-            if state is None:
-                output.say("There is no replica. To begin one: pal replicate to FOLDER")
-            else:
-                _print_replica(state)
+        if state is None and not session.shows_json(state):
+            output.say("There is no replica. To begin one: pal replicate to FOLDER")
+        elif state is not None:
+            session.show(state, _print_replica)
 
 
 @replicate.command("to")
@@ -133,8 +132,7 @@ def replicate_to(session: Session, address: str, goes_on: bool, with_local: bool
 
     It is not encrypted. On another computer: pal restore --from ADDRESS
     """
-    if "://" not in address:
-        address = str(Path(address).expanduser().absolute())
+    address = litestream.read_address(address)
     session.show(session.client.replicate(address, goes_on, with_local), _print_replica)
 
 

@@ -68,7 +68,7 @@ def restore(session: Session, backup: Path | None, address: str | None, only_lis
     if address is not None:
         if backup or only_list:
             raise click.UsageError("Give --from ADDRESS or a BACKUP, not both.")
-        _restore_replica(session, address if "://" in address else Path(address).expanduser().absolute().as_uri(), yes)
+        _restore_replica(session, litestream.read_address(address), yes)
         return
     there = _backups(session.paths.backups)
     if only_list:

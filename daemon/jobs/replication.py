@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon import litestream, wire
@@ -65,7 +66,11 @@ class Replication:
     def begin(self, address: str, goes_on: bool) -> wire.Replica:
         """Begins a replica, after its first copy; `goes_on`: also where one is, which this memory replaces.
         InvalidInputError, NotAvailableError."""
-        address = litestream.read_address(address)
+        if "://" not in address and not Path(address).is_absolute():
+            raise InvalidInputError("Give the folder's whole path.")
+        address, state = litestream.read_address(address), self.state()
+        if state is not None and state.address == address:
+            return state
         if not goes_on and (times := litestream.list_times(address)):
             raise InvalidInputError(
                 f"{address} has a replica already, last written on {max(times).astimezone():%Y-%m-%d %H:%M}. To go on "
@@ -195,19 +200,13 @@ class Replication:
     def _spawn(self, address: str, keeping: dict[str, Any]) -> None:
         if self._is_closing:
             return
-        place = litestream.describe_place(address)
+        place = litestream.describe_place(address) | {"sync-interval": LOOK}
+        copied = {"path": str(self._paths.memory), "truncate-page-n": MERGE_PAGES, "monitor-interval": LOOK}
         configuration = {
             "socket": {"enabled": True, "path": str(self._socket), "permissions": 0o600},
             "logging": {"type": "json", "level": "warn", "stderr": True},
             "shutdown-sync-timeout": "3s",
-            "dbs": [
-                {
-                    "path": str(self._paths.memory),
-                    "truncate-page-n": MERGE_PAGES,
-                    "monitor-interval": LOOK,
-                    "replica": place | {"sync-interval": LOOK},
-                }
-            ],
+            "dbs": [copied | {"replica": place}],
         }
         file = self._paths.runtime / "litestream.json"
         write_private(file, json.dumps(configuration | keeping))

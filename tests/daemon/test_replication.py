@@ -100,7 +100,8 @@ def test_a_place_that_has_a_replica_is_taken_only_on_request(daemon: RunningDaem
         daemon.client.replicate(str(tmp_path / "replica"))
     assert daemon.client.status().replica is None
     daemon.client.remember(BOAT)
-    daemon.client.replicate(str(tmp_path / "replica"), True)
+    begun = daemon.client.replicate(str(tmp_path / "replica"), True)
+    assert daemon.client.replicate(str(tmp_path / "replica")).address == begun.address  # its own
     assert read_restored(tmp_path / "replica", tmp_path / "restored.db") == {BOAT}
 
 
@@ -154,6 +155,7 @@ def test_what_cannot_be_written_is_a_problem_until_it_can(daemon: RunningDaemon,
 @pytest.mark.parametrize(
     ("address", "why"),
     [
+        ("replica", "whole path"),
         ("ftp://host/x", "not at ftp"),
         ("sftp://nobody@127.0.0.1:9/x", "not known yet"),
         ("/proc/none", "cannot be written"),
