@@ -214,8 +214,7 @@ def test_a_hostile_note_cannot_reach_the_terminal(daemon: RunningDaemon, tmp_pat
     try:
         terminal.until("Ask your memory.")
         terminal.send("Where does the kraken of Zennor sleep?\r")
-        terminal.until("slipway")
-        terminal.until("not right?")
+        terminal.until("slipway", "not right?")
         terminal.send("\x11")
         assert terminal.ended() == 0
     finally:

@@ -74,6 +74,31 @@ def split_frontmatter(text: str) -> tuple[str, str]:
     return match[0], text[match.end() :].lstrip("\n")
 
 
+class Heading(Plain):
+    """The source of a passage. Its path is cut on the left to the width at which it is drawn, since a size may arrive
+    long after the passage."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="heading")
+        self._cited: wire.Citation | None = None
+        self._place = ""
+        self._folders: tuple[str, ...] = ()
+
+    def show(self, cited: wire.Citation | None, place: str, folders: Iterable[str]) -> None:
+        """Shows a citation's source and which one it is, `2 of 3`; nothing without a citation."""
+        self._cited, self._place, self._folders = cited, place, tuple(folders)
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        if (cited := self._cited) is None:
+            return Content("")
+        mark, suffix = f"[{cited.n}]", f"  {self._place}" if self._place else ""
+        label = display_safe(source_label(cited, self._folders), line=True) + " (earlier)" * cited.earlier
+        label = cut_left(label, max(LEAST_COLUMNS, self.size.width) - len(mark) - 1 - len(suffix))
+        link = link_text(label, cited_link(cited))
+        return Content.assemble((mark, "bold $accent"), " ", link, (suffix, "$foreground-muted"))
+
+
 class Passage(Vertical):
     """The passage of one citation below its source, with the quoted part marked by a bar and without frontmatter.
     Markdown is rendered.
@@ -84,12 +109,10 @@ class Passage(Vertical):
     def __init__(self) -> None:
         super().__init__(id="passage")
         self.cited: wire.Citation | None = None
-        self._place = ""
-        self._folders: tuple[str, ...] = ()
         self._remark = ""
         self._around: wire.Surroundings | None = None
         self._shows_neighbours = False
-        self._heading = Plain(classes="heading")
+        self._heading = Heading()
         self._text = VerticalScroll(can_focus=False)
 
     def compose(self) -> ComposeResult:
@@ -111,8 +134,8 @@ class Passage(Vertical):
             self._remark = ""
             self._around = None
             self._shows_neighbours = False
-        self.cited, self._place, self._folders = cited, place, tuple(folders)
-        self._head()
+        self.cited = cited
+        self._heading.show(cited, place, folders)
         if is_new:
             self._draw()
 
@@ -137,21 +160,6 @@ class Passage(Vertical):
     def scroll_line(self, direction: int) -> None:
         """Scrolls a line up (-1) or down (1)."""
         self._text.scroll_relative(y=direction, animate=False)
-
-    def on_resize(self) -> None:
-        self._head()
-
-    def _head(self) -> None:
-        cited = self.cited
-        if cited is None:
-            self._heading.update("")
-            return
-        mark, suffix = f"[{cited.n}]", f"  {self._place}" if self._place else ""
-        label = display_safe(source_label(cited, self._folders), line=True) + " (earlier)" * cited.earlier
-        if width := self.size.width:  # before the width is known, which may be late, nothing is cut off
-            label = cut_left(label, max(LEAST_COLUMNS, width) - len(mark) - 1 - len(suffix))
-        link = link_text(label, cited_link(cited))
-        self._heading.update(Content.assemble((mark, "bold $accent"), " ", link, (suffix, "$foreground-muted")))
 
     @work(exclusive=True)
     async def _draw(self) -> None:
