@@ -55,22 +55,25 @@ class Terminal:
         )
 
     def send(self, text: str | bytes) -> None:
+        self._read = len(self._text())
         os.write(self._master, text.encode() if isinstance(text, str) else text)
 
     def until(self, *texts: str) -> None:
-        """Waits until the terminal has been sent these texts since the last wait: what comes at once is waited for at
-        once."""
+        """Waits until the terminal has been sent these texts since the last key, or after the last text waited for."""
         deadline = time.monotonic() + PATIENCE
         while not all(text in self.shown() for text in texts):
             shown = self.shown()
             assert time.monotonic() < deadline, f"{texts!r} never came; what came is\n{shown[-3000:]}"
             assert self.process.poll() is None or select.select([self._master], [], [], 0)[0], f"it ended:\n{shown}"
             self._drain(0.05)
-        self._read = len(self.output)
+        self._read += max(shown.index(text) + len(text) for shown in [self.shown()] for text in texts)
 
     def shown(self) -> str:
         """What was sent to the terminal since the last wait, without its escape sequences."""
-        return SEQUENCE.sub(b"", self.output[self._read :]).decode("utf-8", "replace")
+        return self._text()[self._read :]
+
+    def _text(self) -> str:
+        return SEQUENCE.sub(b"", self.output).decode("utf-8", "replace")
 
     def ended(self) -> int:
         """Waits for the end; the exit code."""
