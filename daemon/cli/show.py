@@ -178,7 +178,7 @@ def night(of: wire.Night) -> str:
     if of.at is None:
         last = f"nothing done yet; every day from {of.hour}:00 on"
     else:
-        names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
+        names = f"{count(of.suspects, 'pair')} of names that may be one: pal review" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         freed = f"{size(of.freed)} given back" if of.freed else ""
         parts = [describe_work(of) or "all was in order", names, erased, freed]
