@@ -43,10 +43,6 @@ class SourceCalls(Calls):
     def undo_agent(self, agent: str, since: datetime | None = None) -> wire.AgentUndone:
         """Forget an agent's notes, all of them or those since a time, and remove its verdicts."""
 
-    @call("POST", "/capture", thread="write", slow=True)
-    def capture(self, client: str, session: str, turns: Sequence[wire.Turn], title: str | None = None) -> wire.Captured:
-        """Keep what is new of a session with an agent."""
-
     @call("POST", "/add", ends="Added")
     def add(self, paths: Sequence[Path], policy: str | None = None, again: bool = False) -> Stream:
         """Read files or folders once. It goes on if the stream is closed.

@@ -46,7 +46,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Read and forget": {
         "add": ("add", "Read files and folders once."),
         "remember": ("add", "Save TEXT as a note."),
-        "capture": ("agents", "Save a session with an agent, from standard input."),
         "watch": ("add", "Manage watched folders, which are read again when files change."),
         "forget": ("add", "Remove something from the memory for good."),
     },

@@ -1,14 +1,10 @@
-"""pal mcp, capture: the memory for agents, and sessions with them."""
+"""pal mcp: the memory for agents."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
-import shlex
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,22 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import as_date, check_name, grants, json_command, json_option, write_setting
+from daemon.cli.options import as_date, check_name, json_command, write_setting
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session, pass_session
-from daemon.client.client import DaemonDownError, DaemonError
+from daemon.client.client import DaemonDownError
 from daemon.paths import AT, HOME, write_private
 from daemon.terminal import count, display_safe
-from memory.errors import PalimpsestError
 
 if TYPE_CHECKING:
     from daemon.client.client import Client
-    from daemon.session_formats import Session as Captured
 
-MAX_INPUT = 256 << 20
-_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 LOG = "mcp.log"
 LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
 NAME = "palimpsest"  # of the server in the settings of programs
@@ -46,141 +37,22 @@ SETTINGS = {  # the files of settings in which programs list their servers
     "cursor": "~/.cursor/mcp.json",
     "gemini": "~/.gemini/settings.json",
 }
-HOOK_SECONDS = 10
-
-
-@click.group("capture", invoke_without_command=True)
-@click.option("--client", default="agent", show_default=True, callback=check_name, help="The agent's name.")
-@click.option(
-    "--session", "name", metavar="NAME", help="The session's name. Using a name again continues that session."
-)
-@click.option("--title", help="The session's title.")
-@click.option("--hook", is_flag=True, help="Input comes from a hook: return at once and print nothing.")
-@click.option("--codex", "notification", metavar="JSON", help="A notification of Codex.")
-@json_option
-@click.pass_context
-def capture(
-    ctx: click.Context,
-    client: str,
-    name: str | None,
-    title: str | None,
-    hook: bool,
-    notification: str | None,
-) -> None:
-    """Save a session with an agent, from standard input.
-
-    Reads messages in JSON, plain text ("User: ...", "Assistant: ..."), and the input of a hook of Claude Code; for logs
-    of Claude Code and Codex: pal add. Your messages are your words; nothing the agent said becomes a fact. The same
-    session again adds only new messages.
-
-    \b
-    pal capture --client aider < chat.json
-    pal capture install claude-code
-    """
-    if ctx.invoked_subcommand is not None:
-        return
-    session = ctx.ensure_object(Session)
-    if hook or notification is not None:
-        _keep_quietly(session, client, notification)
-        return
-    from daemon.session_formats import read_session
-
-    session_read = read_session(_stdin())
-    if session_read.log is not None:
-        _read_log(session, session_read.log)
-        return
-    kept = _keep(session, client, session_read, name, title)
-    messages = count(kept.turns, "message")
-    new = f"Captured {messages}, {kept.new:,} new" if kept.new else f"Nothing new in {messages}"
-    session.show(kept, f"{new}: {kept.source}")
-
-
-def _keep(session: Session, client: str, found: Captured, name: str | None, title: str | None) -> wire.Captured:
-    """Hands the turns over. A session without a name has that of its first turn, by which it is known when it comes
-    again."""
-    from daemon.session_formats import batches
-
-    begun = hashlib.sha256(found.turns[0].text.encode("utf-8", "replace")).hexdigest()[:16] if found.turns else "empty"
-    called = _NO_NAME.sub("-", name or found.name)[:100] or begun
-    kept = [session.client.capture(client, called, row, title or found.title) for row in batches(found.turns) or [[]]]
-    return wire.Captured(kept[-1].source, sum(batch.turns for batch in kept), sum(batch.new for batch in kept))
-
-
-def _read_log(session: Session, log: Path) -> None:
-    """A log that is a file is read as one: where it is watched already, it is the same source."""
-    for event in session.client.add([log]):
-        if session.as_json:
-            output.print_json(event)
-        elif isinstance(event, wire.Skipped):
-            output.say(f"Skipped {event.uri}: {event.reason}")
-        elif isinstance(event, wire.Added):
-            output.print_text(f"Captured {log}: {count(event.episodes, 'passage')} new or changed.")
-
-
-def _keep_quietly(session: Session, client: str, notification: str | None) -> None:
-    """For a program that waits: no word on stdout, which it might obey, and never exit code 2, by which a hook of
-    Claude Code would be refused to end. What is wrong is said on stderr, with exit code 1."""
-    from daemon.session_formats import read_notification, read_session
-
-    try:
-        captured = read_session(_stdin()) if notification is None else read_notification(notification)
-        if captured.log is not None:
-            _hand_over(session, captured.log)
-        elif captured.turns:
-            _keep(session, client if notification is None or client != "agent" else "codex", captured, None, None)
-    except (PalimpsestError, DaemonError, DaemonDownError, click.ClickException, OSError) as error:
-        output.say(f"pal capture: {error}")
-        sys.exit(1)
-
-
-def _hand_over(session: Session, log: Path) -> None:
-    """Has the daemon read the log, also after this process ends; if the daemon is down, a new process starts it."""
-    from daemon.client.starting import connect
-
-    try:
-        connect(session.paths, start=False).add([log]).close()
-    except DaemonDownError:
-        if not session.start:
-            raise
-        subprocess.Popen(
-            [find_pal(), "add", "--yes", str(log)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-
-def _stdin() -> bytes:
-    if sys.stdin.isatty():
-        output.say("Paste the session, then press Ctrl-D.")
-    data = sys.stdin.buffer.read(MAX_INPUT + 1)
-    if len(data) > MAX_INPUT:
-        raise click.ClickException(f"That is more than {MAX_INPUT >> 20} MB. Read it as a file: pal add FILE")
-    return data
 
 
 @click.group("mcp", invoke_without_command=True)
 @click.option("--client", callback=check_name, help="The agent's name, in config.toml, in the log and on its notes.")
-@grants
 @click.pass_context
-def mcp(
-    ctx: click.Context,
-    client: str | None,
-    folders: tuple[Path, ...],
-    everything: bool,
-    writes: bool,
-) -> None:
+def mcp(ctx: click.Context, client: str | None) -> None:
     """Let an agent use the memory, over the Model Context Protocol.
 
     An agent's program starts this and talks to it over stdin and stdout; `pal mcp install` sets that up. Its
-    permissions are in config.toml, under [mcp.clients.NAME], or for this run in --folder, --all and --write. By default
-    it may read the folders watched with `--policy any`. Its calls are logged, without their words.
+    permissions are in config.toml, under [mcp.clients.NAME]. By default it may read the folders watched with `--policy
+    any`. Its calls are logged, without their words.
     """
     if ctx.invoked_subcommand is not None:
         return
     session = ctx.ensure_object(Session)
-    from daemon.mcp.access import Access, Policies, Policy
+    from daemon.mcp.access import Policies
     from daemon.mcp.agent import Agent
     from daemon.mcp.server import AgentServer
     from daemon.process import logs
@@ -188,13 +60,9 @@ def mcp(
     logs.configure(session.paths.logs / LOG, "INFO")
     daemon = _Daemon(session)
     policies = Policies(session.paths.config, lambda: daemon().folders())
-    here = Policy(Access(everything=True) if everything else Access.in_folders(folders), writes)
-    find = (lambda name: here) if folders or everything else policies.find
-    if writes and not (folders or everything):
-        raise click.UsageError("--write needs --all or --folder; an agent in config.toml has its permission there.")
     calls = policies.settings.mcp.calls_per_minute
     daemon()  # if it cannot start, the agent's program gets the error at once
-    AgentServer(Agent(daemon, find, calls, client)).run()
+    AgentServer(Agent(daemon, policies.find, calls, client)).run()
 
 
 class _Daemon:
@@ -205,8 +73,6 @@ class _Daemon:
         self._seen = 0.0  # when it last answered
 
     def __call__(self) -> Client:
-        from daemon.client.client import DaemonDownError
-
         if time.monotonic() - self._seen > LOOK_SECONDS:
             try:
                 self._session.client.hello()
@@ -290,7 +156,11 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None
 @click.argument("client", metavar="CLIENT", type=click.Choice(sorted(SETTINGS)))
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
-@grants
+@click.option(
+    "--folder", "folders", type=click.Path(path_type=Path), multiple=True, help="It may read this folder; repeatable."
+)
+@click.option("--all", "everything", is_flag=True, help="It may read the whole memory.")
+@click.option("--write", "writes", is_flag=True, help="It may add notes, judge answers, and forget its own notes.")
 @pass_session
 def install_server(
     session: Session,
@@ -351,27 +221,6 @@ def _add_server(file: Path, server: dict[str, Any]) -> str:
     except (OSError, ValueError, AttributeError) as error:
         raise click.ClickException(f"{file} has no settings in JSON. Correct it; nothing was changed.") from error
     return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
-
-
-@capture.command("install")
-@click.argument("client", metavar="CLIENT", type=click.Choice(["claude-code", "codex"]))
-@pass_session
-def install_capture(session: Session, client: str) -> None:
-    """Print the entry with which all sessions with an agent are saved.
-
-    CLIENT is claude-code or codex. Claude Code runs a hook at the end of a session (with "Stop" in place of
-    "SessionEnd" after each answer), Codex sends a notification after each turn; both name the log, which is read like
-    any file. If you already watch the folder of these logs, you need neither.
-    """
-    variables = [f"{name}={value}" for name, value in _environment(session).items()]
-    command = [*(["env", *variables] if variables else []), find_pal(), "capture"]
-    if client == "codex":
-        output.print_text(f"notify = {json.dumps([*command, '--codex'])}")
-        output.say("Add this line to ~/.codex/config.toml, before its first section.")
-        return
-    hook = {"type": "command", "command": shlex.join([*command, "--hook"]), "timeout": HOOK_SECONDS}
-    output.print_text(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2))
-    output.say("Add this to ~/.claude/settings.json.")
 
 
 def _environment(session: Session) -> dict[str, str]:

@@ -209,25 +209,6 @@ def check_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return value
 
 
-def grants(command: click.decorators.FC) -> click.decorators.FC:
-    """The options that say what an agent may do."""
-    for option in (
-        click.option(
-            "--write", "writes", is_flag=True, help="It may add notes, judge answers, and forget its own notes."
-        ),
-        click.option("--all", "everything", is_flag=True, help="It may read the whole memory."),
-        click.option(
-            "--folder",
-            "folders",
-            type=click.Path(path_type=Path),
-            multiple=True,
-            help="It may read this folder; repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 def refuse_watched(session: Session, file: Path) -> None:
     """BadParameter for a file that the memory would read, and so itself."""
     watched: Callable[[], tuple[wire.Folder, ...]] = getattr(session.reader, "folders", tuple)

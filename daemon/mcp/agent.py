@@ -76,10 +76,8 @@ class Agent:
         """The beginning of the names of its notes, without the final slash."""
         return f"{AGENT_NOTES}{self.name}"
 
-    def guard(
-        self, call: Call, called: str, error: Callable[[str], Exception] = ToolError, *, writes: bool = False
-    ) -> Call:
-        """The call, limited and logged. Refusals, and errors of the daemon, are raised as `error`."""
+    def guard(self, call: Call, called: str, *, writes: bool) -> Call:
+        """The call, limited and logged. Refusals, and errors of the daemon, are raised as ToolError."""
 
         @functools.wraps(call)
         def guarded(*given: Any, **arguments: Any) -> Any:
@@ -89,13 +87,13 @@ class Agent:
                 result = call(*given, **arguments)
             except (DaemonError, DaemonDownError, SettingsError) as trouble:
                 log.info("%s: failed (%s)", line, type(trouble).__name__)
-                raise error(str(trouble)) from trouble
+                raise ToolError(str(trouble)) from trouble
             except RefusedError as refused:
                 log.info("%s: refused", line)
-                raise error(str(refused)) from None
+                raise ToolError(str(refused)) from None
             except Exception as trouble:  # its words stay out of the log
                 log.error("%s: %s", line, type(trouble).__name__)
-                raise error(f"Something went wrong inside ({type(trouble).__name__}).") from None
+                raise ToolError(f"Something went wrong inside ({type(trouble).__name__}).") from None
             log.info("%s: %s", line, _measure_sizes(result))
             return result
 

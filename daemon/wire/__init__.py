@@ -54,7 +54,7 @@ MODULES = {
     "traces": "Judged TracesReply Trace Rebuilt MessagesReply Trained TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
-    " Tag SecretPlacesReply KeptNote Agent AgentUndone Captured",
+    " Tag SecretPlacesReply KeptNote Agent AgentUndone",
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
     "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica Sync"

@@ -137,15 +137,6 @@ class KeptNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """The source of the session, or the newest part of it; how many turns came, and how many of them were new."""
-
-    source: str
-    turns: int
-    new: int
-
-
-@dataclass(frozen=True, slots=True)
 class Agent:
     """What an agent has written: how many notes, the newest `last`, and of how many answers it said something."""
 
