@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +62,7 @@ def end_holder(path: Path) -> int:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while is_held(path):
             if time.monotonic() > deadline:
-                os.kill(holder, getattr(signal, "SIGKILL", signal.SIGTERM))
+                os.kill(holder, signal.SIGKILL)
                 deadline += PATIENCE_SECONDS
             time.sleep(0.05)
     except (OSError, ValueError):
@@ -72,16 +72,7 @@ def end_holder(path: Path) -> int:
 
 def _take(file: int) -> bool:
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(file, 1 << 20, os.SEEK_SET)  # after the text, which stays readable
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-            os.lseek(file, 0, os.SEEK_SET)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -22,8 +22,7 @@ SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the endi
 class Paths:
     """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them.
 
-    `tcp` tells that the daemon listens on 127.0.0.1 and writes its port and token to `token`; else on `socket`. With
-    `at`, the address of another computer, `socket` leads to the daemon there; all else is of this computer.
+    With `at`, the address of another computer, `socket` leads to the daemon there; all else is of this computer.
     """
 
     data: Path
@@ -31,15 +30,13 @@ class Paths:
     logs: Path
     backups: Path
     runtime: Path
-    tcp: bool = os.name == "nt"
     at: str = ""
 
     @classmethod
     def from_environment(cls) -> Paths:
         """The paths of this environment."""
-        tcp = os.name == "nt" or os.environ.get("PALIMPSEST_TRANSPORT") == "tcp"
         if home := os.environ.get(HOME):
-            return cls.in_folder(Path(home), tcp=tcp)
+            return cls.in_folder(Path(home))
         import platformdirs  # 13 ms, which nothing that sets PALIMPSEST_HOME should pay
 
         data = platformdirs.user_data_path("palimpsest", appauthor=False)
@@ -49,20 +46,17 @@ class Paths:
             logs=platformdirs.user_log_path("palimpsest", appauthor=False),
             backups=data / "backups",
             runtime=data / "run",
-            tcp=tcp,
         )
 
     @classmethod
-    def in_folder(cls, home: Path, *, tcp: bool = os.name == "nt") -> Paths:
+    def in_folder(cls, home: Path) -> Paths:
         """Everything in one folder."""
         home = home.expanduser().absolute()
-        return cls(home, home / "config.toml", home / "logs", home / "backups", home / "run", tcp)
+        return cls(home, home / "config.toml", home / "logs", home / "backups", home / "run")
 
     def environment(self) -> dict[str, str]:
         """The variables with which another process finds the same paths, if they are not the platform's own."""
-        if replace(self, at="") != Paths.in_folder(self.data, tcp=self.tcp):
-            return {}
-        return {HOME: str(self.data), "PALIMPSEST_TRANSPORT": "tcp" if self.tcp else "socket"}
+        return {HOME: str(self.data)} if replace(self, at="") == Paths.in_folder(self.data) else {}
 
     def all(self) -> tuple[Path, ...]:
         """Every place that is ours: never watched, never read."""
@@ -120,11 +114,6 @@ class Paths:
         return Path(f"/tmp/palimpsest-{os.getuid()}") / f"{name}.sock"
 
     @property
-    def token(self) -> Path:
-        """Where a daemon that listens on 127.0.0.1 writes `{"port", "token"}`."""
-        return self.runtime / "api.json"
-
-    @property
     def opener(self) -> Path:
         """A file that leads a browser to the page, as long as its link was not used."""
         return self.runtime / "page.html"
@@ -163,14 +152,13 @@ def private_folder(folder: Path) -> Path:
     to another user: in /tmp any user could have put it there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if os.name != "nt":
-        stat = folder.stat()
-        if {stat.st_uid, folder.lstat().st_uid} != {os.getuid()}:
-            raise PermissionError(
-                f"{folder} belongs to another user. Choose a folder of your own with {HOME}, or ask who owns it."
-            )
-        if stat.st_mode & 0o077:
-            folder.chmod(0o700)
+    stat = folder.stat()
+    if {stat.st_uid, folder.lstat().st_uid} != {os.getuid()}:
+        raise PermissionError(
+            f"{folder} belongs to another user. Choose a folder of your own with {HOME}, or ask who owns it."
+        )
+    if stat.st_mode & 0o077:
+        folder.chmod(0o700)
     return folder
 
 

@@ -58,7 +58,7 @@ class RunningDaemon:
 @contextlib.contextmanager
 def run_daemon(home: Path, settings: Settings | None = None, **environment: str) -> Iterator[RunningDaemon]:
     """A running daemon whose everything is in `home`, which may be new; it is ended at the end, whatever happens."""
-    daemon = RunningDaemon(Paths.in_folder(home, tcp=environment.get("PALIMPSEST_TRANSPORT") == "tcp"), environment)
+    daemon = RunningDaemon(Paths.in_folder(home), environment)
     home.mkdir(parents=True, exist_ok=True)
     daemon.paths.config.write_text(render(settings or Settings()), "utf-8")
     daemon.start()

@@ -6,7 +6,6 @@ time limit for the rest of it.
 
 from __future__ import annotations
 
-import hmac
 import logging
 import traceback
 from collections import Counter
@@ -25,7 +24,7 @@ IN_FLIGHT = 16  # open requests; a client above this number tries again
 BODY_BYTES = 2 << 20
 HEADERS_BYTES = 16 << 10
 LISTENERS = 32  # to the daemon's activity: a chat is one while it is open
-SECRETS = "/secrets"  # and what is below it: never over TCP
+SECRETS = "/secrets"  # and what is below it: never over a port
 ALWAYS = ("/hello", "/stop")  # however many others there are: neither takes any time
 
 TOO_LARGE = wire.Failed(
@@ -45,13 +44,11 @@ def fail(problem: wire.Failed) -> Response:
 
 
 class Gate:
-    """Lets requests in: `most` at a time, none when the daemon is stopping, over TCP only with the token."""
+    """Lets requests in: `most` at a time, none when the daemon is stopping."""
 
-    def __init__(self, app: ASGIApp, most: int, token: str | None, port: int | None) -> None:
+    def __init__(self, app: ASGIApp, most: int) -> None:
         self._app = app
         self._most = {"listeners": LISTENERS, "requests": most}
-        self._token = token
-        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
         self._open: Counter[str] = Counter()
         self.stopping = False
 
@@ -91,10 +88,8 @@ class Gate:
             self._open[kind] -= counted
 
     def _check_head(self, scope: Scope) -> wire.Failed | None:
-        if self._token is not None and not self._is_allowed(scope["headers"]):
-            return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
         if scope["path"].startswith(SECRETS) and scope.get("client") is not None:  # a socket has no address
-            return wire.Failed("forbidden", "Secrets are shown on this machine's own socket only, never over TCP.")
+            return wire.Failed("forbidden", "Secrets are shown on the daemon's own socket only, never over a port.")
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_BYTES:
             return TOO_LARGE_A_HEAD
         declared = dict(scope["headers"]).get(b"content-length", b"0")  # a number: the server has looked
@@ -105,18 +100,6 @@ class Gate:
             return failure(CancelledError())
         is_full = path not in ALWAYS and self._open[kind] >= self._most[kind]
         return (TOO_MANY_LISTENERS if kind == "listeners" else BUSY) if is_full else None
-
-    def _is_allowed(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """A browser can reach a TCP port in another page's name: the exact host, nothing that only a browser sends for
-        a page, and the token, each of them once."""
-        given = dict(headers)
-        return (
-            len([name for name, _ in headers if name in (b"host", b"authorization")]) == 2
-            and given.get(b"host") in self._hosts
-            and b"origin" not in given
-            and given.get(b"sec-fetch-site", b"none") == b"none"
-            and hmac.compare_digest(given.get(b"authorization", b""), f"Bearer {self._token}".encode())
-        )
 
 
 def _check_body(body: bytes, scope: Scope) -> wire.Failed | None:

@@ -94,7 +94,7 @@ class ProcessCalls(Calls):
 
     @call("POST", "/secrets/sync", field="words")
     def sync_words(self) -> str:
-        """Show the words of the folder's key. Never over TCP."""
+        """Show the words of the folder's key. Never on the page."""
 
     @call("POST", "/sync/forget", slow=True)
     def forget_computer(self, name: str) -> wire.Sync:

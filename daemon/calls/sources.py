@@ -112,11 +112,11 @@ class SourceCalls(Calls):
 
     @call("POST", "/secrets", thread="read", field="secrets", offline=True)
     def secrets(self, placeholders: Sequence[str]) -> Mapping[str, str]:
-        """Look up the secrets of placeholders, without those that are no longer kept. Never over TCP."""
+        """Look up the secrets of placeholders, without those that are no longer kept. Never on the page."""
 
     @call("GET", "/secrets/places", slow=True)
     def secret_places(self) -> wire.SecretPlacesReply:
-        """List where secrets are, masked or in what was read before. Never over TCP."""
+        """List where secrets are, masked or in what was read before. Never on the page."""
 
     @call("GET", "/export", offline=True)
     def export(self, pages: bool = False) -> Lines:
@@ -124,7 +124,7 @@ class SourceCalls(Calls):
 
     @call("GET", "/secrets/export", offline=True)
     def export_with_secrets(self) -> Lines:
-        """Export all with the secrets that are masked. Never over TCP."""
+        """Export all with the secrets that are masked. Never on the page."""
 
     @call("POST", "/backup", slow=True, offline=True)
     def backup(self, to: Path | None = None) -> wire.BackedUp:

@@ -100,10 +100,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
     import threading
 
     def send() -> None:
-        if sys.platform == "win32":
-            signal.raise_signal(signal.SIGINT)
-        else:
-            signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes what waits there
+        signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes what waits there
 
     main_thread = threading.main_thread().ident or 0
     again = threading.Timer(AGAIN_SECONDS, send)

@@ -95,7 +95,7 @@ def web(session: Session, port: int | None, only_print: bool, stop: bool) -> Non
 def open_browser(file: Path) -> bool:
     """Opens a file in a browser with windows; whether one was found."""
     graphical = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} & os.environ.keys()
-    if sys.platform not in ("darwin", "win32") and not graphical:
+    if sys.platform != "darwin" and not graphical:
         return False  # another app would draw into this terminal
     import webbrowser
 

@@ -72,7 +72,8 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
     body = b"" if fields is None else json.dumps(wire.encode(fields)).encode("ascii")
     sock: socket.socket | None = None
     try:
-        sock, headers = _dial(paths, timeout)
+        sock = _dial(paths, timeout)
+        headers = {"Host": "localhost"}
         if body:
             headers |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
         lines = [f"{method} {url} HTTP/1.0", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
@@ -265,19 +266,10 @@ class Lines:
         self.close()
 
 
-def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, dict[str, str]]:
-    """A connection to the daemon, and the headers that show we may talk to it."""
-    import json
+def _dial(paths: Paths, timeout: float | None) -> socket.socket:
+    """A connection to the daemon."""
     import socket
 
-    if paths.tcp:
-        try:
-            where = json.loads(paths.token.read_text("utf-8"))
-            host = ("127.0.0.1", int(where["port"]))
-        except (ValueError, KeyError) as error:
-            raise ConnectionError(f"{paths.token} is damaged") from error
-        sock = socket.create_connection(host, timeout)
-        return sock, {"Host": f"{host[0]}:{host[1]}", "Authorization": f"Bearer {where['token']}"}
     if paths.socket.stat().st_uid != os.getuid():
         raise PermissionError(f"{paths.socket} belongs to another user")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -287,7 +279,7 @@ def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, dict[str,
     except OSError:
         sock.close()
         raise
-    return sock, {"Host": "localhost"}
+    return sock
 
 
 def _read_failure(response: Response) -> wire.Failed:

@@ -174,4 +174,4 @@ def ssh_command(paths: Paths, server: Server) -> list[str]:
 def use_address(paths: Paths) -> Paths:
     """The paths of a client: those of the server in its environment or settings, if there is one."""
     address = find_address(paths.config)
-    return replace(paths, at=address, tcp=False) if address else paths
+    return replace(paths, at=address) if address else paths

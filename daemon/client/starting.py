@@ -136,7 +136,6 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
             env=os.environ | paths.environment() | dict(environment or {}),
             cwd=private_folder(paths.data),
             start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # what Windows has instead
         )
     finally:
         os.close(output)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import stat
@@ -85,7 +84,7 @@ def describe_exposure(config: Path) -> str:
     """The problem, with the command that repairs it, if others can read a config.toml with a key or password in it; ""
     if not. The text does not contain the key."""
     try:
-        if os.name != "posix" or not config.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if not config.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             return ""
         text = config.read_text("utf-8", "replace")
     except OSError:

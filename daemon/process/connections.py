@@ -134,8 +134,8 @@ def limit_connections(most: int, request_s: float) -> type[Connection]:
 
 
 def peer_uid(sock: Any) -> int | None:
-    """The user at the other end; None if unknown, as over TCP, where a token identifies the client."""
-    if sock is None or sock.family != getattr(socket, "AF_UNIX", None):
+    """The user at the other end; None for the page's port."""
+    if sock is None or sock.family != socket.AF_UNIX:
         return None
     if hasattr(socket, "SO_PEERCRED"):
         return int(struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])

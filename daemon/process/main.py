@@ -146,11 +146,10 @@ class Daemon:
         self._stop_asked = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._handle_signal)
-        listener, token, self._address = listen(self.paths)
-        port = listener.getsockname()[1] if token else None
+        listener, self._address = listen(self.paths)
         app = build(self.services)
         self.page.serve(app)
-        self.gate = Gate(app, IN_FLIGHT, token, port)
+        self.gate = Gate(app, IN_FLIGHT)
         server = Server(self.gate, self.settings.daemon, self.begin, self._wait_for_stop, self.drain)
         watching = asyncio.create_task(watch_loop(self.paths.stacks))
         with wake_by_signals():

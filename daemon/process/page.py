@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import logging
-import os
 import socket
 
 from starlette.types import ASGIApp
@@ -89,7 +88,7 @@ class Page:
         listeners = _bind(port)
         self._port = listeners[0].getsockname()[1]
         hosts = {"127.0.0.1", "localhost"} | ({"[::1]"} if len(listeners) > 1 else set())
-        self._gate = Gate(self._app, IN_FLIGHT, None, None)
+        self._gate = Gate(self._app, IN_FLIGHT)
         guard = Guard(
             self._gate, self._sessions, frozenset(f"{host}:{self._port}" for host in hosts), self._note_session
         )
@@ -118,8 +117,7 @@ def _bind(port: int) -> list[socket.socket]:
     """Binds a port of this machine over IPv4 and, if available, IPv6, so that no other program answers for `localhost`.
     ConflictError if it is taken."""
     first = open_tcp()
-    if os.name != "nt":  # a page that was just closed has its port back; where it would share it, it must not
-        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a page that was just closed has its port back
     try:
         first.bind(("127.0.0.1", port))
     except OSError as error:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import faulthandler
-import json
 import logging
 import os
-import secrets
 import signal
 import socket
 import time
@@ -23,7 +21,7 @@ from daemon.api.gate import IN_FLIGHT, LISTENERS
 from daemon.client.connection import BLOCKED_SECONDS
 from daemon.config.settings import DaemonSettings
 from daemon.paths import OwnFile, Paths, private_folder
-from daemon.process.connections import limit_connections, open_tcp
+from daemon.process.connections import limit_connections
 
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
 HEAD_BYTES = 16 << 10  # of a request
@@ -103,18 +101,14 @@ def wake_by_signals() -> Iterator[None]:
 
 
 class Address(NamedTuple):
-    """Where a daemon listens: the bound socket, the token of clients (TCP only), and the file that leads clients to it,
-    which the daemon removes when it ends."""
+    """Where a daemon listens: the bound socket and its file, which the daemon removes when it ends."""
 
     listener: socket.socket
-    token: str | None
     file: OwnFile
 
 
 def listen(paths: Paths) -> Address:
     """Binds the address. Call it with the lock: an existing socket then belongs to a killed daemon."""
-    if paths.tcp:
-        return _listen_tcp(paths)
     private_folder(paths.socket.parent)
     paths.socket.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -123,19 +117,7 @@ def listen(paths: Paths) -> Address:
         listener.bind(str(paths.socket))
     finally:
         os.umask(before)
-    return Address(listener, None, OwnFile(paths.socket))
-
-
-def _listen_tcp(paths: Paths) -> Address:
-    listener = open_tcp()
-    listener.bind(("127.0.0.1", 0))
-    token = secrets.token_urlsafe(32)
-    private_folder(paths.runtime)
-    paths.token.unlink(missing_ok=True)
-    file = os.open(paths.token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(file, "w", encoding="utf-8") as stream:
-        json.dump({"port": listener.getsockname()[1], "token": token}, stream)
-    return Address(listener, token, OwnFile(paths.token))
+    return Address(listener, OwnFile(paths.socket))
 
 
 log = logging.getLogger(__name__)

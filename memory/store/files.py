@@ -252,9 +252,7 @@ def _compare(conn: Connection, copy: Connection, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """fsync of a file or, where the system supports it, of a folder."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows cannot open a folder; a rename is durable there
+    """fsync of a file or folder."""
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)

@@ -218,6 +218,15 @@ def test_a_foreign_request_gets_a_failed(
     assert not any(word in str(data) for word in ("SELECT", "sqlite", "Traceback"))
 
 
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_only_json_is_taken(running: RunningDaemon, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    status, refused = raw(running, "POST", "/recall", b'{"question": "x"}', **headers)
+    assert status == 422 and "Content-Type: application/json" in refused["remedy"]
+    headers = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert raw(running, "POST", "/recall", b'{"question": "x"}', **headers)[0] == 200
+
+
 def test_a_chunked_body_is_limited_too(running: RunningDaemon) -> None:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(str(running.paths.socket))

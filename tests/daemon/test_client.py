@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import socket
 import subprocess
@@ -56,19 +55,6 @@ def test_a_message_is_made_when_it_is_first_asked_for() -> None:
 def test_the_client_imports_little() -> None:
     """What its import costs is measured in benchmarks/; how much it brings along can be counted."""
     assert len(imported_by("import daemon.client.client") - imported_by("pass")) < 80
-
-
-def test_no_module_needs_posix_to_be_imported() -> None:
-    """Windows stays possible: what only POSIX has is imported where it is used."""
-    posix_only = {"fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "syslog", "readline"}
-    windows_only = {"msvcrt", "winreg", "winsound", "_winapi"}
-    found = []
-    for path in (REPOSITORY / "daemon").rglob("*.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            found += [(path.name, name) for name in names if name.split(".")[0] in posix_only | windows_only]
-    assert found == []
 
 
 def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:

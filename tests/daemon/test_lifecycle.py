@@ -249,24 +249,6 @@ def test_a_machine_that_sleeps(tmp_path: Path) -> None:
         assert " ERROR " not in daemon.paths.log.read_text()
 
 
-def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:
-    with run_daemon(tmp_path / "home", PALIMPSEST_TRANSPORT="tcp") as daemon:
-        assert mode(daemon.paths.token) == 0o600
-        assert daemon.client.hello().protocol == wire.PROTOCOL
-        with pytest.raises(DaemonError, match="never over TCP"):
-            daemon.client.secrets(("‹password-bcdfgh›",))
-        with pytest.raises(DaemonError, match="never over TCP"):
-            daemon.client.secret_places()
-        assert daemon.stop() == 0
-        assert not daemon.paths.token.exists()
-        daemon.start()
-        text = daemon.paths.token.read_text()
-        daemon.paths.token.write_text(text.replace('"token": "', '"token": "x'))
-        with pytest.raises(DaemonError, match="its own user's programs"):
-            daemon.client.hello()
-        daemon.paths.token.write_text(text)
-
-
 def test_an_older_daemon_is_replaced_and_a_newer_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with run_daemon(tmp_path / "home") as daemon:
         old = daemon.client.hello().pid

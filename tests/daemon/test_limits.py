@@ -139,7 +139,7 @@ async def test_the_gate_counts_whole_requests_and_lets_the_first_word_through() 
             await released.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    gate = Gate(work, 2, None, None)
+    gate = Gate(work, 2)
 
     async def statuses(path: str) -> list[int]:
         got: list[int] = []

@@ -14,14 +14,14 @@ posix = pytest.mark.skipif(os.name == "nt", reason="no such modes on Windows")
 def test_one_folder_holds_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALIMPSEST_HOME", str(tmp_path))
     paths = Paths.from_environment()
-    assert paths == Paths.in_folder(tmp_path, tcp=paths.tcp)
-    for path in (*paths.all(), paths.memory, paths.lock, paths.token, paths.log, paths.output):
+    assert paths == Paths.in_folder(tmp_path)
+    for path in (*paths.all(), paths.memory, paths.lock, paths.log, paths.output):
         assert path.is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []  # and nothing was created
 
 
 def test_another_process_finds_the_same_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = Paths.in_folder(tmp_path, tcp=True)
+    paths = Paths.in_folder(tmp_path)
     for name, value in paths.environment().items():
         monkeypatch.setenv(name, value)
     assert Paths.from_environment() == paths

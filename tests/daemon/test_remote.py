@@ -270,8 +270,8 @@ def test_the_environment_counts_before_the_setting(tmp_path: Path, monkeypatch: 
     assert find_address(config) == ""
     config.write_text('[web]\nat = "no"\n\n[memory]\n# where it is\nat = "ssh://me@server"\n\n[memory.recall]\nk = 3\n')
     assert find_address(config) == "ssh://me@server"
-    paths = Paths.in_folder(tmp_path, tcp=True)
-    assert (use_address(paths).at, use_address(paths).tcp) == ("ssh://me@server", False)
+    paths = Paths.in_folder(tmp_path)
+    assert use_address(paths).at == "ssh://me@server"
     monkeypatch.setenv(AT, "")
     assert use_address(paths) == paths
 
