@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from memory.events import AnswerLine, Citation, Scope, split_lines
-from memory.nouns import Fact, Policy, SourceKind
+from memory.nouns import Policy, SourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, that a note mentions a thing. It
-    holds from `since` on, and until `until`."""
+    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, that a note mentions a thing, or
+    that this number of `passages` mention both things. It holds from `since` on, and until `until`."""
 
     id: int
     source: int
@@ -71,49 +71,18 @@ class GraphEdge:
     relation: str = ""
     since: datetime | None = None
     until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GraphReply:
-    """A part of the graph, with relations that ended; `center` are the ids of the requested object."""
-
-    center: tuple[int, ...]
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[GraphEdge, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NearNode:
-    """An object, `steps` edges from the one in the middle. `kind` as in FoundObject."""
-
-    id: int
-    name: str
-    kind: str
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class NearEdge:
-    """What joins two objects, by their ids: a fact from `source` to `target`, or `passages` that mention both."""
-
-    source: int
-    target: int
-    relation: str = ""
-    fact: Fact | None = None
     passages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """The surroundings of an object, which is the first of `nodes`: facts that hold (with `as_of`: at that time), and
-    joint mentions. `left_out`: about how many more there are."""
+class GraphReply:
+    """A part of the graph; `center` are the ids of the requested object. `left_out`: how many more there are around
+    it."""
 
-    name: str
-    names: tuple[str, ...]
-    nodes: tuple[NearNode, ...]
-    edges: tuple[NearEdge, ...]
+    center: tuple[int, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
     left_out: int = 0
-    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

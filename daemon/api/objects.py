@@ -21,7 +21,7 @@ MOST_PASSAGES = 200  # of a note
 MOST_VALUE = 200  # characters
 MOST_DAYS = 366  # of plans
 MOST_VERTICES = 5000  # of the graph
-MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
+MOST_NEAR = 500  # objects of a neighbourhood
 SHOWN = 5  # of each kind
 MAX_PLANNED = 30
 DAYS = 9  # of plans: today, and the eight days after it
@@ -97,12 +97,10 @@ def take_back_correction(memory: Memory, fact: int) -> wire.Corrected:
     return wire.Corrected(memory.knowledge.fact(old.id))
 
 
-def neighbourhood(memory: Memory, about: str, depth: int, limit: int, as_of: datetime | None) -> wire.Neighbourhood:
-    if not 1 <= depth <= MOST_STEPS:
-        raise InvalidInputError(f"depth is {depth}; ask for 1 to {MOST_STEPS} steps.")
+def neighbourhood(memory: Memory, about: str, limit: int, as_of: datetime | None) -> wire.GraphReply:
     if not 1 <= limit <= MOST_NEAR:
         raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_NEAR} objects.")
-    return memory.browsing.explore(about, depth, limit, as_of)
+    return memory.browsing.explore(about, limit, as_of)
 
 
 def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:

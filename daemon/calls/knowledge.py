@@ -70,10 +70,8 @@ class KnowledgeCalls(Calls):
         """Show what was read of one source, by its uri."""
 
     @call("GET", "/neighbourhood")
-    def neighbourhood(
-        self, about: str, depth: int = 1, limit: int = 40, as_of: datetime | None = None
-    ) -> wire.Neighbourhood:
-        """Show what surrounds an object, up to `depth` steps away, now or at a time."""
+    def neighbourhood(self, about: str, limit: int = 40, as_of: datetime | None = None) -> wire.GraphReply:
+        """Show what surrounds an object, now or at a time: by facts, and by passages that mention both."""
 
     @call("GET", "/graph")
     def graph(self, about: str = "", limit: int = 200) -> wire.GraphReply:

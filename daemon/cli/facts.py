@@ -163,43 +163,39 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
 
 @click.command()
 @click.argument("name")
-@click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="Steps to show.")
 @as_of_option
 @click.option("-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="The number of objects.")
 @json_command
-def graph(session: Session, name: str, depth: int, as_of: datetime | None, limit: int) -> None:
+def graph(session: Session, name: str, as_of: datetime | None, limit: int) -> None:
     """Draw the neighbourhood of NAME: a person, a place, a thing.
 
     Shows the objects that facts connect it with, and, faint, those mentioned with it. Facts are the current ones, or
     those of --as-of. `pal web` draws the whole graph.
     """
-    neighbourhood = session.client.neighbourhood(name, depth, limit, as_of)
-    session.show(neighbourhood, _draw)
-    if neighbourhood.left_out and not session.as_json:
-        output.say(f"and about {count(neighbourhood.left_out, 'other')}; -n draws more.")
+    reply = session.client.neighbourhood(name, limit, as_of)
+    session.show(reply, _draw)
+    if reply.left_out and not session.as_json:
+        output.say(f"and about {count(reply.left_out, 'other')}; -n draws more.")
 
 
-def _draw(found: wire.Neighbourhood) -> None:
+def _draw(found: wire.GraphReply) -> None:
     from daemon.drawing.text import draw_lines
 
     if len(found.nodes) < 2:
-        output.say(
-            f"Nothing is drawn of {found.name!r}: no fact connects it with anything, and nothing is mentioned with it."
-        )
+        output.say("Nothing is drawn of it: no fact connects it with anything, and nothing is mentioned with it.")
         return
     width = min(WIDEST, shutil.get_terminal_size((100, 24)).columns)
     for line in draw_lines(_make_graph(found), width):
         click.echo("".join(output.style_text(piece.text, **STYLES[piece.role]) for piece in line).rstrip())
 
 
-def _make_graph(found: wire.Neighbourhood) -> Graph:
+def _make_graph(found: wire.GraphReply) -> Graph:
     from daemon.drawing.layout import Edge, Graph, Node
 
-    joined = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
-    middle = found.nodes[0].id if found.nodes else 0
+    joined = {id for edge in found.edges if not edge.passages for id in (edge.source, edge.target)}
     nodes = (
-        Node(node.id, flatten(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id == middle else "○")
+        Node(node.id, flatten(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id in found.center else "○")
         for node in found.nodes
     )
     edges = (Edge(edge.source, edge.target, flatten(edge.relation)) for edge in found.edges)
-    return Graph(tuple(nodes), tuple(edges), (middle,))
+    return Graph(tuple(nodes), tuple(edges), found.center)

@@ -66,7 +66,7 @@ NOUNS = {
     " name_position split_lines",
     "memory.nouns": "Fact Revision Receipt Profile ProfileEntry Turn Passage agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
-    "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood"
+    "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
     " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState AnswerChange"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer",

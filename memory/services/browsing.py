@@ -20,13 +20,11 @@ from memory.text.words import strip_accents
 from memory.time.timestamps import now_ms, to_wall, wall_of
 from memory.views import (
     FoundObject,
+    GraphEdge,
     GraphReply,
     ListedSource,
     MentionedIn,
-    NearEdge,
-    NearNode,
     Neighbour,
-    Neighbourhood,
 )
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
@@ -86,9 +84,9 @@ class Browsing:
             objects, now = self._knowledge.objects_named(conn, name), now_ms()
             names = browse.names_of(conn, objects)
             mentions, total = browse.list_mentioning(conn, objects, MAX_NOTES)
-            around = _explore(conn, objects, name, now, wall_of(now), 1, MAX_NEIGHBOURS)
+            around = _explore(conn, objects, name, wall_of(now), MAX_NEIGHBOURS)
             return ObjectView(
-                around.name,
+                _find_spelling(names, name),
                 tuple(names),
                 facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS],
                 self._knowledge.revisions("all", MAX_REVISIONS, name),
@@ -116,14 +114,12 @@ class Browsing:
         objects = center + neighbourhood.list_joined(conn, center, limit // 2)
         return center, objects, neighbourhood.list_sources(conn, center, limit - len(objects))
 
-    def explore(self, about: str, depth: int, limit: int, as_of: datetime | None) -> Neighbourhood:
-        """The surroundings of an object, by any of its names, up to `depth` steps: facts valid at `as_of`, by default
-        now, and shared mentions. NotFoundError."""
+    def explore(self, about: str, limit: int, as_of: datetime | None) -> GraphReply:
+        """An object, by any of its names, with up to `limit` others around it: facts valid at `as_of`, by default now,
+        and joint mentions. NotFoundError."""
         with self._state.past.state_at(as_of).store.reading() as conn:
-            now = now_ms()
-            at = wall_of(now) if as_of is None else to_wall(as_of)
-            around = _explore(conn, self._knowledge.objects_named(conn, about), about, now, at, depth, limit)
-        return replace(around, as_of=as_of)
+            at = wall_of(now_ms()) if as_of is None else to_wall(as_of)
+            return _explore(conn, self._knowledge.objects_named(conn, about), about, at, limit)
 
     def _list_frequent(self, limit: int) -> list[int]:
         """Ids of the objects mentioned in the most passages, most frequent first."""
@@ -187,31 +183,29 @@ def _fold(words: str) -> list[str]:
     return strip_accents(norm(words)).split()
 
 
-def _explore(
-    conn: Connection, center: list[int], about: str, now: int, at: int, depth: int, limit: int
-) -> Neighbourhood:
-    names = browse.names_of(conn, center)
-    shown = next((name for name in names if name.casefold() == about.casefold()), about)
-    steps, edges, left_out = neighbourhood.explore(conn, center, now, at, depth, limit)
-    vertices = {vertex.id: vertex for vertex in neighbourhood.read_vertices(conn, list(steps), [])}
-    nodes = (
-        NearNode(id, vertices[id].name if n_steps else shown, vertices[id].kind, n_steps)
-        for id, n_steps in steps.items()
-        if id in vertices
-    )
-    return Neighbourhood(shown, tuple(names), tuple(nodes), tuple(edges), left_out)
+def _find_spelling(names: Iterable[str], about: str) -> str:
+    """The name of an object as it was asked for, as its notes spell it."""
+    return next((name for name in names if name.casefold() == about.casefold()), about)
 
 
-def _list_neighbours(around: Neighbourhood) -> Iterable[Neighbour]:
-    """The objects joined to the one in the middle: by current relations, newest first, then by mentions."""
-    names, middle = {node.id: node.name for node in around.nodes}, next(iter(around.nodes)).id
+def _explore(conn: Connection, center: list[int], about: str, at: int, limit: int) -> GraphReply:
+    edges, left_out = neighbourhood.explore(conn, center, now_ms(), at, limit)
+    ids = {center[0], *(id for edge in edges for id in (edge.source, edge.target))}
+    shown = _find_spelling(browse.names_of(conn, center), about)
+    vertices = neighbourhood.read_vertices(conn, list(ids), [])
+    nodes = tuple(replace(vertex, name=shown) if vertex.id == center[0] else vertex for vertex in vertices)
+    return GraphReply((center[0],), nodes, tuple(edges), left_out)
 
-    def make(edge: NearEdge) -> Neighbour:
+
+def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
+    """The objects around the one in the middle: by current relations, newest first, then by mentions."""
+    names, (middle,) = {node.id: node.name for node in around.nodes}, around.center
+
+    def make(edge: GraphEdge) -> Neighbour:
         forward = edge.source == middle
         return Neighbour(names[edge.target if forward else edge.source], edge.relation, forward, edge.passages)
 
-    joined = (edge for edge in around.edges if middle in (edge.source, edge.target))
-    return (make(edge) for edge in joined if edge.source in names and edge.target in names)
+    return map(make, around.edges)
 
 
 def _quote_mentions(

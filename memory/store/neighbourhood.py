@@ -1,5 +1,5 @@
 """Parts of the graph for display: objects, the sources that mention them, relations with their times; and the
-neighbourhood of an object, step by step."""
+neighbourhood of an object."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,12 +9,12 @@ from memory.store.browse import HIDDEN, name_kind
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, id_list, is_asserted, is_live
 from memory.time.timestamps import from_wall
-from memory.views import GraphEdge, GraphNode, NearEdge
+from memory.views import GraphEdge, GraphNode
 
 RELATED = 1 << 40  # exceeds the number of any joint mentions
 EDGES_PER_VERTEX = 4  # of each kind: a larger drawing is unreadable
 NEWEST_PASSAGES = 200  # passages of an object searched for its neighbours
-JOINT = (12, 4, 2)  # joint mentions of an object, at most, per step
+MAX_JOINT = 12  # objects mentioned together with one
 
 
 def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
@@ -117,61 +117,39 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
     )
 
 
-# Step by step --------------------------------------------------------------------------------------------------
+def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, limit: int) -> tuple[list[GraphEdge], int]:
+    """(edges between objects that are one thing, as its first id, and up to `limit` others: facts, newest first, then
+    joint mentions of objects without a fact; number of further edges)."""
+    middle, same = center[0], dict.fromkeys(center, center[0])
+    mentioned = (GraphEdge(0, middle, other, passages=passages) for other, passages in _rank(conn, center, at))
+    edges, near, left_out = list[GraphEdge](), {middle}, 0
+    for edge in (*_join_by_facts(conn, center, known_on, at), *mentioned):
+        edge = replace(edge, source=same.get(edge.source, edge.source), target=same.get(edge.target, edge.target))
+        other = edge.source if edge.target == middle else edge.target
+        if other == middle or (edge.passages and other in near):
+            continue
+        if other not in near and len(near) >= limit:
+            left_out += 1
+            continue
+        near.add(other)
+        edges.append(edge)
+    return edges, left_out
 
 
-def explore(
-    conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int
-) -> tuple[dict[int, int], list[NearEdge], int]:
-    """({object: distance}, connections, number of further neighbours) within `depth` steps of objects that are one
-    thing, its first id first. Up to `limit` objects: nearer ones first, then those connected by facts, newest first.
-    Joint mentions only count if they lead to a new object."""
-    middle = center[0]
-    steps, edges, left_out = {middle: 0}, list[NearEdge](), 0
-    frontier = list(center)
-    for step in range(1, depth + 1):
-        same = dict.fromkeys(center, middle)
-        neighbours = _join_by_facts(conn, frontier, known_on, at)
-        for id in frontier if step > 1 else [middle]:
-            mentioned = _rank(conn, list(center) if id == middle else [id], at, JOINT[min(step, len(JOINT)) - 1])
-            neighbours += [NearEdge(id, other, passages=passages) for other, passages in mentioned]
-        frontier = []
-        for edge in neighbours:
-            edge = replace(edge, source=same.get(edge.source, edge.source), target=same.get(edge.target, edge.target))
-            new = [id for id in (edge.source, edge.target) if id not in steps]
-            if edge.source == edge.target or len(new) > 1 or (edge.fact is None and not new):
-                continue
-            if new and len(steps) >= limit:
-                left_out += 1
-                continue
-            for id in new:
-                steps[id] = step
-                frontier.append(id)
-            edges.append(edge)
-    return steps, _drop_repeats(edges), left_out
-
-
-def _drop_repeats(edges: Sequence[NearEdge]) -> list[NearEdge]:
-    """Each fact once; joint mentions only of pairs without a fact."""
-    by_fact = {edge.fact.id: edge for edge in edges if edge.fact is not None}
-    pairs = {frozenset((edge.source, edge.target)) for edge in by_fact.values()}
-    by_pair: dict[frozenset[int], NearEdge] = {}
-    for edge in edges:
-        if edge.fact is None and (pair := frozenset((edge.source, edge.target))) not in pairs:
-            by_pair.setdefault(pair, edge)
-    return [*by_fact.values(), *by_pair.values()]
-
-
-def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[NearEdge]:
+def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[GraphEdge]:
     joining = facts.list_about(conn, objects, known_on, at, relations=True)
     rows = conn.execute(
         f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
     )
     ends = {id: (src, dst) for id, src, dst in rows}
-    return [NearEdge(*ends[fact.id], fact.predicate or "", fact) for fact in joining if fact.id in ends]
+    return [
+        GraphEdge(fact.id, *ends[fact.id], fact.predicate or "", fact.valid_from, fact.valid_to)
+        for fact in joining
+        if fact.id in ends
+    ]
 
 
-def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
+def _rank(conn: Connection, objects: Sequence[int], at: int) -> list[tuple[int, int]]:
     """[(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`; without
     namesakes."""
     return conn.execute(
@@ -182,5 +160,5 @@ def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list
         f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = m.dst AND n.{LIVE}"
         " WHERE m.dst NOT IN (SELECT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm"
         f"  WHERE a.node_id IN {LISTED}) GROUP BY m.dst ORDER BY passages DESC, m.dst LIMIT ?",
-        (id_list(objects), at, NEWEST_PASSAGES, id_list(objects), limit),
+        (id_list(objects), at, NEWEST_PASSAGES, id_list(objects), MAX_JOINT),
     ).fetchall()
