@@ -184,7 +184,7 @@ def _fold(words: str) -> list[str]:
 
 
 def _find_spelling(names: Iterable[str], about: str) -> str:
-    """The name of an object as it was asked for, as its notes spell it."""
+    """The requested name of an object in the spelling of its notes."""
     return next((name for name in names if name.casefold() == about.casefold()), about)
 
 
