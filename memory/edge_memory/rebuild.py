@@ -1,7 +1,7 @@
 """Edge memory recomputed from the traces: for another embedder or center, a verdict, or after forgetting.
 
-Edge memory follows from the questions that used an edge, in order, and from the edges it replaced. So it is a fold over
-traces, edge by edge, bit-identical to learning question by question."""
+Edge memory follows from the questions that used an edge, in order. So it is a fold over traces, edge by edge,
+bit-identical to learning question by question."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -13,7 +13,7 @@ from memory.edge_memory.reinforce import rejected_keys, update_slots
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
-from memory.store.edge_memory import Inheritance, Signal, Slots
+from memory.store.edge_memory import Slots
 from memory.store.queries import Geometry
 
 NEVER = 2  # the verdict of a missing trace
@@ -32,9 +32,7 @@ def fold(
     """{edge: slots} of these edges according to the traces; writes nothing. `center` (d,) defaults to the current one;
     `verdicts_of`: the traces that count with their verdicts, by default all current ones."""
     ids = sorted(set(edges))
-    handed_on = edge_memory.inheritances(conn, ids)
-    every = {*ids, *(inheritance.old for inheritance in handed_on), *(inheritance.new for inheritance in handed_on)}
-    noted = edge_memory.list_signals(conn, sorted(every))
+    noted = edge_memory.list_signals(conn, ids)
     if verdicts_of is not None:
         noted = [row._replace(feedback=verdicts_of[row.trace_id]) for row in noted if row.trace_id in verdicts_of]
     if center is None:
@@ -44,17 +42,13 @@ def fold(
     learned: dict[int, Slots] = {}
     verdicts: dict[int, list[tuple[Vector, int]]] = {}
     nothing = Slots.none(dimension)
-    for event in _merge_events(noted, handed_on):
-        if isinstance(event, Inheritance):
-            former = learned.get(event.old, nothing)
-            if len(former.vectors) and not len(learned.get(event.new, nothing).vectors):
-                learned[event.new] = edge_memory.inherit_slots(former, event.t)
-        elif event[0].trace_id in key_of:
-            first = event[0]
-            roles = {row.role: row.delta for row in event}
-            before, judged = learned.get(first.edge, nothing), verdicts.setdefault(first.edge, [])
-            key = key_of[first.trace_id]
-            learned[first.edge] = update_slots(before, key, roles, first.feedback, first.t, rejected_keys(judged))
+    for (trace, edge), signals in groupby(noted, lambda row: (row.trace_id, row.edge)):
+        if trace in key_of:
+            roles = {row.role: row for row in signals}
+            first = next(iter(roles.values()))
+            before, judged = learned.get(edge, nothing), verdicts.setdefault(edge, [])
+            key, deltas = key_of[trace], {role: row.delta for role, row in roles.items()}
+            learned[edge] = update_slots(before, key, deltas, first.feedback, first.t, rejected_keys(judged))
             if first.feedback is not None and "cited" in roles:
                 judged.append((key, first.feedback))
     return {edge: learned.get(edge, nothing) for edge in ids}
@@ -78,7 +72,7 @@ class Recentring:
     def __init__(self, conn: Connection, embedder_id: int, dimension: int) -> None:
         """Computes the center of all questions and lists the edges to fold."""
         self._embedder_id, self._dimension = embedder_id, dimension
-        self._feedback, self._inherited = edge_memory.read_inputs(conn, embedder_id)
+        self._feedback = edge_memory.list_judgements(conn, embedder_id)
         _, vectors = queries.of_traces(conn, embedder_id, dimension)
         self._center = _find_center(vectors)
         threshold = _find_threshold(conn, embedder_id, dimension, self._center)
@@ -95,9 +89,9 @@ class Recentring:
 
     def put(self, conn: Connection) -> bool:
         """Writes the result with what has changed meanwhile. False, without writing, if it must be repeated because
-        questions were forgotten or facts inherited memory."""
-        feedback, inherited = edge_memory.read_inputs(conn, self._embedder_id)
-        if inherited != self._inherited or self._feedback.keys() - feedback.keys():
+        questions were forgotten."""
+        feedback = edge_memory.list_judgements(conn, self._embedder_id)
+        if self._feedback.keys() - feedback.keys():
             return False
         new = [trace for trace, verdict in feedback.items() if self._feedback.get(trace, NEVER) != verdict]
         late = fold(conn, self._embedder_id, self._dimension, edge_memory.find_touched(conn, new), self._center)
@@ -161,14 +155,3 @@ def _find_center(vectors: Vectors) -> Vector:
     wide = vectors.astype(np.float64)
     mean: Vector = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
     return mean
-
-
-def _merge_events(noted: list[Signal], handed_on: list[Inheritance]) -> Iterable[list[Signal] | Inheritance]:
-    """The signals per edge and trace, with the inheritances between the traces."""
-    waiting = list(reversed(handed_on))
-    for trace, rows in groupby(noted, lambda row: row.trace_id):
-        while waiting and waiting[-1].after < trace:
-            yield waiting.pop()
-        for _, of_edge in groupby(rows, lambda row: row.edge):
-            yield list(of_edge)
-    yield from reversed(waiting)

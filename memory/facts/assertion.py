@@ -42,11 +42,6 @@ class FactAsserter:
         self._returned: set[tuple[int, int]] = set()
         self.restored_passages = False
 
-    @property
-    def passed_on_edge_memory(self) -> bool:
-        """Whether a fact inherited edge memory from the one that it superseded."""
-        return bool(self._superseder.successors)
-
     def assert_extractions(
         self, extractions: Mapping[int, Extraction], model: str | None = None, edited: Mapping[int, int] | None = None
     ) -> None:

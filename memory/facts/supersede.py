@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 from memory.facts import slots
 from memory.facts.extraction import ExtractedRelation
 from memory.nouns import Decision, RevisionState
-from memory.store import edge_memory, fact_vectors, facts, graph, relations, revisions, sources
+from memory.store import fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
@@ -26,15 +26,13 @@ AGENT_SAYS = "An agent wrote it. You decide whether it is true."
 
 
 class Superseder:
-    """Supersession within one transaction. `touched` are the relations whose times have changed, `successors` those
-    that inherited edge memory from the relation they replace, `edited` those whose words an edit replaced,
-    `revision_ids` the revisions made."""
+    """Supersession within one transaction. `touched` are the relations whose times have changed, `edited` those
+    whose words an edit replaced, `revision_ids` the revisions made."""
 
     def __init__(self, conn: Connection, now: int) -> None:
         self._conn = conn
         self._now = now
         self.touched: set[int] = set()
-        self.successors: set[int] = set()
         self.edited: set[int] = set()
         self.revision_ids: list[int] = []
 
@@ -165,8 +163,6 @@ class Superseder:
         for thesis, text in relations.list_sole_theses(self._conn, old.id):
             if at != slots.EARLIEST_MS and (not old.predicate or contains_value(text, names[old.object])):
                 self._change(revision, thesis, "valid_to", at)
-        if new is not None:
-            self._hand_on(revision, old, new)
 
     def replace_edited(self, old: Relation, new: Relation) -> None:
         """Replaces a fact whose words a newer version of a source replaced by those of the new one. Theses are known to
@@ -261,9 +257,8 @@ class Superseder:
         self._stand_for(id, old, new)
 
     def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
-        """Gives the evidence and the edge memory of the new relation to the old one."""
+        """Gives the evidence of the new relation to the old one."""
         revisions.share_evidence(self._conn, revision, old.id, new.id, self._now)
-        self._hand_on(revision, new, old)
         self._change(revision, new.id, "superseded_by", old.id)
         self._change(revision, new.id, "t_expired", self._now)
         self.touched.add(old.id)
@@ -382,11 +377,6 @@ class Superseder:
         id = revisions.add(self._conn, relation, old.id, new.id, reason, author, conf, self._now)
         self.revision_ids.append(id)
         return id
-
-    def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
-        """The new relation inherits the edge memory of the old one, whose questions may need it."""
-        if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
-            self.successors.add(new.id)
 
     def _change(self, revision: int, fact: int, field: revisions.Field, value: int | None) -> None:
         revisions.change(self._conn, revision, fact, field, value, self._now)

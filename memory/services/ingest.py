@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from memory.errors import NotFoundError
-from memory.facts.assertion import FactAsserter
 from memory.facts.attributes import is_about_owner
 from memory.ingest.draft import DocumentDraft
 from memory.ingest.ingest import (
@@ -77,7 +76,6 @@ class Ingest:
             state.show(changes)
             if any(_tells_owner(draft.document.reader, draft.title) for draft in batch):
                 state.name_owner()
-            self._see_edges(asserter)
         return [receipts[place] for place in ready.places]
 
     def move(self, old_uri: str, new_uri: str) -> None:
@@ -103,13 +101,7 @@ class Ingest:
             state.show(changes)
             if _tells_owner(source.reader, source.title):
                 state.name_owner()
-            self._see_edges(asserter)
         return len([node for node in retired if node in before.graph.row_of])
-
-    def _see_edges(self, asserter: FactAsserter) -> None:
-        """Updates the snapshot with credit that moved to a fact's successor."""
-        if asserter.passed_on_edge_memory:
-            self._state.reload_edge_memory()
 
 
 def _tells_owner(reader: str, title: str) -> bool:

@@ -15,7 +15,6 @@ from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
 
-INHERITED = 0.5  # share of a slot that the successor of a fact inherits
 FORGOTTEN = 0.15  # norm below which a slot is dropped
 
 Halves = NDArray[np.float16]
@@ -191,15 +190,6 @@ class Signal(NamedTuple):
     feedback: int | None
 
 
-class Inheritance(NamedTuple):
-    """After the trace `after` (0: before all), the edge `new` inherited a part of the memory of `old`."""
-
-    after: int
-    old: int
-    new: int
-    t: int
-
-
 def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]:
     """The learning signals for these edges in chronological order."""
     rows = conn.execute(
@@ -222,100 +212,44 @@ def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, l
     return group_rows((edge, (trace, feedback)) for edge, trace, feedback in rows)
 
 
-def read_inputs(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None], list[tuple[object, ...]]]:
-    """The input of the current memory: {trace: verdict} of the traces with a vector, and the inheritances as journal
-    rows."""
-    feedback = conn.execute(
-        "SELECT t.id, t.feedback FROM trace t JOIN query q ON q.trace_id = t.id AND q.embedder_id = ?", (embedder_id,)
-    )
-    inherited = conn.execute("SELECT id, item_id, old, new FROM journal WHERE field = 'memory' ORDER BY id")
-    return dict(feedback.fetchall()), inherited.fetchall()
+def list_judgements(conn: Connection, embedder_id: int) -> dict[int, int | None]:
+    """{trace: verdict} of the traces with a vector of this embedder."""
+    query = "SELECT t.id, t.feedback FROM trace t JOIN query q ON q.trace_id = t.id AND q.embedder_id = ?"
+    return dict(conn.execute(query, (embedder_id,)).fetchall())
 
 
 def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
-    """The live edges that learned from these traces or inherited from such edges, by id."""
+    """The live edges that learned from these traces, by id."""
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id"
     return select_ids(conn, query, id_list(traces), "[]")
 
 
 def list_without_credit(conn: Connection, embedder_id: int) -> list[int]:
-    """The live edges with signals or inheritances but without memory for this embedder."""
+    """The live edges with signals but without memory for this embedder."""
     knows = "SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?"
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS}) AND NOT EXISTS ({knows}) ORDER BY id"
     return select_ids(conn, query, embedder_id)
 
 
 def learners(conn: Connection, embedder_id: int) -> list[int]:
-    """The edges with signals, inheritances or memory for this embedder, by id."""
+    """The edges with signals or memory for this embedder, by id."""
     query = f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1"
     return select_ids(conn, query, embedder_id)
 
 
 _LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEARNT}
  UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited'
-  AND e.{_LEARNT} WHERE t.feedback = 1
- UNION SELECT item_id FROM journal WHERE field = 'memory'"""
-
-
-# Facts that take the place of others ---------------------------------------------------------------------------
-
-
-def inherit_slots(inherited: Slots, now: int) -> Slots:
-    """The slots for the successor of an edge: half of each, without those that become too small."""
-    half = inherited._replace(
-        vectors=(inherited.vectors.astype(np.float16) * np.float16(INHERITED)), times=np.full(len(inherited.times), now)
-    )
-    return half.select(np.array([norm(vector) > FORGOTTEN for vector in half.vectors], np.bool_))
-
-
-def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bool:
-    """Passes half of the memory of the replaced relation `old` to `new`, for every embedder without memory of `new`;
-    returns whether any was passed. `remove_credit` and reverting the revision undo it."""
-    embedders = conn.execute(
-        "SELECT DISTINCT m.embedder_id, e.dimension FROM edge_memory m JOIN embedder e ON e.id = m.embedder_id"
-        " WHERE m.edge_id = ?1"
-        " AND NOT EXISTS (SELECT 1 FROM edge_memory o WHERE o.edge_id = ?2 AND o.embedder_id = m.embedder_id)",
-        (old, new),
-    ).fetchall()
-    for embedder_id, dimension in embedders:
-        former = slots(conn, embedder_id, dimension, [old])[old]
-        put(conn, embedder_id, {new: inherit_slots(former, now)})
-    if embedders:
-        conn.execute(
-            "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id)"
-            " VALUES (?, 'edge', ?, 'memory', ?, (SELECT ifnull(max(id), 0) FROM trace), ?)",
-            (now, new, str(old), revision),
-        )
-    return bool(embedders)
-
-
-def disinherit(conn: Connection, revision: int) -> None:
-    """Removes what a reverted revision passed on, like `remove_credit`."""
-    handed_on = "FROM journal WHERE revision_id = ? AND field = 'memory'"
-    remove_credit(conn, "[]", id_list(select_ids(conn, f"SELECT item_id {handed_on}", revision)))
-    conn.execute(f"DELETE {handed_on}", (revision,))
-
-
-def inheritances(conn: Connection, edges: Sequence[SupportsInt]) -> list[Inheritance]:
-    """The inheritances of these edges and of the edges they inherited from, in chronological order."""
-    rows = conn.execute(
-        "WITH RECURSIVE line(id) AS (SELECT value FROM json_each(?) UNION SELECT CAST(j.old AS INTEGER)"
-        " FROM line JOIN journal j ON j.item_id = line.id AND j.field = 'memory')"
-        " SELECT CAST(j.new AS INTEGER), CAST(j.old AS INTEGER), j.item_id, j.t FROM line"
-        " JOIN journal j ON j.item_id = line.id AND j.field = 'memory' ORDER BY j.id",
-        (id_list(edges),),
-    )
-    return [Inheritance(*row) for row in rows]
+  AND e.{_LEARNT} WHERE t.feedback = 1"""
 
 
 def remove_credit(conn: Connection, traces: str, edges: str) -> None:
-    """Removes the memory learned from traces and edges that will be forgotten (two id lists), inheritances included.
-    Memory of the same edges from other traces goes, too, until `memory.edge_memory.rebuild.complete` restores it. Call
-    before the deletion."""
+    """Removes the memory learned from traces and edges that will be forgotten (two id lists). Memory
+    of the same edges from other traces goes, too, until `memory.edge_memory.rebuild.complete` restores it. Call before
+    the deletion."""
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN ({_TOUCHED})", (traces, edges))
 
 
-# The edges that learned from traces, given edges, and all that inherited from these (two id lists).
+# The edges that learned from traces, given ones (two id lists), and those to which earlier versions gave memory of these.
 _TOUCHED = f"""
 WITH RECURSIVE touched(id) AS (
  SELECT edge_id FROM trace_edge WHERE role IN ('cited', 'enhanced', 'penalised')

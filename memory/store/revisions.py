@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.nouns import RevisionState
-from memory.store import edge_memory
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, insert_row, is_live, read_value, select_ids
 
@@ -132,7 +131,7 @@ def has_changed(conn: Connection, fact: int, field: Field) -> bool:
 def revert(conn: Connection, revision: int) -> list[int]:
     """Restores what the revision changed; returns the ids of the changed facts. If a later revision changed the same
     field, the field stays and the later one gets the old value: revisions can be reverted in any order."""
-    edge_memory.disinherit(conn, revision)
+    conn.execute("DELETE FROM journal WHERE revision_id = ? AND field = 'memory'", (revision,))  # of earlier versions
     _unshare_evidence(conn, revision)
     changed = set()
     for id, fact, field, old in conn.execute(

@@ -80,7 +80,6 @@ class Life:
         with self.store.writing() as conn:
             revision = revisions.add(conn, "supersedes", old, new, "", "rule", 1.0, self.clock)
             revisions.change(conn, revision, old, "superseded_by", new, self.clock)
-            edge_memory.inherit(conn, revision, old, new, self.clock)
         return revision
 
     def retract(self, old: int, new: int) -> int:

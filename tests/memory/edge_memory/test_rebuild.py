@@ -119,29 +119,6 @@ def test_a_person_vouches_for_an_answer_of_which_nothing_was_sure(tmp_path: Path
         assert life.rebuilt() == life.rows() != []
 
 
-def test_a_successor_begins_with_half_until_that_is_taken_back(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "memory.db") as store:
-        life = Life(store)
-        old, new, third = (life.edges.index(life.relations[n]) for n in (0, 1, 2))
-        life.ask(0, [old], [])
-        life.ask(0, [old], [])
-        before = life.rows()
-        first = life.supersede(0, 1)
-        life.supersede(1, 2)
-        norms = {row[0]: row[4] for row in life.rows()}
-        assert norms[life.edges[new]] == pytest.approx(norms[life.edges[old]] / 2)
-        assert norms[life.edges[third]] == pytest.approx(norms[life.edges[old]] / 4)
-        both = life.rows()
-        assert life.rebuilt() == both
-        life.ask(1, [new], [])
-        life.take_back(first)
-        assert life.edges[third] not in {row[0] for row in life.rows()}
-        assert [row for row in life.rows() if row[0] == life.edges[old]] == [
-            row for row in before if row[0] == life.edges[old]
-        ]
-        assert life.rebuilt() == life.rows()
-
-
 def test_what_was_learnt_of_a_forgotten_question_goes_and_the_rest_stays(tmp_path: Path) -> None:
     with Store.open(tmp_path / "memory.db") as store:
         life = Life(store)

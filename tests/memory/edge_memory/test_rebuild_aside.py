@@ -49,7 +49,7 @@ def test_what_is_made_aside_is_what_the_traces_make_of_it_whatever_comes_between
         if done:
             assert known.n > 0
         else:
-            assert {what for what, *_ in between} & {"forget", "supersede", "back"}
+            assert {what for what, *_ in between} & {"forget"}
             assert known.n == 0 and after == before
 
 

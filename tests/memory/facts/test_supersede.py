@@ -7,20 +7,17 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.edge_memory.edges import to_float16
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
-from memory.store import edge_memory, facts, relations
+from memory.store import facts, relations
 from memory.store.connect import Connection
-from memory.store.edge_memory import Slots
 from memory.store.rows import FIRST_EDGE
 from tests.examples import examples
 from tests.memory.facts.asserting import UNTOLD, day, fresh, held, relation, state, tell, written
@@ -270,25 +267,6 @@ def test_what_was_never_true_keeps_no_memory_of_questions(fresh: Memory) -> None
     fresh.settle(revision.id, "old")
     with fresh.store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
-
-
-def test_a_successor_begins_with_half_of_what_was_remembered_until_that_is_undone(fresh: Memory) -> None:
-    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
-    [old] = [one.id for one in fresh.facts("Ana") if one.kind == "relation"]
-    vector = np.full(fresh.embedder.dimension, 0.8 / fresh.embedder.dimension**0.5)
-    with fresh.store.writing() as conn:
-        nothing = Slots.none(fresh.embedder.dimension)
-        edge_memory.put(conn, 1, {old: to_float16(nothing.plus(vector, 1))})
-    tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-
-    def norms() -> dict[int, float]:
-        with fresh.store.reading() as conn:
-            return dict(conn.execute("SELECT edge_id, round(norm, 2) FROM edge_memory").fetchall())
-
-    (revision,) = fresh.revisions()
-    assert norms() == {old: 0.8, revision.new.id: 0.4}
-    fresh.undo(revision.id)
-    assert norms() == {old: 0.8}
 
 
 PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")

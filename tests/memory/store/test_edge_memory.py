@@ -66,13 +66,3 @@ def test_that_reading_helped_is_an_edge_which_is_made_once_and_goes_with_the_pas
         assert edge_memory.counts(conn, embedder) == (0, 0, 0)
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})
         assert edge_memory.counts(conn, embedder)[0] == 0, "nothing is learnt of an edge that has gone"
-
-
-def test_a_weak_slot_is_not_inherited() -> None:
-    held = Slots(
-        np.array([0.9 * np.eye(DIMENSION)[0], 0.25 * np.eye(DIMENSION)[1]]).astype(np.float16),
-        np.array([3, 1]), np.array([0, 2]), np.array([7, 8]),
-    )  # fmt: skip
-    half = edge_memory.inherit_slots(held, 99)
-    assert half.vectors.tolist() == (0.5 * held.vectors[:1]).tolist()
-    assert [column.tolist() for column in half[1:]] == [[3], [0], [99]]
