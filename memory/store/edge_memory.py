@@ -249,7 +249,7 @@ def remove_credit(conn: Connection, traces: str, edges: str) -> None:
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN ({_TOUCHED})", (traces, edges))
 
 
-# The edges that learned from traces, given ones (two id lists), and those to which earlier versions gave memory of these.
+# The edges that learned from traces, given ones (two id lists), and those that earlier versions gave memory of them.
 _TOUCHED = f"""
 WITH RECURSIVE touched(id) AS (
  SELECT edge_id FROM trace_edge WHERE role IN ('cited', 'enhanced', 'penalised')
