@@ -29,7 +29,8 @@ from daemon.watch.attempts import Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look
 from memory import Memory
-from memory.nouns import Episode, Fact, Revision
+from memory.nouns import Episode, Fact
+from memory.revisions import Revision
 from plugins import manager
 from plugins.manager import Plugins
 

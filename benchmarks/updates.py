@@ -28,8 +28,9 @@ from benchmarks.lifelog import File, Reply
 from daemon.jobs.enrichment import WAVE
 from memory import Memory
 from memory.facts.llm_requests import MAX_EPISODES
-from memory.nouns import Fact, Revision
+from memory.nouns import Fact
 from memory.protocols import LLM, Embedder
+from memory.revisions import Revision
 from memory.store import fact_vectors
 from memory.store.rows import FIRST_EDGE
 from plugins import manager

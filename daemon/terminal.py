@@ -14,13 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from daemon import wire
 
-_MODALITY = {
-    "past": "no longer",
-    "negated": "not so",
-    "plan": "planned",
-    "hypothesis": "perhaps",
-    "question": "a question",
-}
 TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH = 60  # characters
@@ -83,7 +76,7 @@ def describe_told(note: wire.Told) -> str:
     """`Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: you live in Oslo.`"""
     text = " ".join(note.text.split())
     end = "" if text.endswith((".", "!", "…")) else "."
-    changes = [f" From now on: {statement(change.new)}; before: {statement(change.old)}." for change in note.changes]
+    changes = [f" From now on: {change.new.statement}; before: {change.old.statement}." for change in note.changes]
     return display_safe("".join([f"Kept in your own words: “{text}”{end}", *changes]))
 
 
@@ -175,11 +168,6 @@ def title_of(question: str) -> str:
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
-def statement(fact: wire.Fact) -> str:
-    """A fact in one line, with how it is meant where it is not simply so."""
-    return f"{' '.join(fact.text.split())}{modality(fact)}"
-
-
 def path_words(path: Sequence[wire.Hop]) -> str:
     """The path from a question to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`.
     A mention is an arrow without words; `←` is read from right to left."""
@@ -191,27 +179,6 @@ def path_words(path: Sequence[wire.Hop]) -> str:
             parts.append("→")
         parts.append(f"passage “{hop.label}”" if hop.kind == "episode" else hop.label)
     return " ".join(" ".join(parts).split())
-
-
-def modality(fact: wire.Fact) -> str:
-    """How it is meant, in brackets; nothing if it is simply so. What a rule reads as negated is "no longer"."""
-    word = _MODALITY["past"] if (fact.modality, fact.origin) == ("negated", "rule") else _MODALITY.get(fact.modality)
-    return f" ({word})" if word else ""
-
-
-def describe_outcome(revision: wire.Revision) -> str:
-    """What became of a revision, in a sentence."""
-    match revision.state:
-        case "undone":
-            return "undone; both facts are as they were before."
-        case "settled":
-            return "both are true."
-        case "kept" if revision.new.retired and revision.relation != "duplicates":
-            return "the old one is right; the new one was never true."
-        case "kept":
-            return "the new one is right." if revision.relation != "duplicates" else "one fact, stated twice."
-        case _:
-            return "it is not decided yet."
 
 
 def _escape_json(code: int) -> str:

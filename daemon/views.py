@@ -11,7 +11,8 @@ from typing import Any, cast, get_args
 from daemon import wire
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Fact, Hit, Policy, Recall, Revision
+from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Fact, Hit, Policy, Recall
+from memory.revisions import Revision
 from memory.views import Stats
 from plugins.installing import read_version
 

@@ -98,6 +98,7 @@ class Citation(Event):
     message: int | None = None
     stamped: bool = False
     verdict: Literal["proved", "unproved"] = "proved"
+    is_markdown: bool = False  # the text of its passage
 
     @property
     def label(self) -> str:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
-from memory.nouns import AskEvent, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Verdict
+from memory.nouns import AskEvent, Document, Effort, Fact, Recall, Receipt, Scope, Verdict
 from memory.protocols import LLM, ChooseLLM, Embedder, Reranker
 from memory.retrieval.pagerank import find_core_strategy
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import FindStrategy
+from memory.revisions import Revision
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions

@@ -123,6 +123,9 @@ class Document:
 
 
 STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
+MARKDOWN = frozenset(  # readers whose text is Markdown: as it was written, or as they lay a document out
+    "canvas code contacts docx epub html ics image markdown notebook odf org pdf pptx".split()
+)
 _ZONE_SECONDS = 15 * 60  # the clocks of two time zones differ by a multiple of this
 _DAY_SECONDS = 26 * 3600  # by which they differ at most
 
@@ -155,6 +158,10 @@ class Source:
     def by_agent(self) -> bool:
         """Whether an agent wrote it."""
         return bool(agent_of(self.uri))
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.reader in MARKDOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +215,7 @@ class Episode:
     def to_passage(self) -> Passage:
         return Passage(
             self.id, self.source.uri, self.source.kind, self.title, self.text, self.at, self.speaker, self.line,
-            self.end_line, self.refs,
+            self.end_line, self.refs, self.source.is_markdown,
         )  # fmt: skip
 
 
@@ -226,11 +233,15 @@ class Passage:
     line: int | None = None
     end_line: int | None = None
     refs: tuple[str, ...] = ()
+    is_markdown: bool = False
 
     @property
-    def counted(self) -> str:
-        """What its lines count: "line", "page", "slide", ..."""
-        return counted_in(self.uri)
+    def first_line(self) -> int | None:
+        """The number of its first line in its file, if its lines are lines of the file and run on."""
+        if self.line is None or counted_in(self.uri) not in ("line", "message"):
+            return None
+        runs_on = (self.end_line or self.line) - self.line == self.text.count("\n")
+        return self.line if runs_on else None
 
 
 def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> int | None:
@@ -243,6 +254,9 @@ def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> 
 
 FactRelation = Literal["supersedes", "ends", "contradicts", "duplicates", "complements", "unrelated"]
 Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "question"]
+_REMARKS = {
+    "past": "no longer", "negated": "not so", "plan": "planned", "hypothesis": "perhaps", "question": "a question"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +295,27 @@ class Fact:
         is_named = self.line is None or self.uri.startswith("note:")
         return self.title or self.uri if is_named else name_place(self.uri, self.line or 0)
 
+    @property
+    def remark(self) -> str:
+        """How it is meant, in brackets; "" if it is simply so. What a rule reads as negated is "no longer"."""
+        kind = "past" if (self.modality, self.origin) == ("negated", "rule") else self.modality
+        return f" ({_REMARKS[kind]})" if kind in _REMARKS else ""
+
+    @property
+    def statement(self) -> str:
+        """What it says, in one line."""
+        return f"{' '.join(self.text.split())}{self.remark}"
+
+    @property
+    def held(self) -> str:
+        """When it was true, or when it was read."""
+        if self.since and self.until and self.since != self.until:
+            return f"{self.since} to {self.until}"
+        if self.until:
+            return f"until {self.until}"
+        word = "from" if self.valid_from and self.valid_from > self.recorded else "since"
+        return f"{word} {self.since}" if self.since else f"read {self.recorded.date().isoformat()}"
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
@@ -303,39 +338,6 @@ class Profile:
 
 RevisionState = Literal["open", "kept", "undone", "settled"]
 Verdict = Literal["keep", "both", "old", "open"]
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What a newer fact does to an older one.
-
-    `supersedes`: the new one is valid from its time on, the old one until then; `negates`: the old one ended without a
-    successor; `contradicts`: they cannot both be valid and it is unknown which is, so both stay until a person decides;
-    `duplicates`: the new one says the same as the old one, which now replaces both.
-    `open`: nobody has looked at it yet; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`:
-    both are valid. `reason` is a sentence.
-    """
-
-    id: int
-    relation: Literal["supersedes", "negates", "contradicts", "duplicates"]
-    old: Fact
-    new: Fact
-    reason: str
-    author: Literal["rule", "model", "user"]
-    confidence: float
-    state: RevisionState
-    at: datetime
-    settled: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AssertionResult:
-    """What asserting extractions did: ids of new facts, of the revisions they led to, and the pairs (old, new) of
-    facts that no rule can judge."""
-
-    facts: tuple[int, ...] = ()
-    revisions: tuple[int, ...] = ()
-    undecided: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

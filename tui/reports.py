@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import count, list_problems, path_words, statement
+from daemon.terminal import count, list_problems, path_words
 from tui.wording import cited_label, day, short_path
 
 SKIPPED_SHOWN = 3
@@ -162,7 +162,7 @@ def failure(failed: wire.Failed) -> str:
 def describe_change(revision: wire.Revision) -> str:
     """`“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
     joined = "and" if revision.relation == "contradicts" else "was replaced by"
-    return f"“{statement(revision.old)}” {joined} “{statement(revision.new)}”"
+    return f"“{revision.old.statement}” {joined} “{revision.new.statement}”"
 
 
 def forgotten_report(reply: wire.Forgotten) -> str:

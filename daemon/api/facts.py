@@ -12,7 +12,8 @@ from daemon.api.services import Services
 from daemon.views import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import TOLD, Document, Fact, Revision, RevisionState, Verdict
+from memory.nouns import TOLD, Document, Fact, RevisionState, Verdict
+from memory.revisions import Revision
 from memory.text.mentions import norm
 
 MOST = 1000  # revisions of one object that are looked at

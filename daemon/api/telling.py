@@ -17,7 +17,7 @@ from daemon import wire
 from daemon.config.file import write_setting
 from daemon.config.settings import SettingsError, load
 from daemon.jobs.writer import Writer
-from daemon.terminal import statement, title_of
+from daemon.terminal import title_of
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fact, Token, Turn
 
@@ -127,8 +127,8 @@ def answer_told(memory: Memory, note: wire.Told) -> Iterator[AskEvent]:
     lines = [f"{KEPT}\n"] if note.changes else [f"{KEPT}\n", f"- {words} [1]\n"]
     for change in note.changes:
         cited.append(_cite(len(cited) + 1, change.old))
-        lines.append(f"- From now on: {statement(change.new)} [1]\n")
-        lines.append(f"- earlier: {statement(change.old)} [{len(cited)}]\n")
+        lines.append(f"- From now on: {change.new.statement} [1]\n")
+        lines.append(f"- earlier: {change.old.statement} [{len(cited)}]\n")
     yield from cited
     yield from map(Token, lines)
     yield Answer("".join(lines), tuple(cited), confidence=1.0, note=TAKE_BACK)

@@ -14,7 +14,7 @@ from daemon.cli.options import as_date, json_command
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
-from daemon.terminal import count, describe_outcome, modality, statement
+from daemon.terminal import count
 
 # relation -> its words, and the names of the two facts
 WORDS = {
@@ -105,10 +105,10 @@ def _describe_change(of: wire.Revision) -> str:
     """`Harbour office lies in: Customs House → Old Ice House`; of sentences both."""
     old, new = of.old, of.new
     if of.relation == "negates":
-        return f"{statement(old)}: no longer so"
+        return f"{old.statement}: no longer so"
     if old.predicate is None or new.predicate is None:
-        return f"“{statement(old)}”\n  → “{statement(new)}”"
-    return f"{old.objects[0]} {old.predicate}: {old.objects[-1]} → {new.objects[-1]}{modality(new)}"
+        return f"“{old.statement}”\n  → “{new.statement}”"
+    return f"{old.objects[0]} {old.predicate}: {old.objects[-1]} → {new.objects[-1]}{new.remark}"
 
 
 @click.command()
@@ -187,8 +187,8 @@ def _settle(session: Session, id: int, verdict: str) -> None:
     before = session.client.revision(id)
     settled = session.client.settle(id, verdict)
     if not session.shows_json(settled):
-        same = before.state != "open" and describe_outcome(before) == describe_outcome(settled)
-        output.print_text(f"Revision {id}{' was so already' if same else ''}: {describe_outcome(settled)}")
+        same = before.state != "open" and before.outcome == settled.outcome
+        output.print_text(f"Revision {id}{' was so already' if same else ''}: {settled.outcome}")
 
 
 def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
@@ -202,7 +202,7 @@ def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
             break
         if key in KEYS:
             settled = session.client.settle(revision.id, KEYS[key])
-            output.print_text(f"   {describe_outcome(settled)}\n")
+            output.print_text(f"   {settled.outcome}\n")
             done += 1
         else:
             click.echo("   Left for later.\n")
@@ -223,10 +223,10 @@ def _waiting(session: Session) -> str:
 
 def _print(one: wire.Revision, suffix: str = "") -> None:
     what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
-    state = "" if one.state == "open" else f", {describe_outcome(one)}"
+    state = "" if one.state == "open" else f", {one.outcome}"
     output.print_bold(f"Revision {one.id}: {what}{state}{suffix}")
     for name, fact in ((old, one.old), (new, one.new)):
-        output.print_text(f"   {name:<6} {statement(fact)}")
+        output.print_text(f"   {name:<6} {fact.statement}")
         output.print_dim(f"          {span(fact, 'no date  ')}{describe_place(fact)}")
         if fact.quote and fact.quote != fact.text:
             output.print_dim(f'          "{short(fact.quote)}"')

@@ -15,7 +15,7 @@ from daemon.cli.options import ListGroup, as_date, as_of_option, json_command, j
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
-from daemon.terminal import count, flatten, modality, statement
+from daemon.terminal import count, flatten
 from memory.text.predicates import subject_and_predicate
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _point_to_passages(name: str) -> str:
 
 
 def _print_fact(fact: wire.Fact) -> None:
-    output.print_text(statement(fact))
+    output.print_text(fact.statement)
     output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
 
 
@@ -88,7 +88,7 @@ def history(session: Session, name: str) -> None:
 def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     fact = value.fact
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
-    words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
+    words = f"{fact.objects[-1]}{other}{fact.remark}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
     output.print_dim(f"      {describe_place(fact)}, fact {fact.id}")
     if value.ended:

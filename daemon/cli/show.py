@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
-from daemon.terminal import cited_link, count, size, statement
+from daemon.terminal import cited_link, count, size
 from memory.time.timestamps import from_ms, to_ms
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
@@ -44,7 +44,7 @@ def describe_end(revision: wire.Revision) -> str:
 
 def describe_fact(fact: wire.Fact) -> str:
     """The fact with its date and its place, for a sentence."""
-    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {describe_place(fact)})'
+    return f'"{fact.statement}" ({fact.since or fact.until or "no date"}, {describe_place(fact)})'
 
 
 def describe_place(fact: wire.Fact) -> str:

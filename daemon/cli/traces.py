@@ -26,7 +26,7 @@ from daemon.cli.show import (
     span,
     tier,
 )
-from daemon.terminal import count, path_words, statement
+from daemon.terminal import count, path_words
 
 TOP_VISITS = 20
 _LABEL = 60
@@ -196,7 +196,7 @@ def _print_used(used: wire.Used, shown: int) -> None:
     if len(used.path) > 1:
         output.print_text(f"    found by {path_words(used.path)}")
     for fact in used.facts:
-        output.print_text(f"    fact {fact.id}: {statement(fact)}  {span(fact)}".rstrip())
+        output.print_text(f"    fact {fact.id}: {fact.statement}  {span(fact)}".rstrip())
 
 
 def _allowed(of: wire.Why) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from daemon.wire.traces import *
     from memory.events import *
     from memory.nouns import *  # type: ignore[assignment]  # its Trace is the one of the wire here
+    from memory.revisions import *
     from memory.stages import *
     from memory.text.placeholders import *
     from memory.trace import *
@@ -64,7 +65,8 @@ MODULES = {
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
-    "memory.nouns": "Fact Revision Receipt Profile ProfileEntry Turn Passage agent_of",
+    "memory.nouns": "Fact Receipt Profile ProfileEntry Turn Passage agent_of",
+    "memory.revisions": "Revision",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
     " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState AnswerChange"

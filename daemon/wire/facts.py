@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.events import Event
-from memory.nouns import Fact, Profile, Revision
+from memory.nouns import Fact, Profile
+from memory.revisions import Revision
 from memory.views import AliasSuspect
 
 

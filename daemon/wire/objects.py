@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daemon.wire.facts import Strand
-from memory.nouns import Fact, Passage, Revision
+from memory.nouns import Fact, Passage
+from memory.revisions import Revision
 from memory.views import FoundObject, ListedSource, MentionedIn, Neighbour, PlannedEntry
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memory.events import Answer, Event, Step
-from memory.nouns import Passage, Revision
+from memory.nouns import Passage
+from memory.revisions import Revision
 
 
 @dataclass(frozen=True, slots=True)

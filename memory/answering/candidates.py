@@ -214,6 +214,7 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
         earlier=earlier,
         message=turn.number if turn else None,
         stamped=not (turn and turn.at) and episode.is_stamped,
+        is_markdown=episode.source.is_markdown,
     )
 
 

@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from memory.errors import NotFoundError
-from memory.nouns import Fact, Revision
+from memory.nouns import Fact
+from memory.revisions import Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
 from memory.store import browse, episodes, export, facts, neighbourhood, relations, sources

@@ -240,6 +240,18 @@ async def test_a_note_in_markdown_is_rendered_and_the_quoted_table_stays_whole()
         await chat.until(lambda: passage(chat, "after") == "End.")
 
 
+async def test_a_page_that_was_laid_out_as_markdown_is_rendered_and_plain_text_is_not() -> None:
+    laid_out = "## Prices\n\n| belt | 12 |\n| prism | 900 | old |\n\n- ask *Ozzie*"
+    page = replace(world.PRISM, uri="/n/shop.html", quote="| belt | 12 |", passage=laid_out)
+    plain = replace(page, n=2, uri="/n/shop.md", is_markdown=False, quote="- ask *Ozzie*")
+    async with chatting(answering(page, plain)) as chat:
+        await chat.ask("?")
+        await chat.until(lambda: "│ belt" in chat.text() and "• ask Ozzie" in chat.text())
+        assert "## Prices" not in chat.text() and "old" in chat.text()
+        await chat.pilot.press("tab", "right")
+        await chat.until(lambda: "- ask *Ozzie*" in chat.text() and "## Prices" in chat.text())
+
+
 def test_a_quote_is_marked_with_its_block_and_code_is_not_cut() -> None:
     text = "One.\n\nTwo\nlines.\n\nThree."
     assert mark_quote(text, "lines.", blocks=True)[:3] == ("One.", "Two\nlines.", "Three.")

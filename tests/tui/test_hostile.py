@@ -16,7 +16,6 @@ from daemon.terminal import is_file_link
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
-from tui import changes
 from tui.app import OnlyText
 from tui.chat.screen import ChatScreen
 from tui.dialogs.sessions import SessionsScreen
@@ -115,7 +114,8 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
 async def test_hostile_facts_are_shown_as_text(text: str) -> None:
     facts = [world.fact(n, text, 31, 3, f"/n/{text}", quote=text, since=text, title=text) for n in (1, 2)]
     one = replace(world.changes()[4], old=facts[0], new=facts[1], reason=text)
-    changed = {n: replace(one, id=n, relation=relation) for n, relation in enumerate(changes.KINDS, 1)}
+    relations = ("supersedes", "negates", "contradicts", "duplicates")
+    changed = {n: replace(one, id=n, relation=relation) for n, relation in enumerate(relations, 1)}
     async with chatting(world.reviewed(changed=changed, episodes={31: f"a\n{text}\nb"})) as chat:
         chat.app._last_guard = []
         await chat.app.action_open_page("review")

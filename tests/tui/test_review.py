@@ -12,7 +12,7 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW
-from tui.changes import find_difference, news, verdict_of
+from tui.changes import find_difference, news
 from tui.dialogs.dialog import AskScreen
 from tui.review.screen import NOTHING, ReviewScreen
 from tui.widgets.plain import Plain
@@ -199,7 +199,7 @@ def test_news_say_what_stood_there_before() -> None:
 @pytest.mark.parametrize("verdict", ["keep", "old", "both", "open", "undo"])
 def test_a_verdict_is_known_by_what_came_of_it(verdict: str) -> None:
     client = world.reviewed()
-    assert verdict_of(client.settle(4, verdict)) == verdict
+    assert client.settle(4, verdict).verdict == verdict
     assert client.changed[4].settled == (None if verdict == "open" else NOW)
 
 

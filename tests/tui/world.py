@@ -47,6 +47,7 @@ PRISM = wire.Citation(
     line=14,
     end_line=14,
     at=datetime.fromisoformat("2026-03-09T11:00:00+00:00"),
+    is_markdown=True,
 )
 EARLIER = wire.Citation(
     n=2,
@@ -59,6 +60,7 @@ EARLIER = wire.Citation(
     end_line=6,
     at=datetime.fromisoformat("2026-01-14T09:00:00+00:00"),
     earlier=True,
+    is_markdown=True,
 )
 CHAT = wire.Citation(
     n=3,

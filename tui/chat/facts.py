@@ -6,7 +6,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.client.client import DaemonError
-from daemon.terminal import TELLING, count, describe_outcome, describe_told, title_of
+from daemon.terminal import TELLING, count, describe_told, title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
@@ -59,7 +59,7 @@ class UndoTopic(Topic):
             ConfirmScreen(question, "Both facts are as before. More in /review.", "Yes, undo")
         ):
             settled: wire.Revision = await self.link.call(lambda client: client.settle(last.id, "undo"))
-            await self.say(f"{describe_change(last)}: {describe_outcome(settled)}")
+            await self.say(f"{describe_change(last)}: {settled.outcome}")
         else:
             await self.say("Nothing was undone.")
 

@@ -9,8 +9,8 @@ from typing import Final
 from textual.content import Content
 
 from daemon import wire
-from daemon.terminal import count, display_safe, flatten, modality, statement
-from tui.changes import describe_time, source_label
+from daemon.terminal import count, display_safe, flatten
+from tui.changes import source_label
 from tui.memory.rows import Target, make_fact_target, make_note_target, make_object_target, say_when_read
 from tui.wording import cut_left, day, short_path
 
@@ -50,10 +50,10 @@ def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: i
     """`phone  0161 496 07`, and below it the time and the source."""
     value = flatten(fact.objects[-1] if fact.predicate else fact.text)
     read = " · read by a model" if fact.origin == "model" else ""
-    origin = flatten(f"{describe_time(fact)} · {name_source(fact, folders)}{read}")
+    origin = flatten(f"{fact.held} · {name_source(fact, folders)}{read}")
     content = Content.assemble(
         (f"{flatten(label):<{width}}  " if label else "", MUTED),
-        (value + modality(fact), PAST if past else "bold"),
+        (value + fact.remark, PAST if past else "bold"),
         (f"\n{'':<{width + 2 if label else 0}}{origin}", MUTED),
     )
     return Line(content, make_fact_target(fact), fact, (fact.uri, fact.line))
@@ -179,9 +179,7 @@ def _name_told(fact: wire.Fact) -> str:
 def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequence[str]) -> list[Line]:
     """A fact's page: its text, its time, its objects, and its passage."""
     past = fact.superseded_by is not None or fact.retired is not None
-    head = Content.assemble(
-        (flatten(statement(fact)), PAST if past else "bold"), (f"\n{describe_time(fact)}", MUTED), " "
-    )
+    head = Content.assemble((flatten(fact.statement), PAST if past else "bold"), (f"\n{fact.held}", MUTED), " ")
     lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
     lines.append(make_heading("About"))
     lines += [Line(Content(flatten(name)), make_object_target(name)) for name in dict.fromkeys(fact.objects)]

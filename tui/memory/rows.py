@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from daemon import wire
-from daemon.terminal import count, statement
-from tui.changes import describe_time
+from daemon.terminal import count
 from tui.wording import day, when
 
 Kind = Literal["object", "note", "fact", "me"]
@@ -65,7 +64,7 @@ def make_object_row(thing: wire.FoundObject) -> Row:
 def make_fact_row(fact: wire.Fact) -> Row:
     """A fact; one that holds no longer is dimmed."""
     past = fact.superseded_by is not None or fact.retired is not None
-    return Row(statement(fact), describe_time(fact), make_fact_target(fact), look="past" if past else "plain")
+    return Row(fact.statement, fact.held, make_fact_target(fact), look="past" if past else "plain")
 
 
 def make_note_row(note: wire.ListedSource, now: datetime) -> Row:

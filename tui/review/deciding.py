@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.terminal import statement
-from tui.changes import verdict_of
 
 SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are true"}
 
@@ -39,13 +37,13 @@ def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Decis
     """Applies a verdict; the second is what came of it. DaemonError, DaemonDownError."""
     settled = client.settle(revision.id, verdict)
     message = f"{SAID[verdict]}. {_describe_standing(client, settled)}"
-    return Decision(revision.id, verdict_of(revision)), message
+    return Decision(revision.id, revision.verdict), message
 
 
 def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str) -> tuple[Decision, str]:
     """Sets the value of a fact of a revision, which decides the revision. DaemonError, DaemonDownError; nothing changes
     then."""
-    before = verdict_of(revision)
+    before = revision.verdict
     client.settle(revision.id, "keep" if fact.id == revision.new.id else "old")
     try:
         client.correct(fact.id, value)
@@ -62,7 +60,7 @@ def _describe_standing(client: Client, settled: wire.Revision) -> str:
         active = [fact for fact in (settled.new, settled.old) if _stands(fact)]
         if settled.relation == "negates" and settled.state == "kept":
             active = [] if settled.new.retired is None else [settled.old]
-        return f"Now: {' / '.join(statement(fact) for fact in active)}" if active else "It is no longer true."
+        return f"Now: {' / '.join(fact.statement for fact in active)}" if active else "It is no longer true."
     with suppress(DaemonError):  # nothing is known of it any more
         facts = client.facts(subject).facts
         values = [fact.objects[-1] for fact in facts if fact.predicate == predicate and fact.objects[0] == subject]

@@ -15,7 +15,7 @@ from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
-from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label
+from tui.changes import mark_difference, source_label
 from tui.dialogs.dialog import AskScreen
 from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, StatusChanged
@@ -144,12 +144,13 @@ class ReviewScreen(Page):
         revision = self.changes.revision
         if revision is None:
             return
-        self.query_one("#change").border_title = name_kind(revision)
-        self.query_one("#why", Plain).update(explain(revision))
-        _, _, *headings = KINDS[revision.relation]
+        self.query_one("#change").border_title = revision.title
+        asked = revision.settled is not None or revision.state not in ("open", "kept")  # else it was sure enough
+        decided = f"\nYou said: {revision.outcome}" if asked else ""
+        self.query_one("#why", Plain).update(revision.explanation + decided)
         both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
-        for heading, (side, fact, counterpart) in zip(headings, both, strict=True):
-            place = f"{describe_time(fact)}\n{source_label(fact, self.folders)}"
+        for heading, (side, fact, counterpart) in zip(revision.sides, both, strict=True):
+            place = f"{fact.held}\n{source_label(fact, self.folders)}"
             passage = self._passages.get(fact.episode_id)
             view = self.query_one(f"#{side}", FactView)
             view.show(heading, mark_difference(fact, counterpart), place, fact.quote, passage)

@@ -13,9 +13,9 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.terminal import display_safe, statement
+from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.changes import describe_before, name_kind
+from tui.changes import describe_before
 from tui.widgets.passage import mark_quote
 from tui.widgets.plain import Options, Plain
 from tui.wording import when
@@ -69,7 +69,7 @@ class RevisionList(Options, inherit_bindings=False):
         self.highlighted = highlighted if self._revisions else None
 
     def _entry(self, revision: wire.Revision, width: int) -> Content:
-        text = display_safe(statement(revision.old if revision.relation == "negates" else revision.new), line=True)
+        text = display_safe((revision.old if revision.relation == "negates" else revision.new).statement, line=True)
         state = _STATES.get(revision.state, "")
         if revision.state == "kept" and revision.new.retired and revision.relation != "duplicates":
             state = "old kept"
@@ -81,7 +81,7 @@ class RevisionList(Options, inherit_bindings=False):
 def _describe_before(revision: wire.Revision) -> str:
     """The former value: the changed words, or the kind of change if it is no replacement."""
     if revision.relation != "supersedes":
-        return name_kind(revision).lower()
+        return revision.title.lower()
     return f"was {describe_before(revision)}"
 
 

@@ -17,7 +17,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.terminal import count, display_safe, statement
+from daemon.terminal import count, display_safe
 from tui.actions import Where, bindings_of
 from tui.changes import describe_before, news
 from tui.memory import rows as browse
@@ -109,7 +109,7 @@ def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Ro
 def _describe_change(revision: wire.Revision, now: datetime) -> Content:
     former = "no longer true" if revision.relation == "negates" else f"was {describe_before(revision)}"
     fact = revision.old if revision.relation == "negates" else revision.new
-    return Content.assemble(_line(statement(fact)), "\n", (_clean(f"{former} · {when(revision.at, now)}"), MUTED))
+    return Content.assemble(_line(fact.statement), "\n", (_clean(f"{former} · {when(revision.at, now)}"), MUTED))
 
 
 def note_rows(notes: Iterable[wire.ListedSource], now: datetime) -> list[Row]:

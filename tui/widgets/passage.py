@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import work
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 _FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-MARKDOWN = (".md", ".markdown")
-TEXT = ("before", "quoted", "after")
 LEAST_COLUMNS = 20  # of a heading
 BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
@@ -169,7 +166,7 @@ class Passage(Vertical):
         # Made safe before it is searched: removed characters would shift the marks.
         text, quote = display_safe(cited.passage or cited.quote), display_safe(cited.quote)
         has_quoted_head = split_frontmatter(text)[0] and not self._frontmatter
-        is_markdown = PurePath(wire.file_of(cited.uri)).suffix.lower() in MARKDOWN and not has_quoted_head
+        is_markdown = cited.is_markdown and not has_quoted_head
         marked = mark_quote(text, quote, blocks=is_markdown)
         quoted: str | Content = marked.lines
         if not is_markdown:
@@ -185,7 +182,7 @@ class Passage(Vertical):
         parts: dict[str, Widget] = {}
         for name, content in texts.items():
             if str(content).strip():
-                parts[name] = await self._mount_part(name, content, is_markdown and name in TEXT)
+                parts[name] = await self._mount_part(name, content, is_markdown and name != "remark")
         if is_markdown and "quoted" in parts:
             cast("Prose", parts["quoted"]).stress(quote)
         self.call_after_refresh(self._reveal, None if self._remark else parts.get("quoted"))
@@ -195,11 +192,11 @@ class Passage(Vertical):
             plain = Plain(text, classes=name)
             await self._text.mount(plain)
             return plain
-        from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
+        from tui.widgets.prose import Prose, rule_tables  # 60 ms, which an empty chat should not pay
 
         prose = Prose(cites=False, classes=name)
         await self._text.mount(prose)
-        await prose.update(str(text))
+        await prose.update(rule_tables(str(text)))
         return prose
 
     def _reveal(self, part: Widget | None) -> None:
@@ -225,4 +222,5 @@ def _neighbour(passage: wire.Passage, arrow: str) -> str:
     else:
         position = wire.name_position(passage.uri, passage.line, passage.end_line)
     head = f"{arrow} {display_safe(position, line=True)}".rstrip()
-    return f"{head}\n{(body if block else safe).strip()}"
+    gap = "\n\n" if passage.is_markdown else "\n"
+    return f"{head}{gap}{(body if block else safe).strip()}"

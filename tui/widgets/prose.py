@@ -20,6 +20,9 @@ from daemon.terminal import display_safe
 CITE = "cite:"
 WRAPPED = 60  # columns, which the longest line of wrapped prose has at least
 _FENCE = re.compile(r"```|~~~")
+_ROWS = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z))+", re.MULTILINE)
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULER = re.compile(r"[\s|:-]+")
 _MARK = re.compile(r"\[(\d{1,3})\](?![(:\[])")
 _WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
 
@@ -61,6 +64,21 @@ class Prose(Markdown):
             await self.update(text)
         elif remainder := text[len(written) :]:
             await self.append(remainder)
+
+
+def rule_tables(text: str) -> str:
+    """Markdown in which the first row of each table heads it. What lays out a document writes rows alone, and a passage
+    may begin in the middle of a table."""
+
+    def head(match: re.Match[str]) -> str:
+        rows = match[0].splitlines()
+        if len(rows) > 1 and _RULER.fullmatch(rows[1]):
+            return match[0]
+        first, columns = rows[0].rstrip(), max(len(_CELL_END.findall(row)) - 1 for row in rows)
+        missing = columns + 1 - len(_CELL_END.findall(first))
+        return "\n".join([first + " |" * missing, "|" + "---|" * columns, *rows[1:], ""])
+
+    return _ROWS.sub(head, text)
 
 
 def _parser(cites: bool) -> MarkdownIt:

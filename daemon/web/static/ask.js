@@ -2,7 +2,7 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { dotted, inline, shortPath, statement } from "./text.js";
+import { dotted, inline, shortPath } from "./text.js";
 import {
   Empty,
   go,
@@ -251,7 +251,7 @@ function Told({ turn }) {
   return html`<div class="told">
     ${(besides || !source) && html`<p>${said}“${text}”</p>`}
     ${besides && changes.map((one) => html`<p>
-      From now on: ${statement(one.new)}; before: ${statement(one.old)}
+      From now on: ${one.new.statement}; before: ${one.old.statement}
     </p>`)}
     ${turn.told.problem && html`<p class="problem" role="alert">${turn.told.problem.message}</p>`}
     ${

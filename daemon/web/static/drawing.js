@@ -1,6 +1,5 @@
 // A graph on a canvas: drawn, moved, zoomed, and chosen from.
 
-const LAYOUT = new URL("layout.js", import.meta.url).href;
 const FULL = 2 * Math.PI;
 const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
@@ -9,6 +8,8 @@ const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
 const NARROW = 500; // pixels below which labels are shorter
+const CROWD = 500; // vertices above which they are laid out more coarsely
+const REST_STEPS = 250;
 const HUES = ["--accent", "--kind-2", "--kind-3", "--kind-4", "--kind-5", "--kind-6"];
 
 let library = null;
@@ -17,16 +18,6 @@ let library = null;
 async function load() {
   library ??= import("./vendor/d3.js").then(() => globalThis.d3);
   return library;
-}
-
-let address = null;
-
-/** The layout beside the page. Where the browser asks for it, the address of its program is vouched for once. */
-function startLayout() {
-  address ??= globalThis.trustedTypes
-    ? trustedTypes.createPolicy("palimpsest-worker", { createScriptURL: () => LAYOUT }).createScriptURL("")
-    : LAYOUT;
-  return new Worker(address, { type: "module" });
 }
 
 export class Drawing {
@@ -55,7 +46,7 @@ export class Drawing {
 
   close() {
     this.isClosed = true;
-    this.worker?.terminate();
+    this.simulation?.stop();
     this.resizing.disconnect();
     document.removeEventListener("palimpsest:theme", this.recolour);
     matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.recolour);
@@ -86,26 +77,30 @@ export class Drawing {
     this.redraw();
   }
 
+  /** Lays the vertices out, step by step; at once for who wants no motion. */
   arrange(heat) {
-    if (!this.worker) {
-      this.worker = startLayout();
-      this.worker.onmessage = ({ data }) => this.place(data);
+    if (!this.d3) return; // it is done when the library is there
+    const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = this.d3;
+    const crowd = this.nodes.length > CROWD;
+    const links = this.edges.map(({ from, to }) => ({ source: from, target: to }));
+    const charge = forceManyBody().strength(crowd ? -28 : -110).theta(crowd ? 1.1 : 0.9).distanceMax(crowd ? 400 : 700);
+    this.simulation?.stop();
+    this.simulation = forceSimulation(this.nodes)
+      .force("link", forceLink(links).distance(crowd ? 24 : 44))
+      .force("charge", charge)
+      .force("x", forceX().strength(0.05))
+      .force("y", forceY().strength(0.07))
+      .force("collide", crowd ? null : forceCollide(9))
+      .alpha(heat)
+      .alphaDecay(0.025)
+      .on("tick", () => this.step());
+    if (this.still) {
+      this.simulation.stop().tick(REST_STEPS);
+      this.step();
     }
-    const at = new Map(this.nodes.map((node, index) => [node, index]));
-    this.worker.postMessage({
-      points: this.nodes.map(({ x, y }) => (x === undefined ? [null, null] : [x, y])),
-      links: this.edges.map(({ from, to }) => [at.get(from), at.get(to)]),
-      heat,
-      still: this.still,
-    });
   }
 
-  place(places) {
-    if (places.length !== 2 * this.nodes.length) return; // of the graph before
-    this.nodes.forEach((node, index) => {
-      node.x = places[2 * index];
-      node.y = places[2 * index + 1];
-    });
+  step() {
     this.tree = null;
     this.steps = (this.steps ?? 0) + 1;
     if (this.isFitting) this.fit();
@@ -176,7 +171,7 @@ export class Drawing {
       .on("pointermove", (event) => this.hover(event.buttons ? this.hovered : at(event)))
       .on("pointerleave", () => this.hover(null));
     this.resize();
-    if (this.isFitting) this.fit();
+    this.arrange(1);
   }
 
   hover(node) {

@@ -1,6 +1,6 @@
 // Beside an answer: the lines it cites, the passage of the chosen one, and why it was found.
 
-import { day, dotted, firstLine, Passage, place } from "./text.js";
+import { day, dotted, Passage, place } from "./text.js";
 import { address, html, noteAddress, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
 
 export function Evidence({ turn, n, choose, open, close, folders }) {
@@ -22,7 +22,7 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
             <span class="cite">${one.n}</span>
             <span>
               <b>${one.title || place(one, folders)}</b>
-              <small>${dotted(day(one.at), one.speaker, one.earlier && "earlier")}</small>
+              <small>${dotted(day(one.at), one.message && one.speaker, one.earlier && "earlier")}</small>
             </span>
           </button>
         </li>`,
@@ -43,10 +43,11 @@ function Cited({ cited, folders }) {
   return html`<section class="cited">
     <p class="where">
       <a href=${noteAddress(cited)}>${place(cited, folders)}</a>
-      <span>${[cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
+      <span>${[cited.message && cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
     </p>
     <${Problem} problem=${problem} />
-    <${Passage} text=${current?.text ?? cited.passage} quotes=${[cited.quote]} first=${current && firstLine(current)} />
+    <${Passage} text=${current?.text ?? cited.passage} isMarkdown=${cited.is_markdown} quotes=${[cited.quote]}
+      first=${current && current.first_line} />
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 // Home: what is new, what waits, what is planned, what could be asked.
 
 import { ask } from "./ask.js";
-import { count, MONTHS, statement, when } from "./text.js";
+import { count, when } from "./text.js";
 import {
   address,
   Empty,
@@ -17,7 +17,6 @@ import {
   moveKeys,
 } from "./ui.js";
 
-const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 const SESSIONS = 5;
 const VISIT_MS = 30 * 60_000; // two visits that lie closer are one
 const WEEK_MS = 7 * 86_400_000;
@@ -52,9 +51,15 @@ export function HomePage({ status }) {
       html`<div class="columns">
       <${News} home=${home} />
       <${Planned} home=${home} />
-      <${Questions} questions=${suggested?.questions ?? []} />
-      <${Sessions} sessions=${sessions?.conversations ?? []} />
-      <${Names} names=${suggested?.names ?? []} />
+      <${Section} title="Worth asking">${suggested?.questions.map(
+        (one) => html`<${Row} href=${address("ask")} onClick=${(event) => (event.preventDefault(), ask(one))} head=${one} />`,
+      )}<//>
+      <${Section} title="Your last sessions">${sessions?.conversations
+        .slice(0, SESSIONS)
+        .map((one) => html`<${Row} href=${address("ask", one.id)} head=${one.title || "Untitled"} more=${when(one.updated)} />`)}<//>
+      <${Section} title="Mentioned most">${suggested?.names.map(
+        (one) => html`<${Row} href=${address("thing", one)} head=${one} />`,
+      )}<//>
     </div>`
     }
   </div>`;
@@ -80,8 +85,10 @@ function Begin() {
   <//></div>`;
 }
 
+/** A list under its title; nothing without rows. */
 function Section({ title, children }) {
-  return html`<section><h2>${title}</h2>${children}</section>`;
+  const rows = [children].flat(2).filter(Boolean);
+  return rows.length > 0 && html`<section><h2>${title}</h2>${rows}</section>`;
 }
 
 const Row = ({ href, onClick, head, more, warn }) => html`<a class="entry" data-item href=${href} onClick=${onClick}>
@@ -94,14 +101,14 @@ function News({ home }) {
   if (review) {
     const waits = `${count(home.review_total, "change")} ${home.review_total === 1 ? "waits" : "wait"} for your review`;
     rows.push(
-      html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${statement(review.relation === "negates" ? review.old : review.new)} />`,
+      html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${(review.relation === "negates" ? review.old : review.new).statement} />`,
     );
   }
   for (const one of home.changed.filter((one) => one.id !== review?.id).slice(0, 4)) {
     const fact = one.relation === "negates" ? one.old : one.new;
-    const before = one.relation === "negates" ? "no longer true" : `was: ${statement(one.old)}`;
+    const before = one.relation === "negates" ? "no longer true" : `was: ${one.old.statement}`;
     rows.push(
-      html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`,
+      html`<${Row} href=${address("review", one.id)} head=${fact.statement} more=${`${before} · ${when(one.at)}`} />`,
     );
   }
   if (home.read.length) {
@@ -115,7 +122,6 @@ function News({ home }) {
 }
 
 function Planned({ home }) {
-  if (!home.planned.length) return null;
   const today = new Date().toISOString().slice(0, 10);
   return html`<${Section} title="Next days">
     ${home.planned.slice(0, 8).map(
@@ -133,31 +139,5 @@ function dayName(text) {
   const at = new Date(`${text}T00:00`);
   const days = Math.round((at - new Date().setHours(0, 0, 0, 0)) / 86_400_000);
   if (days === 0 || days === 1) return days ? "tomorrow" : "today";
-  return days > 0 && days < 7 ? WEEKDAYS[at.getDay()] : `${at.getDate()} ${MONTHS[at.getMonth()]}`;
-}
-
-function Questions({ questions }) {
-  if (!questions.length) return null;
-  return html`<${Section} title="Worth asking">
-    ${questions.map((one) => html`<${Row} href=${address("ask")} onClick=${(event) => (event.preventDefault(), ask(one))} head=${one} />`)}
-  <//>`;
-}
-
-function Names({ names }) {
-  if (!names.length) return null;
-  return html`<${Section} title="Mentioned most">
-    ${names.map((one) => html`<${Row} href=${address("thing", one)} head=${one} />`)}
-  <//>`;
-}
-
-function Sessions({ sessions }) {
-  if (!sessions.length) return null;
-  return html`<${Section} title="Your last sessions">
-    ${sessions
-      .slice(0, SESSIONS)
-      .map(
-        (one) =>
-          html`<${Row} href=${address("ask", one.id)} head=${one.title || "Untitled"} more=${when(one.updated)} />`,
-      )}
-  <//>`;
+  return at.toLocaleDateString("en-GB", days > 0 && days < 7 ? { weekday: "long" } : { day: "numeric", month: "short" });
 }

@@ -1,7 +1,7 @@
 // Memory: what there is of some words; the page of a thing; the page of a note.
 
 import { Lanes } from "./timeline.js";
-import { count, day, dotted, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
+import { count, day, dotted, Passage, place, shortPath, when } from "./text.js";
 import {
   address,
   Choices,
@@ -105,8 +105,8 @@ function isPast(fact) {
 function FactRow({ one: fact, folders }) {
   const to = fact.predicate ? address("thing", fact.objects[0]) : noteAddress(fact);
   return html`<div class="entry fact ${isPast(fact) ? "past" : ""}">
-    <a data-item href=${to}>${statement(fact)}</a>
-    <small>${held(fact)} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
+    <a data-item href=${to}>${fact.statement}</a>
+    <small>${fact.held} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
   </div>`;
 }
 
@@ -147,7 +147,7 @@ export function ThingPage({ parts: [name], status }) {
           ? html`<dl class="facts">${thing.facts.map(
               (fact) => html`<div>
             <dt>${thing.names.includes(fact.objects[0]) ? fact.predicate : `${fact.objects[0]} ${fact.predicate}`}</dt>
-            <dd><b>${fact.objects.at(-1)}</b><small>${held(fact)} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
+            <dd><b>${fact.objects.at(-1)}</b><small>${fact.held} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
           </div>`,
             )}</dl>`
           : html`<p class="muted">No facts yet, only mentions in the notes below.</p>`
@@ -211,13 +211,13 @@ export function NotePage({ parts: [uri, line], status }) {
 }
 
 function NotePassage({ passage, line }) {
-  const first = firstLine(passage);
+  const first = passage.first_line;
   const isHere =
     line !== null && passage.line !== null && passage.line <= line && line <= (passage.end_line ?? passage.line);
   const quote = isHere && first !== null ? passage.text.split("\n")[line - first] : isHere ? passage.text : "";
   const said = [passage.speaker, passage.speaker && day(passage.at)].filter(Boolean).join(", ");
   return html`<section class="of-note">
     ${said && html`<p class="speaker">${said}</p>`}
-    <${Passage} text=${passage.text} quotes=${quote?.trim() ? [quote] : []} first=${first} />
+    <${Passage} text=${passage.text} isMarkdown=${passage.is_markdown} quotes=${quote?.trim() ? [quote] : []} first=${first} />
   </section>`;
 }

@@ -1,7 +1,7 @@
 // Review: what was replaced or ended, and where two notes disagree; and what a person says of it.
 
 import { post } from "./api.js";
-import { firstLine, held, Passage, place, statement, when } from "./text.js";
+import { Passage, place, when } from "./text.js";
 import {
   Choices,
   Empty,
@@ -19,13 +19,6 @@ import {
 const AROUND = 3; // lines on either side
 const MOST = 500;
 const FILTERS = { open: "Waiting", decided: "Decided", all: "All" };
-// what was noticed -> its words, what it means, and what the two facts are called
-const KINDS = {
-  supersedes: ["Replaced", "The new one replaced the old one.", "Before", "Now"],
-  negates: ["Ended", "The old one ended without a replacement.", "Before", "Now"],
-  contradicts: ["Two notes disagree", "Both cannot be true; both stay until you decide.", "One says", "Another says"],
-  duplicates: ["Duplicate", "Both say the same and count once.", "First", "Again"],
-};
 const VERDICTS = { keep: "The new one is right", old: "The old one is right", both: "Both are true" };
 const NOTHING = {
   open: [
@@ -36,12 +29,6 @@ const NOTHING = {
   decided: ["Nothing has been decided yet.", "Your decisions are listed here, and can be changed."],
   all: ["Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."],
 };
-
-/** The verdict that brings a revision back to where it is. */
-function verdictOf(one) {
-  if (one.state === "kept") return one.new.retired && one.relation !== "duplicates" ? "old" : "keep";
-  return { settled: "both", undone: "undo", open: "open" }[one.state];
-}
 
 export function ReviewPage({ parts: [wanted], status }) {
   const [filter, setFilter] = useState("open");
@@ -85,11 +72,10 @@ export function ReviewPage({ parts: [wanted], status }) {
   };
   const decide = async (verdict) => {
     if (!one || busy) return;
-    const before = verdictOf(one);
     setChosen((rows[at + 1] ?? rows[at - 1])?.id ?? null);
     if (await settle(one.id, verdict)) {
-      setDone([...done, [one.id, before]]);
-      setSaid(`${VERDICTS[verdict]}: ${statement(verdict === "old" ? one.old : one.new)}`);
+      setDone([...done, [one.id, one.verdict]]);
+      setSaid(`${VERDICTS[verdict]}: ${(verdict === "old" ? one.old : one.new).statement}`);
       again();
     }
   };
@@ -137,8 +123,8 @@ export function ReviewPage({ parts: [wanted], status }) {
       <ol class="changes" ref=${list}>${rows.map(
         (row) => html`<li>
         <button data-id=${row.id} aria-current=${row === one ? "true" : undefined} onClick=${() => setChosen(row.id)}>
-          <span>${statement(row.relation === "negates" ? row.old : row.new)}</span>
-          <small>${KINDS[row.relation][0]} · ${when(row.at)}${row.state === "open" ? "" : ` · ${outcome(row)}`}</small>
+          <span>${(row.relation === "negates" ? row.old : row.new).statement}</span>
+          <small>${row.title} · ${when(row.at)}${row.state === "open" ? "" : ` · ${row.outcome}`}</small>
         </button>
       </li>`,
       )}</ol>
@@ -148,26 +134,13 @@ export function ReviewPage({ parts: [wanted], status }) {
   </div>`;
 }
 
-function outcome(one) {
-  if (one.state === "settled") return "both are true";
-  if (one.state === "undone") return "undone";
-  return verdictOf(one) === "old" ? "the old one is right" : "the new one is right";
-}
-
 function Change({ one, decide, busy, folders }) {
-  const [name, meaning, oldTitle, newTitle] = KINDS[one.relation];
-  const by =
-    one.author === "user"
-      ? "You said so."
-      : one.author === "rule"
-        ? "Found by a rule."
-        : `Found by a model that is ${Math.round(100 * one.confidence)} % sure.`;
   return html`<article class="change">
-    <h2>${name}</h2>
-    <p class="muted">${meaning} ${one.reason} ${by}</p>
+    <h2>${one.title}</h2>
+    <p class="muted">${one.explanation}</p>
     <div class="sides">
-      <${Side} title=${oldTitle} fact=${one.old} folders=${folders} isOver=${one.relation !== "contradicts"} />
-      <${Side} title=${newTitle} fact=${one.new} folders=${folders} />
+      <${Side} title=${one.sides[0]} fact=${one.old} folders=${folders} isOver=${one.relation !== "contradicts"} />
+      <${Side} title=${one.sides[1]} fact=${one.new} folders=${folders} />
     </div>
     <div class="verdicts">
       <button disabled=${busy} onClick=${() => decide("keep")}><kbd>a</kbd> ${VERDICTS.keep}</button>
@@ -186,11 +159,12 @@ function Side({ title, fact, folders, isOver = false }) {
   const { data: passage } = useAnswer(`/episodes/${fact.episode_id}`);
   return html`<section class="side ${isOver ? "old" : ""}">
     <h3>${title}</h3>
-    <p class="says">${statement(fact)}</p>
-    <p class="where"><span>${held(fact)}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
+    <p class="says">${fact.statement}</p>
+    <p class="where"><span>${fact.held}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
     ${
       passage
-        ? html`<${Passage} text=${passage.text} quotes=${[quoteOf(fact, passage.text)]} first=${firstLine(passage)} around=${AROUND} />`
+        ? html`<${Passage} text=${passage.text} isMarkdown=${passage.is_markdown} quotes=${[quoteOf(fact, passage.text)]}
+          first=${passage.first_line} around=${AROUND} />`
         : html`<${Passage} text=${fact.quote} />`
     }
   </section>`;

@@ -5,6 +5,8 @@ import { html } from "./ui.js";
 
 const MARKUP =
   /\*\*(?<bold>[^*\n]+)\*\*|`(?<code>[^`\n]+)`|\[\[(?<note>[^[\]|\n]+)(?:\|(?<shown>[^[\]\n]+))?\]\]|\[(?<label>[^[\]\n]+)\]\((?<url>[^()\s]+)\)|\*(?<em>[^*\s][^*\n]*)\*/g;
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const FRONTMATTER = /^---[ \t]*\n[^]*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
 /** A line with its bold words, code and links. Only links to the web can be followed. */
@@ -44,38 +46,52 @@ function findQuote(passage, quote) {
 }
 
 /** A passage, line by line, with the lines of the quotes marked and their words lit; `first` is the number of its first
-    line, if lines are what is counted. With `around` only so many lines beside the marked ones are shown. */
-export function Passage({ text, quotes = [], first = null, around = Infinity }) {
+    line, if lines are what is counted. Markdown is drawn. With `around` only so many lines beside the marked ones are
+    shown. */
+export function Passage({ text, isMarkdown, quotes = [], first = null, around = Infinity }) {
   const spans = quotes.map((quote) => findQuote(text, quote)).filter(Boolean);
   const front = FRONTMATTER.exec(text)?.[0].length ?? 0;
   let start = 0;
+  let isCode = false;
   const rows = text.split("\n").map((line, index) => {
-    const row = { line, index, start, lit: spans.filter(([from, to]) => from < start + line.length + 1 && to > start) };
+    const lit = spans.filter(([from, to]) => from < start + line.length + 1 && to > start)[0];
+    const isFence = isMarkdown && /^\s*(```|~~~)/.test(line);
+    const draw = isMarkdown && start >= front && !isCode && !isFence ? drawMarkdown : drawWords;
+    if (isFence) isCode = !isCode;
+    const row = { line, index, lit, draw, isFront: start < front, span: lit?.map((place) => place - start) };
     start += line.length + 1;
     return row;
   });
-  const marked = rows.filter((row) => row.lit.length).map((row) => row.index);
+  const marked = rows.filter((row) => row.lit).map((row) => row.index);
   const near = (row) => !marked.length || marked.some((index) => Math.abs(index - row.index) <= around);
   return html`<div class="passage ${first === null ? "" : "numbered"}">
     ${rows.filter(near).map(
-      (row) => html`<div class="row ${row.lit.length ? "marked" : ""} ${row.start < front ? "front" : ""}">
+      (row) => html`<div class="row ${row.lit ? "marked" : ""} ${row.isFront ? "front" : ""}">
         ${first === null ? null : html`<span class="number" aria-hidden="true">${first + row.index}</span>`}
-        <span class="words">${light(row)}</span>
+        <span class="words">${row.draw(row.line, row.span)}</span>
       </div>`,
     )}
   </div>`;
 }
 
-function light({ line, start, lit }) {
-  if (!lit.length) return line || " ";
-  const [from, to] = lit[0].map((place) => Math.min(Math.max(place - start, 0), line.length));
-  return [line.slice(0, from), html`<mark>${line.slice(from, to)}</mark>`, line.slice(to)];
+/** A line whose words from one place to another are lit. */
+function drawWords(line, span, draw = (text) => text) {
+  const [from, to] = (span ?? [0, 0]).map((place) => Math.min(Math.max(place, 0), line.length));
+  if (from === to) return draw(line || " ");
+  return [draw(line.slice(0, from)), html`<mark>${draw(line.slice(from, to))}</mark>`, draw(line.slice(to))];
 }
 
-/** The number of a passage's first line, where lines are what is counted and run on one by one; else null. */
-export function firstLine(passage) {
-  if (passage.line === null || (passage.counted !== "line" && passage.counted !== "message")) return null;
-  return passage.end_line - passage.line + 1 === passage.text.split("\n").length ? passage.line : null;
+/** A line of Markdown as a heading, a row of a table, an item or a paragraph. */
+function drawMarkdown(line, span) {
+  const [, mark = "", rest] = /^(\s*(?:#{1,6}|[-*+]|>)\s+|\s*\|(?=.*\|\s*$))?(.*)$/.exec(line);
+  if (mark.trim() === "|") {
+    const cells = rest.split(/(?<!\\)\|/).slice(0, -1);
+    if (cells.every((cell) => /^\s*:?-+:?\s*$/.test(cell))) return "";
+    return html`<span class="cells">${cells.map((cell) => html`<span>${span ? html`<mark>${marks(cell)}</mark>` : marks(cell)}</span>`)}</span>`;
+  }
+  const words = drawWords(rest, span?.map((place) => place - mark.length), marks);
+  if (mark.trim().startsWith("#")) return html`<strong class="heading">${words}</strong>`;
+  return [mark.replace(/[-*+]/, "•"), words];
 }
 
 /** A path as short as it is clear: from the watched folder that holds it. */
@@ -97,51 +113,13 @@ export function place({ uri, place, label }, folders) {
 }
 
 /** `3 May 2026`; nothing for none. */
-export function day(at) {
-  return at ? told(at.slice(0, 10)) : "";
-}
+export const day = (at) => (at ? DAY.format(new Date(`${at.slice(0, 10)}T00:00`)) : "");
 
-export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-
-/** `today 14:02`, `yesterday 09:10`, `3 May 2026`. */
-export function when(at) {
-  const moment = new Date(at);
-  const midnight = new Date().setHours(0, 0, 0, 0);
-  const days = Math.round((midnight - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
-  const time = moment.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  if (days === 0 || days === 1) return `${days ? "yesterday" : "today"} ${time}`;
-  return `${moment.getDate()} ${MONTHS[moment.getMonth()]} ${moment.getFullYear()}`;
-}
+/** `3 May 2026, 14:02`. */
+export const when = (at) => MOMENT.format(new Date(at));
 
 /** Those of the words that there are, with dots between them. */
 export const dotted = (...words) => words.filter(Boolean).join(" · ");
 
 /** `1,204 passages`, `1 passage`. */
 export const count = (number, noun) => `${number.toLocaleString("en")} ${number === 1 ? noun : `${noun}s`}`;
-
-const MODALITY = {
-  past: "no longer",
-  negated: "not so",
-  plan: "planned",
-  hypothesis: "perhaps",
-  question: "a question",
-};
-
-/** What a fact says, with how it is meant where it is not simply so. */
-export function statement(fact) {
-  const meant = MODALITY[fact.modality === "negated" && fact.origin === "rule" ? "past" : fact.modality];
-  return `${fact.text.replace(/\s+/g, " ").trim()}${meant ? ` (${meant})` : ""}`;
-}
-
-/** A day, month or year as precisely as it is named: `9 Mar 2026`, `Mar 2026`, `2026`. */
-export function told(time) {
-  const [year, month, date] = time.split("-").map(Number);
-  return [date, MONTHS[month - 1], year].filter(Boolean).join(" ");
-}
-
-/** From when and until when a fact held, or when it was read. */
-export function held(fact) {
-  if (fact.since && fact.until && fact.since !== fact.until) return `${told(fact.since)} to ${told(fact.until)}`;
-  if (fact.until) return `until ${told(fact.until)}`;
-  return fact.since ? `since ${told(fact.since)}` : `read ${day(fact.recorded)}`;
-}

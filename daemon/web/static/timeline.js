@@ -1,6 +1,6 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
-import { held, MONTHS, place, statement, told } from "./text.js";
+import { place } from "./text.js";
 import {
   address,
   Empty,
@@ -21,6 +21,7 @@ import {
 
 const MOST_FACTS = 500;
 const TYPING_MS = 150;
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric" });
 
 export function TimelinePage({ parts: [begun = ""], status }) {
   const [words, setWords] = useState(begun);
@@ -53,7 +54,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     }
     ${months.map(
       ([month, facts]) => html`<section class="month" id=${`month-${month}`}>
-      <h2>${monthName(month)}</h2>
+      <h2>${MONTH.format(new Date(`${month}-01T00:00`))}</h2>
       <ol>${facts.map((fact) => html`<${Began} fact=${fact} folders=${status.folders} />`)}</ol>
     </section>`,
     )}
@@ -69,10 +70,10 @@ function tell({ facts, total }) {
 function Began({ fact, folders }) {
   const ended = fact.superseded_by !== null || fact.valid_to !== null || fact.retired !== null;
   return html`<li class=${ended ? "past" : ""}>
-    <time>${told(fact.since)}</time>
+    <time>${fact.since}</time>
     <div>
-      <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${statement(fact)}</a>
-      <small>${fact.until ? `until ${told(fact.until)} · ` : ""}<a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
+      <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${fact.statement}</a>
+      <small>${fact.until ? `until ${fact.until} · ` : ""}<a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
     </div>
   </li>`;
 }
@@ -89,11 +90,6 @@ function byMonth(facts) {
   return [...months];
 }
 
-function monthName(month) {
-  const [year, number] = month.split("-").map(Number);
-  return `${MONTHS[number - 1]} ${year}`;
-}
-
 /** What one thing had, with the values of each kind, the newest first. */
 export function Lanes({ strands, folders }) {
   return html`<div class="lanes">
@@ -104,7 +100,7 @@ export function Lanes({ strands, folders }) {
         (value) => html`<li class=${isOver(value) ? "past" : ""}>
         <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
         <small>
-          ${held(value.fact)} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
+          ${value.fact.held} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
           ${value.ended ? ` · ${value.ended.reason}` : ""}
         </small>
       </li>`,
