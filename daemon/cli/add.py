@@ -59,8 +59,6 @@ def add(
         session.show(session.client.remember(text), _print_receipt)
     if files:
         added = _read(session, files, policy, again)
-        if not session.as_json:
-            click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
 
@@ -68,7 +66,7 @@ def add(
 def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
     try:
         events = session.client.add(files, policy, again)
-        return output.follow_progress(events, wire.Added, "Reading", session.as_json)
+        return session.follow(events, wire.Added, "Reading", lambda added: click.echo(_summary(added)))
     except KeyboardInterrupt:
         output.say("\nThe daemon goes on reading. `pal status` shows how far it is.")
         raise click.exceptions.Exit(130) from None

@@ -7,8 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,14 @@ import click
 
 from daemon.cli import output
 from daemon.cli.options import json_command, refuse_watched
-from daemon.cli.output import NOTHING_READ
+from daemon.cli.output import NOTHING_READ, progress_bar
 from daemon.cli.session import Session
 from daemon.lock import hold
 from daemon.paths import Paths, name_replaced, private_folder
-from daemon.terminal import count, display_safe, escape_unsafe, size
+from daemon.terminal import count, escape_unsafe, size
 
 STDOUT = "-"
 SUFFIXES = (".jsonl", ".ndjson")
-KEPT_SHOWN = 10
 HOLDS_NOTES = "It holds words of your notes."
 STDIN = "-"
 
@@ -44,8 +41,7 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
     pal export - | jq .              the same, to standard output
     pal export FOLDER --markdown     pages to read, as Markdown
 
-    Only you can read the file, and it is written whole or not at all. A folder from an earlier export is updated; your
-    changes in it stay.
+    Only you can read it, and it is written whole or not at all. FOLDER must be new or empty.
     """
     if markdown and secrets:
         raise click.UsageError("Pages have no secrets: leave out --secrets or --markdown.")
@@ -58,12 +54,11 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
     try:
         done = _write_pages(session, to) if markdown else _write_file(session, to, secrets)
     except OSError as error:
-        raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
-    form = "markdown" if markdown else "jsonl"
-    if not session.shows_json({"format": form, "path": str(to), "secrets": secrets} | done):
-        _print_done(to, done)
-        if session.reader.status().stats.episodes == 0:
-            output.say(NOTHING_READ)
+        raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="TO") from error
+    amount = count(done["files"], "page") if markdown else size(done["bytes"])
+    session.show({"path": str(to), "secrets": secrets} | done, f"Written: {to}, {amount}. {HOLDS_NOTES}")
+    if not session.as_json and session.reader.status().stats.episodes == 0:
+        output.say(NOTHING_READ)
 
 
 def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Path:
@@ -97,21 +92,15 @@ def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
 
 
 def _write_pages(session: Session, to: Path) -> dict[str, Any]:
-    from daemon.exporting import ForeignFolderError, write_folder, write_pages
+    from daemon.exporting import write_folder, write_pages
 
-    try:
-        report = write_folder(to, write_pages(_lines(session, pages=True)))
-    except ForeignFolderError as error:
-        message = f"{error} Choose a new folder, or one with an earlier export."
-        raise click.BadParameter(display_safe(message, line=True), param_hint="FOLDER") from error
-    return asdict(report)
+    return {"files": write_folder(to, write_pages(_lines(session, pages=True)))}
 
 
 def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False) -> Iterator[bytes]:
     """The lines of an export, with a bar on a terminal that shows how far it is."""
-    show_bar = sys.stderr.isatty() and not session.as_json and not hidden
     export = session.reader.export_with_secrets() if secrets else session.reader.export(pages)
-    with export as lines, click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar) as bar:
+    with export as lines, progress_bar("Writing", hidden or session.as_json) as bar:
         step = 1000
         for number, line in enumerate(lines):
             if number == 0:
@@ -137,20 +126,6 @@ def _write_out(lines: Iterable[bytes]) -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has enough
         sys.exit(1)
-
-
-def _print_done(to: Path, done: dict[str, Any]) -> None:
-    if "bytes" in done:
-        output.print_text(f"Written: {to}, {size(done['bytes'])}. {HOLDS_NOTES}")
-        return
-    parts = [f"{count(len(done['changed']), 'file')} written"]
-    parts += [f"{done['unchanged']:,} unchanged"] if done["unchanged"] else []
-    parts += [f"{len(done['removed']):,} removed"] if done["removed"] else []
-    output.print_text(f"{to}: {', '.join(parts)}. {HOLDS_NOTES}")
-    for path in done["kept"][:KEPT_SHOWN]:
-        output.say(f"Left as you changed it: {path}")
-    if len(done["kept"]) > KEPT_SHOWN:
-        output.say(f"and {len(done['kept']) - KEPT_SHOWN:,} more.")
 
 
 @click.command("import")
@@ -181,14 +156,12 @@ def import_(session: Session, file: Path, yes: bool) -> None:
     with hold(paths.lock):
         counts = _load(file, paths, kept, session.as_json)
         vectors = _make_views(paths, session.as_json)
-    if session.as_json:
-        kept_path = str(kept) if kept.exists() else None
-        output.print_json({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path})
-        return
     parts = [count(counts["source"], "note"), count(counts["episode"], "passage"), count(counts["trace"], "question")]
-    output.print_text(f"Imported: {', '.join(parts)}, with all that is known of them.")
+    text = f"Imported: {', '.join(parts)}, with all that is known of them."
     if kept.exists():
-        output.print_text(f"What it replaced is kept, yours to delete: {kept}")
+        text += f"\nWhat it replaced is kept, yours to delete: {kept}"
+    kept_path = str(kept) if kept.exists() else None
+    session.show({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path}, text)
 
 
 def _is_empty(paths: Paths) -> bool:
@@ -209,7 +182,7 @@ def _load(file: Path, paths: Paths, kept: Path, as_json: bool) -> dict[str, int]
     from daemon.exporting import open_packed
     from memory import Memory
 
-    with _bar("Reading", as_json) as bar:
+    with progress_bar("Reading", as_json) as bar:
         if str(file) == STDIN:
             return Memory.load(sys.stdin.buffer, paths.memory, kept, _shown(bar))
         with open_packed(file.expanduser()) as stream:
@@ -224,7 +197,7 @@ def _make_views(paths: Paths, as_json: bool) -> int:
 
     done = 0
     try:
-        with open_stored(paths) as memory, _bar("Making vectors", as_json) as bar:
+        with open_stored(paths) as memory, progress_bar("Making vectors", as_json) as bar:
             for done, total in memory.maintenance.switch_embedder(memory.embedder):
                 _shown(bar)(done, total)
     except NotAvailableError as error:
@@ -233,11 +206,6 @@ def _make_views(paths: Paths, as_json: bool) -> int:
         output.say("\nIt is imported; the daemon makes the vectors that are missing when it starts.")
         raise
     return done
-
-
-def _bar(label: str, as_json: bool) -> AbstractContextManager[Any]:
-    show = sys.stderr.isatty() and not as_json
-    return click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show)
 
 
 def _shown(bar: Any) -> Callable[[int, int], None]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,15 +16,9 @@ from daemon.cli.show import describe_end, describe_fact, describe_place, explain
 from daemon.terminal import count, flatten
 from memory.text.predicates import subject_and_predicate
 
-if TYPE_CHECKING:
-    from daemon.drawing.layout import Graph
-
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
 NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
-FAINT = 0.4  # the weight of a node that is only mentioned with another
-WIDEST = 160  # cells
-STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
 
 
 @click.command()
@@ -179,23 +171,16 @@ def graph(session: Session, name: str, as_of: datetime | None, limit: int) -> No
 
 
 def _draw(found: wire.GraphReply) -> None:
-    from daemon.drawing.text import draw_lines
-
-    if len(found.nodes) < 2:
+    """The thing, and below it everything that is one step away: with a relation, or only mentioned with it."""
+    names = {node.id: flatten(node.name) for node in found.nodes}
+    near = [edge for edge in found.edges if not {edge.source, edge.target}.isdisjoint(found.center)]
+    if not near:
         output.say("Nothing is drawn of it: no fact connects it with anything, and nothing is mentioned with it.")
         return
-    width = min(WIDEST, shutil.get_terminal_size((100, 24)).columns)
-    for line in draw_lines(_make_graph(found), width):
-        click.echo("".join(output.style_text(piece.text, **STYLES[piece.role]) for piece in line).rstrip())
-
-
-def _make_graph(found: wire.GraphReply) -> Graph:
-    from daemon.drawing.layout import Edge, Graph, Node
-
-    joined = {id for edge in found.edges if not edge.passages for id in (edge.source, edge.target)}
-    nodes = (
-        Node(node.id, flatten(node.name), 1.0 if node.id in joined else FAINT, "●" if node.id in found.center else "○")
-        for node in found.nodes
-    )
-    edges = (Edge(edge.source, edge.target, flatten(edge.relation)) for edge in found.edges)
-    return Graph(tuple(nodes), tuple(edges), found.center)
+    output.print_bold(names[found.center[0]])
+    for edge in sorted(near, key=lambda edge: edge.passages > 0):
+        if edge.target not in found.center:
+            way, name = f"{edge.relation} → " if edge.relation else "", names[edge.target]
+        else:
+            way, name = f"← {edge.relation} " if edge.relation else "", names[edge.source]
+        click.echo(f"  {output.style_text(way, dim=True)}{output.style_text(name, dim=not way)}")

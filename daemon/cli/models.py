@@ -60,12 +60,9 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
             raise NothingFound(
                 "Every model on this machine has its grades: pal models" if here else f"{WITHOUT}\nSee: pal models"
             )
-    for number, name in enumerate(names):
+    for name in names:
         with session.client.probe_model(name) as events:  # Ctrl-C ends it
-            graded = output.follow_progress(events, wire.Graded, f"Grading {name}", session.as_json, shows_end=False)
-        if number and not session.as_json:
-            click.echo("")
-        session.show(graded, _print_grades)
+            graded = session.follow(events, wire.Graded, f"Grading {name}", _print_grades)
         if graded.problem:
             raise click.ClickException(f"{graded.problem} Finished grades are kept.")
 

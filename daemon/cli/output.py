@@ -21,6 +21,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -43,6 +44,7 @@ _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "dam
 NOT_RUNNING, BAD_SETTINGS = 3, 78
 _START_CODES = {4, 74, 75, BAD_SETTINGS}  # of a daemon that could not start; `pal` exits with the same
 ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
+End = TypeVar("End")
 
 
 def print_json(value: Any) -> None:
@@ -146,34 +148,31 @@ def place(uri: str, line: int | None, *words: str | None) -> str:
     return wire.name_place(name_received(uri.removeprefix(f"{Path.cwd()}{os.sep}")), line)
 
 
-End = TypeVar("End")
-
-
-def follow_progress(
-    events: Iterable[wire.Event], end: type[End], label: str, as_json: bool, shows_end: bool = True
-) -> End:
-    """The event of type `end`, with which the work is over, after a bar on a terminal; as JSON every event, the last
-    one unless the command prints it. DaemonDownError if it never comes."""
-    show_bar = not as_json and sys.stderr.isatty()
-    begin = "\n" if show_bar else ""
-    with click.progressbar(
-        length=0, label=display_safe(label, line=True), file=sys.stderr, hidden=not show_bar,
-        item_show_func=lambda item: item,
-    ) as bar:  # fmt: skip
+def follow_progress(events: Iterable[wire.Event], end: type[End], label: str) -> End:
+    """The event of type `end`, with which the work is over, after a bar on a terminal. DaemonDownError if it never
+    comes."""
+    begin = "\n" if sys.stderr.isatty() else ""
+    with progress_bar(label) as bar:
         for event in events:
-            if as_json and (shows_end or not isinstance(event, end)):
-                print_json(event)
             match event:
                 case wire.Progress():
                     bar.length = max(event.total, event.done, 1)
                     bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
-                case wire.Skipped() if not as_json:
+                case wire.Skipped():
                     say(f"{begin}Skipped {event.uri}: {event.reason}")
-                case wire.Notice() if not as_json:
+                case wire.Notice():
                     say(f"{begin}{event.text}")
                 case end():
                     return event
     raise DaemonDownError("The daemon ended while it worked. Nothing is lost; run it again.")
+
+
+def progress_bar(label: str, hidden: bool = False) -> AbstractContextManager[Any]:
+    """A bar on stderr, if that is a terminal; click's, of a length still to be set."""
+    return click.progressbar(
+        length=0, label=display_safe(label, line=True), file=sys.stderr, hidden=hidden or not sys.stderr.isatty(),
+        item_show_func=lambda item: item,
+    )  # fmt: skip
 
 
 class Clock:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
 T = TypeVar("T")
+End = TypeVar("End")
 
 if TYPE_CHECKING:
+    from daemon import wire
     from daemon.cli.offline import Offline
     from daemon.client.client import Client, DaemonDownError
     from daemon.paths import Paths
@@ -52,6 +54,18 @@ class Session:
         if nothing and not cells:
             output.say(nothing)
         return bool(cells)
+
+    def follow(self, events: Iterable[wire.Event], end: type[End], label: str, text: Callable[[End], object]) -> End:
+        """Prints every event as JSON if that was asked for, else a bar and the last one as `text` prints it; returns
+        the last one, of type `end`."""
+        from daemon.cli import output
+
+        if not self.as_json:
+            text(done := output.follow_progress(events, end, label))
+            return done
+        for event in events:
+            output.print_json(event)
+        return cast(End, event)
 
     def shows_json(self, value: object) -> bool:
         """Prints a value if JSON was asked for; whether it was."""

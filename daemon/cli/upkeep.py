@@ -12,7 +12,6 @@ import click
 from daemon import litestream, wire
 from daemon.cli import output
 from daemon.cli.options import json_command
-from daemon.cli.output import follow_progress
 from daemon.cli.session import Session
 from daemon.cli.show import describe_work, print_suspects
 from daemon.lock import hold
@@ -148,9 +147,10 @@ def tidy(session: Session) -> None:
     mean one thing (`pal same` merges them), and clears unused parts of the file after something was forgotten. A second
     run changes nothing.
     """
-    done = session.client.tidy()
-    if session.shows_json(done):
-        return
+    session.show(session.client.tidy(), _print_tidied)
+
+
+def _print_tidied(done: wire.ConsolidationReport) -> None:
     did = describe_work(done)
     output.print_text(f"Done: {did}." if did else "All is in order.")
     if done.stopped:
@@ -174,21 +174,18 @@ def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: boo
     what = tuple(name for name, chosen in asked.items() if chosen)
     if not what:
         raise click.UsageError("Say what to rebuild: --memory, --text, --vectors, --rows or several.")
-    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Rebuilding", session.as_json)
-    if session.as_json:
-        return
-    if memory:
-        click.echo(f"{count(done.edges, 'edge')} of the graph {_remember(done.edges)} of earlier questions.")
-    if text:
-        click.echo(f"The full text of {count(done.passages, 'passage')} was rebuilt.")
-    if vectors:
-        click.echo(f"The vectors of {count(done.vectors, 'passage')} were rebuilt.")
-    if rows:
-        click.echo(f"{count(done.rows, 'damaged row')} came from a backup. What is left: pal check")
 
+    def describe(done: wire.Rebuilt) -> None:
+        sentences = {
+            "memory": f"The edge memory of {count(done.edges, 'edge')} was rebuilt.",
+            "text": f"The full text of {count(done.passages, 'passage')} was rebuilt.",
+            "vectors": f"The vectors of {count(done.vectors, 'passage')} were rebuilt.",
+            "rows": f"{count(done.rows, 'damaged row')} came from a backup. What is left: pal check",
+        }
+        for name in what:
+            click.echo(sentences[name])
 
-def _remember(edges: int) -> str:
-    return "remembers something" if edges == 1 else "remember something"
+    session.follow(session.client.rebuild(what), wire.Rebuilt, "Rebuilding", describe)
 
 
 @click.command()
@@ -204,9 +201,7 @@ def train(session: Session, undo: bool) -> None:
         undone = session.client.undo_training()
         session.show(undone, _undone(undone))
         return
-    done = follow_progress(session.client.train(), wire.Trained, "Training", session.as_json)
-    if not session.as_json:
-        _print(done)
+    session.follow(session.client.train(), wire.Trained, "Training", _print)
 
 
 def _undone(undone: wire.TrainingUndone) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.exporting import IGNORED, WRITTEN, ForeignFolderError, NewFile, write_folder
+from daemon.exporting import IGNORED, NewFile, write_folder
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
 
@@ -53,7 +53,7 @@ def test_all_of_it_goes_to_another_home_and_answers_the_same(here: Shell) -> Non
 
 def test_what_is_packed_and_what_comes_through_a_pipe_is_the_same(here: Shell) -> None:
     plain = here.pal("export", "-").out
-    assert here.pal("export", "packed.jsonl.gz", "--json").json["format"] == "jsonl"
+    assert here.pal("export", "packed.jsonl.gz", "--json").json["secrets"] is False
     packed = (here.folder / "packed.jsonl.gz").read_bytes()
     assert gzip.decompress(packed).decode() == plain
     assert here.pal("export", "packed.jsonl.gz", "--force").code == 0
@@ -172,29 +172,7 @@ def files(**texts: str) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.md", text.encode()
 
 
-def test_a_folder_is_written_anew_only_where_something_changed(tmp_path: Path) -> None:
-    folder = tmp_path / "pages"
-    assert sorted(write_folder(folder, files(a="one", b="two")).changed) == ["a.md", "b.md"]
-    before = (folder / "a.md").stat().st_mtime_ns
-    report = write_folder(folder, files(a="one", c="three"))
-    assert (report.changed, report.unchanged, report.removed, report.kept) == (["c.md"], 1, ["b.md"], [])
-    assert (folder / "a.md").stat().st_mtime_ns == before
-    assert (folder / IGNORED).read_text().endswith("\n*\n")
-    assert not list(folder.rglob("*.part"))
-
-
-def test_what_a_person_wrote_in_a_folder_stays(tmp_path: Path) -> None:
-    folder = tmp_path / "pages"
-    write_folder(folder, files(a="one", b="two"))
-    (folder / "a.md").write_text("mine")
-    (folder / "b.md").write_text("mine, too")
-    (folder / "c.md").write_text("a note of mine")
-    report = write_folder(folder, files(a="ONE", c="three"))
-    assert (report.changed, sorted(report.kept)) == ([], ["a.md", "b.md", "c.md"])
-    assert (folder / "a.md").read_text() == "mine" and (folder / "c.md").read_text() == "a note of mine"
-
-
-def test_a_folder_that_breaks_off_knows_what_was_written(tmp_path: Path) -> None:
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "pages"
 
     def broken() -> Iterator[tuple[str, bytes]]:
@@ -203,23 +181,22 @@ def test_a_folder_that_breaks_off_knows_what_was_written(tmp_path: Path) -> None
 
     with pytest.raises(ZeroDivisionError):
         write_folder(folder, broken())
-    assert [*json.loads((folder / WRITTEN).read_text())["files"]] == ["a.md"]
-    assert write_folder(folder, [("a.md", b"two")]).changed == ["a.md"]
+    assert not list(tmp_path.iterdir())
+    folder.mkdir()
+    assert write_folder(folder, files(a="one", b="two")) == 2
+    assert (folder / "a.md").read_text() == "one" and (folder / IGNORED).read_text().endswith("\n*\n")
+    assert folder.stat().st_mode & 0o777 == 0o700 and [*tmp_path.iterdir()] == [folder]
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text("mine")
-    with pytest.raises(ForeignFolderError, match="Other files are in it"):
+    with pytest.raises(FileExistsError, match="there are files in it"):
         write_folder(tmp_path, files(a="one"))
-    folder = tmp_path / "pages"
-    write_folder(folder, files(a="one"))
-    (folder / WRITTEN).write_text("[]")
-    with pytest.raises(ForeignFolderError, match="cannot be read"):
-        write_folder(folder, files(a="one"))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.md"]
 
 
 @pytest.mark.parametrize("name", ["../a.md", "/etc/a.md", "a/../../b.md", "", "a\\b.md", "a\0b"])
 def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError):
         write_folder(tmp_path / "pages", [(name, b"one")])
-    assert not list((tmp_path / "pages").glob("*.md")) and list(tmp_path.iterdir()) == [tmp_path / "pages"]
+    assert not list(tmp_path.iterdir())

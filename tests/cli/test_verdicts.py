@@ -22,7 +22,7 @@ def step(shell: Shell, name: str) -> dict[str, object]:
 def test_nothing_was_asked_yet(town: Shell) -> None:
     said = town.pal("good")
     assert (said.code, said.out) == (4, "") and said.err.startswith("No question was asked yet.")
-    assert town.pal("rebuild", "--memory").out == "0 edges of the graph remember something of earlier questions.\n"
+    assert town.pal("rebuild", "--memory").out == "The edge memory of 0 edges was rebuilt.\n"
 
 
 def test_a_good_answer_is_remembered_and_a_bad_one_is_not(town: Shell) -> None:
@@ -95,7 +95,7 @@ def test_what_was_learnt_is_made_anew(town: Shell) -> None:
     assert step(town, "replay")["earlier"] == id
     assert town.pal("check").code == 0
     said = town.pal("rebuild", "--memory")
-    assert said.out == f"{done['edges']} edges of the graph remember something of earlier questions.\n"
+    assert said.out == f"The edge memory of {done['edges']} edges was rebuilt.\n"
 
 
 def test_it_must_be_said_what_to_rebuild(town: Shell) -> None:

@@ -31,7 +31,6 @@ from tui.review.widgets import RevisionList
 from tui.widgets.below import Waiting
 from tui.widgets.choices import Choices
 from tui.widgets.evidence import Evidence
-from tui.widgets.graph import GraphView
 from tui.widgets.home import HomeList
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
@@ -53,7 +52,6 @@ OWNERS: dict[str, type[DOMNode]] = {
     "items": BrowseList,
     "detail": Detail,
     "changes": RevisionList,
-    "graph": GraphView,
     "walk": WalkView,
     "folders": FoldersScreen,
     "rows": TabList,

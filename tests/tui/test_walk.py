@@ -11,7 +11,7 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import FORBIDDEN, HOSTILE
-from tui.widgets.graph import GraphView
+from tui.widgets.plain import Plain
 from tui.widgets.walk import MAX_NODES, Walk, WalkView
 
 STEPS = [event for event in world.STEPS if isinstance(event, wire.Step)]
@@ -21,13 +21,15 @@ VISITS = [event for event in world.STEPS if isinstance(event, wire.Visit)]
 
 def test_each_cited_passage_says_what_led_there() -> None:
     walk = Walk(VISITS, world.CITED)
-    assert walk.captions() == [
-        "[1] “Fog signal”: it names the mayor",
-        "[2] “Wednesday”: your question has its words",
-        "[3] “Foghorn committee”: it names Beatrice",
+    assert list(walk.rows()) == [
+        ("? question", True),
+        ("├─ names → ● Beatrice", True),
+        ("│  ├─ sounded for → ○ the mayor", True),
+        ("│  │  └─ ▪ [1] Fog signal", True),
+        ("│  └─ ▪ [3] Foghorn committee", True),
+        ("└─ words → ▪ [2] Wednesday", True),
     ]
-    assert walk.graph().paths == ((0, 7, 8, 31), (0, 12), (0, 7, 55))
-    assert Walk(VISITS).graph().paths == ()
+    assert not any(won for _, won in Walk(VISITS).rows())
 
 
 def test_of_many_visits_what_is_cited_is_drawn_with_all_that_led_there() -> None:
@@ -43,7 +45,7 @@ async def test_the_drawing_unfolds_and_folds_again() -> None:
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
         assert " · ".join([*filter(None, map(wire.describe_step, STEPS)), "41 ms"]) in chat.words()
-        assert "[3] “Foghorn committee”: it names Beatrice" in chat.words()
+        assert "▪ [3] Foghorn committee" in chat.text()
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "sounded for" not in chat.text())
         assert chat.app.focused is chat.screen.prompt
@@ -90,5 +92,5 @@ async def test_hostile_names_are_drawn_as_text(text: str) -> None:
         await chat.ask("Who?")
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: chat.screen.query_one(WalkView).display)
-        assert chat.screen.query_one(GraphView).graph.nodes
+        assert len(chat.screen.query_one(WalkView).query_one(".tree", Plain).text.splitlines()) == 3
         assert chat.app.return_code is None and not FORBIDDEN.search(chat.text().replace("\n", ""))

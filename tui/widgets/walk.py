@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.timer import Timer
 
 from daemon import wire
-from daemon.drawing.layout import Edge, Graph, Node
-from daemon.terminal import display_safe
-from tui.widgets.graph import GraphView
+from daemon.terminal import flatten
 from tui.widgets.plain import Plain
 
 QUESTION = 0  # the node of the question itself: the memory numbers its own from 1
 MAX_NODES = 24  # that are drawn
-MAX_TITLE = 40  # characters of a passage's title
 PASSAGE, OBJECT, NAMED = "▪", "○", "●"
 
 
@@ -39,27 +37,15 @@ class Walk:
         chosen = sorted(list(ids)[:MAX_NODES], key=lambda id: (visit_of[id].depth, places[id]))
         self.visits: tuple[wire.Visit, ...] = tuple(visit_of[id] for id in chosen)
 
-    def graph(self) -> Graph:
-        """The visits as a graph, in which the ways to the citations are marked."""
-        nodes = [Node(QUESTION, "question", 1.0, "?"), *map(self._node, self.visits)]
-        edges = [Edge(*self._edge(visit)) for visit in self.visits]
-        return Graph(tuple(nodes), tuple(edges), (QUESTION,), tuple(self._ways))
-
-    def captions(self) -> list[str]:
-        """How each cited passage was reached, a line each."""
-        return [self._describe(self._known[id]) for id in self._numbers if id in self._known]
-
-    def _describe(self, visit: wire.Visit) -> str:
-        label, parent = _label(visit), self._known.get(visit.parent or QUESTION)
-        if parent is None:
-            how = "your question has its words" if visit.kind == "episode" else "your question names it"
-        elif visit.relation:
-            ends = (label, _label(parent)) if visit.inverse else (_label(parent), label)
-            how = f"{ends[0]} → {visit.relation} → {ends[1]}"
-        else:
-            how = f"it names {_label(parent)}" if visit.kind == "episode" else f"{_label(parent)} names it"
-        further = ", fetched in a later step" if visit.stage == "collected" else ""
-        return f"{self._marks(visit)} {label}: {how}{further}"
+    def rows(self) -> Iterator[tuple[str, bool]]:
+        """The visits as a tree, row by row, and whether the way to a citation goes through it."""
+        children: dict[int, list[int]] = {}
+        for visit in self.visits:
+            parent = self._known.get(visit.parent or QUESTION)
+            children.setdefault(parent.node_id if parent else QUESTION, []).append(visit.node_id)
+        won = {id for way in self._ways for id in way}
+        for lines, id in _list_rows(QUESTION, children):
+            yield f"{lines}{'? question' if id == QUESTION else self._name(self._known[id])}", id in won
 
     def _way_to(self, id: int) -> tuple[int, ...]:
         way: list[int] = []
@@ -69,28 +55,27 @@ class Walk:
             visit = self._known.get(visit.parent) if visit.parent is not None else None
         return (QUESTION, *way) if way else ()
 
-    def _node(self, visit: wire.Visit) -> Node:
-        title = visit.label or "(no title)"
-        label = f"{self._marks(visit)} {title}".lstrip() if visit.kind == "episode" else title
-        mark = PASSAGE if visit.kind == "episode" else NAMED if visit.stage == "seed" else OBJECT
-        return Node(visit.node_id, label, min(1.0, max(0.0, visit.score)), mark)
+    def _name(self, visit: wire.Visit) -> str:
+        """`sounded for → ○ the mayor`"""
+        is_passage = visit.kind == "episode"
+        relation = visit.relation
+        if visit.parent not in self._known:
+            relation = "words" if is_passage else "names"  # of the question
+        way = f"← {relation} " if visit.inverse and visit.relation else f"{relation} → " if relation else ""
+        mark = PASSAGE if is_passage else NAMED if visit.stage == "seed" else OBJECT
+        return flatten(f"{way}{mark} {self._marks(visit)} {visit.label or '(no title)'}")
 
     def _marks(self, visit: wire.Visit) -> str:
         return "".join(f"[{n}]" for n in self._numbers.get(visit.node_id, ()))
 
-    def _edge(self, visit: wire.Visit) -> tuple[int, int, str]:
-        if visit.parent is None or visit.parent not in self._known:
-            return QUESTION, visit.node_id, "words" if visit.kind == "episode" else "names"
-        ends = (visit.node_id, visit.parent) if visit.inverse and visit.relation else (visit.parent, visit.node_id)
-        return *ends, visit.relation
 
-
-def _label(visit: wire.Visit) -> str:
-    """A vertex by its name; a passage by its title, in quotes."""
-    if visit.kind != "episode":
-        return visit.label
-    title = visit.label or "a passage without a title"
-    return f"“{title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + '…'}”"
+def _list_rows(root: int, children: Mapping[int, Sequence[int]], lines: str = "") -> Iterator[tuple[str, int]]:
+    """Each vertex from the top down, after the lines that lead to it; those of the root are `lines`."""
+    yield lines, root
+    before = lines.replace("├─ ", "│  ").replace("└─ ", "   ")
+    branches = children.get(root, ())
+    for number, child in enumerate(branches, 1):
+        yield from _list_rows(child, children, f"{before}{'└─ ' if number == len(branches) else '├─ '}")
 
 
 FRAME_SECONDS = 0.2  # between two drawings while it grows: typing goes first
@@ -98,20 +83,19 @@ NOT_KEPT = "The search of this question is no longer stored."
 
 
 class WalkView(Vertical):
-    """The stages in words, the graph, and how each cited passage was reached. Folded until `unfold`."""
+    """The stages in words, and the tree. Folded until `unfold`."""
 
     def __init__(self, visits: Iterable[wire.Visit] = ()) -> None:
         super().__init__()
         self.display = False
         self._told = Plain(classes="stages")
-        self._graph = GraphView()
-        self._caption = Plain(classes="caption")
+        self._tree = Plain(classes="tree")
         self._visits = {visit.node_id: visit for visit in visits}
         self._cited: Sequence[wire.Citation] | None = None  # None while the question runs
         self._frame: Timer | None = None  # until the next drawing while it grows
 
     def compose(self) -> ComposeResult:
-        yield from (self._told, self._graph, self._caption)
+        yield from (self._told, self._tree)
 
     def add(self, visit: wire.Visit) -> None:
         """Something was visited; drawn with the next frame."""
@@ -136,6 +120,6 @@ class WalkView(Vertical):
         self._frame = None
         if self.display:
             walk = Walk(self._visits.values(), self._cited or ())
-            self._graph.show(walk.graph())
-            lines = [] if self._cited is None else walk.captions() if walk.visits else [NOT_KEPT]
-            self._caption.update("\n".join(display_safe(line, line=True) for line in lines))
+            rows = (Content.styled(row, "bold $accent" if won else "") for row, won in walk.rows())
+            is_lost = self._cited is not None and not walk.visits
+            self._tree.update(NOT_KEPT if is_lost else Content("\n").join(rows))

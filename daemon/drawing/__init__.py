@@ -1,1 +1,0 @@
-"""Drawings of small graphs in a terminal: positions (`layout`), lines (`canvas`) and text. No widgets and no I/O."""
