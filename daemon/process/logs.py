@@ -19,6 +19,7 @@ from daemon.paths import private_folder
 FILE_BYTES = 10 << 20
 FILES = 5
 SAME_A_MINUTE = 10  # lines that say the same
+LONGEST = 10_000  # characters of a message; a library may quote anything
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s  %(message)s%(note)s"
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -48,10 +49,12 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
 
 
 class _OneLine(logging.Formatter):
-    """Control characters become visible: a file name cannot forge a line or speak to a terminal."""
+    """Control characters become visible: a file name cannot forge a line or speak to a terminal. Long ones are cut."""
 
     def format(self, record: logging.LogRecord) -> str:
-        text = _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", super().format(record))
+        text = super().format(record)
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]} [cut, of {len(text):,} characters]"
+        text = _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", text)
         return text.replace("\n", "\n    ")  # a traceback belongs to the line above it
 
 

@@ -36,7 +36,7 @@ USED_MEMORY = 160 * MIB  # after which a fresh process replaces it, to return me
 MAX_FILE_EPISODES = 30_000  # of a file of several documents
 MAX_STREAM_EPISODES = 500_000  # of a streamed file
 LATE = 4.0  # times the limit of processor time: the limit of elapsed time, also without the daemon
-NICENESS = 5  # interactive work goes first
+NICENESS, LOWEST = 5, 19  # more than the daemon's: interactive work goes first
 OUT_OF_MEMORY = 77  # exit code if the system does not enforce the limit
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -253,11 +253,12 @@ def _adapt(document: Document, tags: tuple[str, ...]) -> Document:
 
 
 def _give_way() -> None:
-    """Lowers the priority. Linux may schedule by session, so the session's priority is lowered, too."""
+    """Lowers the priority below the daemon's. Linux may schedule by session, so the session's is lowered, too."""
     os.nice(NICENESS)
     if sys.platform == "linux":
-        with suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(NICENESS))
+        with suppress(OSError, ValueError, IndexError):
+            daemon = int(Path(f"/proc/{os.getppid()}/autogroup").read_text("ascii").split()[-1])
+            Path("/proc/self/autogroup").write_text(str(min(daemon + NICENESS, LOWEST)))
 
 
 def _confine() -> None:

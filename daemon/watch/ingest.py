@@ -21,7 +21,7 @@ from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.copies import leave_copies
-from daemon.watch.files import is_gone, uri_of
+from daemon.watch.files import Unread, hash_content, is_gone, open_whole, uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
@@ -127,11 +127,28 @@ class Ingest:
         yield
         copied = {uri: known[uri] for uri in copies if uri in known}
         yield from self._retire(believe(looks, gone, judge) | copied, task)
-        _leave_forgotten(disk, skipped)
+        self._leave_forgotten(disk, skipped)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)
         yield from Intake(self._equip(), disk, known, skipped, task, self._end_skips(disk, known, skipped)).run()
         self._tell_progress(task, last=True)
+
+    def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str]) -> None:
+        """Skips forgotten files, whatever they contain now. What that is counts as forgotten, too: so they are
+        recognised when they are renamed while no daemon runs."""
+        marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
+        disk.forgotten_moved = any(not disk.has(uri) for uri in marked)
+        left = [] if disk.again else sorted(marked & disk.files.keys())
+        noted = {skip.uri: skip.t * 1_000_000 for skip in self.memory.sources.list_skipped()} if left else {}
+        changed = {}
+        for uri in left:
+            file, look = disk.files.pop(uri), disk.looks[uri]
+            disk.unread[uri] = FORGOTTEN
+            if file.size and (look.path == file.path or file.mtime_ns > noted[uri]):
+                with suppress(Unread), open_whole(file.path, file.size, look.ignore.root) as (stream, _):
+                    changed[uri] = hash_content(stream)
+        if changed:
+            self.writer.write_later(partial(self.memory.sources.forget_content, changed))
 
     def _equip(self) -> Tools:
         from daemon.watch.batch import BatchWriter
@@ -231,12 +248,3 @@ class Ingest:
         if task.total and (progress := task.progress(last)):
             task.tell(progress)
             self.publish(progress)
-
-
-def _leave_forgotten(disk: Survey, skipped: Mapping[str, str]) -> None:
-    """Skips forgotten files, whatever they contain now."""
-    marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
-    disk.forgotten_moved = any(not disk.has(uri) for uri in marked)
-    for uri in [] if disk.again else marked & disk.files.keys():
-        del disk.files[uri]
-        disk.unread[uri] = FORGOTTEN

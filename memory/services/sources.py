@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import NotFoundError
-from memory.nouns import Episode, Policy, Source
+from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
 from memory.services.jobs import NewJob
 from memory.store import browse, episodes, forget, jobs, sources, synced
@@ -77,6 +77,13 @@ class Sources:
                 sources.stamp(conn, source.id, size, mtime_ns)
             for uri, content in (whole or {}).items():
                 sources.set_content(conn, uri, *content)
+
+    def forget_content(self, digests: Mapping[str, str]) -> None:
+        """Excludes from reading what forgotten files contain now: hashes by uri."""
+        with self._store.writing() as conn:
+            forget.mark(conn, [*digests.values()], now_ms())
+            for uri in digests:
+                sources.skip(conn, uri, FORGOTTEN, now_ms())
 
     def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
         """Stops watching a folder, and queues a job for its sources, in one transaction."""

@@ -49,6 +49,14 @@ def test_nobody_can_forge_a_line(tmp_path: Path) -> None:
     assert "not kept: a" in first and second.startswith("    ERROR forged\\x1b[31m\\x202e\\xdcff")
 
 
+def test_a_library_that_quotes_a_lot_fills_no_log(tmp_path: Path) -> None:
+    logs.configure(tmp_path / "daemon.log", "INFO")
+    for number in range(3):
+        logging.getLogger("py.warnings").warning("%s", f"{number} already exists for {'x' * 50_000_000}")
+    text = (tmp_path / "daemon.log").read_text("utf-8")
+    assert "2 already exists" in text and len(text) < 4 * logs.LONGEST
+
+
 def test_what_says_the_same_again_and_again_is_left_out(tmp_path: Path) -> None:
     logs.configure(tmp_path / "daemon.log", "INFO")
     first = logging.makeLogRecord({"name": "daemon", "levelno": logging.WARNING, "levelname": "WARNING"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,16 @@ from daemon.client.client import Client, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
 from daemon.watch.events import Events
 from plugins.readers.common.copies import CopiedFolders
-from tests.daemon.conftest import Listener, added, answer, listening, state_of, uris, wait_for, wait_for_state
+from tests.daemon.conftest import (
+    Listener,
+    added,
+    answer,
+    listening,
+    state_of,
+    uris,
+    wait_for,
+    wait_for_state,
+)
 from tests.daemon.namespaces import run_in_namespace
 
 
@@ -301,6 +311,22 @@ def times_woken(running: RunningDaemon) -> int:
         pytest.skip("no /proc here")
     lines = [line for file in threads.glob("*/status") for line in file.read_text().splitlines()]
     return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+
+def test_a_folder_that_is_watched_twice_is_not_worth_a_list_of_all(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    events = Events(lambda: None)
+    events.start()
+    try:
+        watch = events.watch(tmp_path, lambda event: None)
+        assert events.count_unheard(watch, [tmp_path / "a"]) == 0 and events._observer
+        (emitter,) = events._observer.emitters
+        group = emitter._inotify  # type: ignore[attr-defined]
+        with warnings.catch_warnings(record=True) as caught:
+            group._add_all_callbacks(bytes(tmp_path))  # as for a tree that appears while it is walked
+        assert caught == [] and len(repr(group)) < 200
+    finally:
+        events.close()
 
 
 def test_folders_nested_deeper_than_calls_have_events(tmp_path: Path) -> None:
