@@ -13,7 +13,7 @@ import time
 
 from tests.cli.vault import ROOT, Said, Shell
 
-PATIENCE = 30.0  # s without a word before the test gives up
+PATIENCE = 60.0  # s without a word before the test gives up
 AGAIN = 2.0  # s after which a key is pressed again: a terminal drops what comes while it changes its mode
 
 

@@ -341,7 +341,7 @@ def show_on_terminal(script: str, *args: str, until: str = "") -> str:
                 child.send_signal(signal.SIGINT)
                 until = ""
     os.close(ours)
-    child.wait(10)
+    child.wait(60)
     return shown.decode()
 
 

@@ -41,7 +41,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
 
 def until(shell: Shell, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """What the status says of reading, as soon as it is so."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         state: dict[str, Any] = shell.pal("status", "--json").json["enrichment"]
         if wanted(state):

@@ -143,7 +143,7 @@ def test_ctrl_c_leaves_no_file(here: Shell) -> None:
         "from daemon.cli import main; main(prog_name='pal')"
     )
     process = here.process("export", "slow.jsonl", code=code)
-    assert process.wait(20) == 130
+    assert process.wait(60) == 130
     assert process.stderr.read() == "\nStopped.\n"
     assert not [*here.folder.iterdir()]
 
@@ -152,7 +152,7 @@ def test_who_reads_only_the_beginning_ends_it(here: Shell) -> None:
     process = here.process("export", "-")
     process.stdout.readline()
     process.stdout.close()
-    assert process.wait(20) == 1 and process.stderr.read() == ""
+    assert process.wait(60) == 1 and process.stderr.read() == ""
 
 
 # Files and folders ------------------------------------------------------------------------------------------------

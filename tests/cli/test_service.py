@@ -43,7 +43,7 @@ def test_a_daemon_becomes_a_service_and_no_service(pal: Pal, home: Path, told: P
     with run_daemon(home) as daemon:
         assert daemon.process is not None
         assert pal("daemon", "install").stdout == f"Installed: {file}\n"
-        assert daemon.process.wait(20) == 0, "the service takes its place"
+        assert daemon.process.wait(60) == 0, "the service takes its place"
     assert file.read_text() == text
     assert told.read_text().splitlines() == ["--user daemon-reload", "--user enable --now palimpsest"]
     told.unlink()

@@ -119,7 +119,7 @@ def test_a_folder_with_a_pdf_is_read_after_the_readers_are_installed(
         ("Open the chat now?", "n\n"),
     ]
     assert at_terminal(shell, "init", keys=[*WHO, *answers]).code == 0
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while "88-20417" not in (said := shell.pal("ask", "What is the policy number of the boat?").out):
         assert time.monotonic() < deadline, said
         time.sleep(0.1)

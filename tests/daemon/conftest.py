@@ -60,7 +60,7 @@ class Listener:
         self._stream = client.activity()
         self.heard: list[wire.Event] = []
 
-    def until(self, wanted: Callable[[wire.Event], bool], seconds: float = 20) -> wire.Event:
+    def until(self, wanted: Callable[[wire.Event], bool], seconds: float = 60) -> wire.Event:
         """The next event that is wanted; fails with all that was heard if none comes."""
         timer = threading.Timer(seconds, self._stream.close)
         timer.start()
@@ -131,7 +131,7 @@ def listener(client: Client, folder: Path) -> Iterator[Listener]:
         yield hears
 
 
-def wait_until(look: Callable[[], T], seconds: float = 30) -> T:
+def wait_until(look: Callable[[], T], seconds: float = 60) -> T:
     """The first value of `look` that is true."""
     deadline = time.monotonic() + seconds
     while not (seen := look()):
@@ -145,7 +145,7 @@ def state_of(client: Client, path: Path) -> wire.Folder:
     return found
 
 
-def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool], seconds: float = 15) -> wire.Folder:
+def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool], seconds: float = 60) -> wire.Folder:
     """A watched folder as it is when it is as wanted."""
     deadline = time.monotonic() + seconds
     while not wanted(found := state_of(client, path)):

@@ -158,8 +158,8 @@ def world(
             yield World(memory, writer, models, here, away, enrichment)
         finally:
             models.close()
-            enrichment.close(10)
-            writer.close(10)
+            enrichment.close(60)
+            writer.close(60)
 
 
 Make = Callable[..., contextlib.AbstractContextManager[World]]

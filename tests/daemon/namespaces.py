@@ -42,7 +42,7 @@ def unmount(folder: Path) -> None:
 
 
 def wait(client: Client, wanted: Callable[[wire.Folder], bool]) -> wire.Folder:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while not wanted(folder := client.folders()[0]):
         if time.monotonic() > deadline:
             raise SystemExit(f"it did not come: {folder}")

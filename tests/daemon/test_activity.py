@@ -48,7 +48,7 @@ async def test_a_slow_listener_loses_the_oldest_and_holds_nobody() -> None:
         target=lambda: collections.deque(map(activity.publish, map(notice, range(BACKLOG * 3))), 0)
     )
     filler.start()
-    filler.join(5)  # while the listener, in this thread, cannot listen
+    filler.join(60)  # while the listener, in this thread, cannot listen
     assert not filler.is_alive()
     activity.close()
     await listening

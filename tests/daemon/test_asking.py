@@ -34,7 +34,7 @@ class Slow(Memory):
     def ask(self, *args: Any, **kwargs: Any) -> Iterator[AskEvent]:
         try:
             yield Token("The tide ")
-            assert self.may_go_on.wait(10)
+            assert self.may_go_on.wait(60)
             yield Token("turns.")
             if self.error:
                 raise self.error
@@ -57,7 +57,7 @@ def writer() -> Iterator[Writer]:
     writer = Writer()
     writer.start()
     yield writer
-    writer.close(5)
+    writer.close(60)
 
 
 def begin(memory: Memory, writer: Writer, channel: Channel, question: str, chat: int) -> Callable[[], None]:

@@ -53,7 +53,7 @@ def drive(tmp_path: Path, static: Embedder) -> Iterator[Drive]:
         memory.remember("The spare key hangs behind the clock.", source="key")
         drive = Drive(memory, tmp_path)
         yield drive
-        drive.writer.close(5)
+        drive.writer.close(60)
 
 
 def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -> None:
@@ -148,14 +148,14 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
             added(daemon.client, notes)
         daemon.stop()
     with run_daemon(tmp_path / "home", QUICK) as daemon:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while daemon.client.status().stats.sources < 20:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
 def until_state(status: object, wanted: str) -> wire.Disk:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while (seen := status().disk) is None or seen.state != wanted:  # type: ignore[operator]
         assert time.monotonic() < deadline
         time.sleep(0.02)

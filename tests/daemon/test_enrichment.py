@@ -277,7 +277,7 @@ def test_a_pause_breaks_off_what_is_being_asked(ready: World) -> None:
     ready.ollama.until(lambda server: bool(server.chats))
     ready.enrichment.enable(False)
     ready.ollama.until(lambda server: server.left == 1)
-    assert ready.enrichment.close(20)
+    assert ready.enrichment.close(60)
     (job,) = ready.jobs("queued")
     assert job.attempts == 0, "that was not its fault"
     assert ready.enrichment.state().state == "off"
@@ -288,7 +288,7 @@ def test_it_ends_when_it_is_told_whatever_the_model_does(ready: World) -> None:
     ready.ollama.enqueue(Hangs())
     ready.enrichment.start()
     ready.ollama.until(lambda server: bool(server.chats))
-    assert ready.enrichment.close(20)
+    assert ready.enrichment.close(60)
     ready.ollama.until(lambda server: server.left == 1)
     assert len(ready.jobs("queued")) == 1
 
@@ -303,7 +303,7 @@ def test_a_question_to_the_same_model_goes_first(ready: World) -> None:
     ready.ollama.enqueue(Says("In Utrecht."))
     said = model.complete(LlmRequest(messages=(Message("user", "Where does Mira live?"),), purpose="answer"))
     assert said.text == "In Utrecht."
-    assert ready.enrichment.close(20)
+    assert ready.enrichment.close(60)
     ready.ollama.until(lambda server: server.left == 1)
     assert [job.attempts for job in ready.jobs("queued")] == [0]
 

@@ -119,7 +119,7 @@ def take(
         for _ in steps:
             pass
     finally:
-        writer.close(5)
+        writer.close(60)
     return tally.result(), published
 
 
@@ -183,16 +183,16 @@ def test_what_a_full_disk_broke_off_goes_on_when_there_is_room(memory: Failing, 
     try:
         writer.refuse_background("The disk is nearly full.")
         adds.add([notes], told.put)
-        while not isinstance(said := told.get(timeout=20), wire.Failed):
+        while not isinstance(said := told.get(timeout=60), wire.Failed):
             pass
         assert said.remedy == "It goes on by itself when there is room." and kept(memory, notes)[0] == []
         writer.refuse_background("")
         adds.go_on()
-        while not (isinstance(said := told.get(timeout=20), wire.SourceChanged) and len(kept(memory, notes)[0]) == 10):
+        while not (isinstance(said := told.get(timeout=60), wire.SourceChanged) and len(kept(memory, notes)[0]) == 10):
             pass
     finally:
-        tasks.close(5)
-        writer.close(5)
+        tasks.close(60)
+        writer.close(60)
 
 
 def test_an_emptied_file_says_nothing_any_more(memory: Failing, notes: Path) -> None:
@@ -313,4 +313,4 @@ def test_a_file_is_set_aside_for_a_day_or_until_it_changes(memory: Memory, monke
         assert again.refusal("a.pdf", 10, 20, again=False) is None
         again.close()
     finally:
-        writer.close(5)
+        writer.close(60)

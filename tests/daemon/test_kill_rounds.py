@@ -56,7 +56,7 @@ def die_at_random(daemon: RunningDaemon, person: Person, after_s: float) -> None
     using.start()
     time.sleep(after_s)
     daemon.kill()
-    using.join(20)
+    using.join(60)
     assert not using.is_alive()
 
 
@@ -94,7 +94,7 @@ def test_a_stop_in_the_middle_of_everything_is_clean(tmp_path: Path) -> None:
             using.start()
             wait_until(lambda kept=kept: len(person.kept) > kept)  # type: ignore[misc]
             assert daemon.stop() == 0
-            using.join(20)
+            using.join(60)
             log = daemon.paths.memory.with_name("memory.db-wal")
             assert not log.exists() or log.stat().st_size == 0, "what was written is not carried over"
             with Store.open(daemon.paths.memory) as store, store.reading() as conn:

@@ -36,7 +36,7 @@ class Place:
 def place(tmp_path: Path) -> Iterator[Place]:
     place = Place(tmp_path)
     yield place
-    place.writer.close(5)
+    place.writer.close(60)
     place.memory.close()
 
 
@@ -45,21 +45,21 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
 
     def tell(event: wire.Event) -> None:
         inside.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
 
     found: list[wire.Trained] = []
     thread = threading.Thread(target=lambda: found.append(place.learning.study(tell)))
     thread.start()
-    assert inside.wait(20)
+    assert inside.wait(60)
     with pytest.raises(ConflictError):
         place.learning.study(place.told.append)
     with pytest.raises(ConflictError):
         place.learning.undo()
     assert not place.learning.close(0.01), "it is still at it"
     go_on.set()
-    thread.join(20)
+    thread.join(60)
     assert not found[0].promoted
-    assert place.learning.close(5)
+    assert place.learning.close(60)
 
 
 def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
         place.learning.study(place.told.append)
     with pytest.raises(NotAvailableError, match="without a ranker"):
         place.learning.undo()
-    place.writer.close(5)
+    place.writer.close(60)
     place.memory.close()
 
 

@@ -58,7 +58,7 @@ def writer() -> Iterator[Writer]:
     writer = Writer()
     writer.start()
     yield writer
-    writer.close(10)
+    writer.close(60)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
         desk = Desk(memory)
         yield desk
-        desk.writer.close(5)
+        desk.writer.close(60)
 
 
 def test_a_night_is_done_once(desk: Desk) -> None:
@@ -141,7 +141,7 @@ def test_whoever_asks_goes_first(desk: Desk) -> None:
     night = at_work(nightly)
     assert nightly.state().at is None
     desk.asking = False
-    night.join(20)
+    night.join(60)
     assert nightly.state().at
 
 
@@ -149,8 +149,8 @@ def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
     desk.asking = True
     nightly = desk.nightly()
     night = at_work(nightly)
-    assert nightly.close(20)
-    night.join(20)
+    assert nightly.close(60)
+    night.join(60)
     assert not night.is_alive() and nightly.state().at is None, "it is done anew next time"
     desk.asking = False
     assert desk.nightly().look()

@@ -199,7 +199,7 @@ def test_news_come_once_and_in_order(memory: Memory) -> None:
     writer.write(lambda: tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro")))
     writer.write(lambda: tell(memory, "2026-05-01", "Marta lives in Evora.", ("Marta", "lives in", "Evora")))
     writer.write(lambda: None)
-    assert writer.close(20)
+    assert writer.close(60)
     assert [(event.revision.old.objects[-1], event.revision.new.objects[-1]) for event in told] == [  # type: ignore[union-attr]
         ("Porto", "Faro"),
         ("Faro", "Evora"),
@@ -213,5 +213,5 @@ def test_what_cannot_be_told_is_written_all_the_same(caplog: pytest.LogCaptureFi
     writer = Writer(broken)
     writer.start()
     assert writer.write(lambda: 1) == 1 and writer.write(lambda: 2) == 2
-    assert writer.close(20)
+    assert writer.close(60)
     assert "could not be reported: ZeroDivisionError" in caplog.text

@@ -14,7 +14,7 @@ from daemon.jobs.schedule import DAY_MS, Schedule, is_due
 FOUR = datetime.fromisoformat("2024-05-05T04:00:00+00:00")
 
 
-def until(done: object, seconds: float = 10) -> None:
+def until(done: object, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:  # type: ignore[operator]
         time.sleep(0.01)
@@ -48,7 +48,7 @@ def test_a_job_never_runs_beside_itself_and_what_it_missed_is_made_up_for_once()
     def slow() -> None:
         runs[0] += 1
         beside.append(not inside.acquire(blocking=False))
-        going.wait(10)
+        going.wait(60)
         inside.release()
 
     schedule = Schedule()

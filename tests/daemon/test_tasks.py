@@ -20,7 +20,7 @@ def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
             order.append(f"{name}{number}")
             if name == "scan" and number == 0:
                 stepped.set()
-                assert submitted.wait(5)
+                assert submitted.wait(60)
             yield
 
     submitted = threading.Event()
@@ -35,14 +35,14 @@ def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
 
     tasks.start()
     tasks.submit(SCAN, task("scan", 3))
-    assert stepped.wait(5)
+    assert stepped.wait(60)
     assert (tasks.busy, tasks.queue) == ("scan", 3)
     tasks.submit(ADD, task("add", 2))
     submitted.set()
-    assert all_ended.acquire(timeout=5) and all_ended.acquire(timeout=5)
+    assert all_ended.acquire(timeout=60) and all_ended.acquire(timeout=60)
     assert order == ["scan0", "add0", "add1", "scan1", "scan2"]
     assert ended == [("add", None), ("scan", None)]
-    assert tasks.close(5) and told == []
+    assert tasks.close(60) and told == []
 
 
 def test_of_equally_urgent_tasks_the_one_goes_on_that_took_the_least_time() -> None:
@@ -52,17 +52,17 @@ def test_of_equally_urgent_tasks_the_one_goes_on_that_took_the_least_time() -> N
 
     def steps() -> Iterator[None]:
         begun.set()
-        assert submitted.wait(5)
+        assert submitted.wait(60)
         order.append("large folder")
         yield
         order.append("large folder")
 
     tasks.start()
     tasks.submit(CHANGE, Task("Reading", steps(), lambda error: ended.set()))
-    assert begun.wait(5)
+    assert begun.wait(60)
     tasks.submit(CHANGE, Task("Reading", iter(map(order.append, ["note", "note"]))))
     submitted.set()
-    assert ended.wait(5) and tasks.close(5)
+    assert ended.wait(60) and tasks.close(60)
     assert order == ["large folder", "note", "note", "large folder"]
 
 
@@ -78,11 +78,11 @@ def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
     tasks.submit(SCAN, Task("Scanning", bad(), lambda error: failed.set()))
     tasks.submit(SCAN, Task("Reading", iter(()), lambda error: done.set()))
     tasks.start()
-    assert failed.wait(5) and done.wait(5)
+    assert failed.wait(60) and done.wait(60)
     (notice,) = told
     assert isinstance(notice, wire.Notice) and notice.level == "error"
     assert "Scanning failed" in notice.text and "letter" not in notice.text
-    assert tasks.close(5)
+    assert tasks.close(60)
 
 
 def test_closing_ends_what_is_unfinished() -> None:
@@ -90,7 +90,7 @@ def test_closing_ends_what_is_unfinished() -> None:
     errors: list[BaseException | None] = []
     tasks.submit(SCAN, Task("never", itertools.repeat(None), errors.append))
     tasks.start()
-    assert tasks.close(5)
+    assert tasks.close(60)
     tasks.submit(SCAN, Task("too late", iter(()), errors.append))
     assert [type(error) for error in errors] == [CancelledError, CancelledError]
 

@@ -130,6 +130,6 @@ def test_the_last_statement_is_the_last_one_also_after_a_flight_to_the_west(
                 telling.keep(text, None)
             assert telling.find_last().text == "The hat is in Venice."
     finally:
-        writer.close(5)
+        writer.close(60)
         monkeypatch.undo()
         time.tzset()

@@ -56,7 +56,7 @@ def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
         memory.remember("The spare key hangs behind the clock.")
         desk = Desk(memory, tmp_path / "backups")
         yield desk
-        desk.writer.close(5)
+        desk.writer.close(60)
 
 
 def test_a_backup_is_made_once_a_day_and_can_be_opened(desk: Desk, static: Embedder) -> None:

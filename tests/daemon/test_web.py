@@ -48,7 +48,7 @@ class Browser:
     def send(
         self, method: str, path: str, body: Any = None, *, host: str | None = "127.0.0.1:{port}", **headers: str | None
     ) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in {"Host": host, **headers}.items():
             if value is not None:

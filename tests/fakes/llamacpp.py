@@ -57,7 +57,7 @@ class LlamaServer:
         while (line := self._process.stdout.readline()) and not line.startswith("http://"):
             continue
         self.url = line.strip()
-        assert self.url, f"llama.cpp did not start: exit code {self._process.wait(20)}"
+        assert self.url, f"llama.cpp did not start: exit code {self._process.wait(60)}"
         self._port = int(self.url.rpartition(":")[2])
 
     def kill(self) -> None:

@@ -145,7 +145,7 @@ class FakeServer(abc.ABC):
             self.left += 1
             self._changed.notify_all()
 
-    def until(self, condition: Callable[[Self], bool], seconds: float = 20) -> None:
+    def until(self, condition: Callable[[Self], bool], seconds: float = 60) -> None:
         """Waits until it holds, looking whenever a request comes or a client leaves."""
         with self._changed:
             assert self._changed.wait_for(lambda: condition(self), seconds), (self.seen, self.left)

@@ -8,9 +8,11 @@ import socket
 import pytest
 
 from memory.errors import ModelUnavailableError
-from plugins.llms.call import OTHERS, refuse_other_user
+from plugins.llms.call import OTHERS
 from plugins.llms.ollama import OllamaModel
 from plugins.llms.settings import OllamaSettings
+from tests.fakes import FakeOllama
+from tests.fakes import OllamaModel as Served
 
 STRANGER = 1777
 
@@ -34,5 +36,6 @@ def test_nothing_is_sent_to_another_users_program(host: str) -> None:
 
 
 def test_ones_own_server_is_asked() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        refuse_other_user(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    with FakeOllama(Served("llama", context=8192)) as server:
+        assert OllamaModel("llama", OllamaSettings(host=server.url)).info().context_tokens == 8192
+    assert "/api/show" in [request.path for request in server.seen]

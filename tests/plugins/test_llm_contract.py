@@ -191,7 +191,7 @@ def test_closing_the_model_wakes_who_waits_for_an_answer(backend: Backend) -> No
     thread.start()
     backend.server.until(lambda server: bool(backend.requests()))
     model.close()
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive()
     assert [type(error) for error in errors] == [ModelCancelledError]
 

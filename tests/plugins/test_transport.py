@@ -39,7 +39,7 @@ def serve(first: bytes, then: bytes, pause_s: float = 0.0) -> Iterator[tuple[str
             yield f"http://127.0.0.1:{listener.getsockname()[1]}", has_left
         finally:
             over.set()
-            thread.join(20)
+            thread.join(60)
 
 
 def test_a_reply_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_a_reply_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> N
     with serve(HEAD + b'\r\n{"models": [', b'"x",' * 4096) as (url, has_left):
         with pytest.raises(httpx.HTTPError, match="without end"):
             transport.ask(url, "/api/tags")
-        assert has_left.wait(20)
+        assert has_left.wait(60)
 
 
 @pytest.mark.parametrize("first", [b"HTTP/1.1 200 OK\r\nX-Slow: ", HEAD + b"\r\n"], ids=["head", "body"])
@@ -56,7 +56,7 @@ def test_a_reply_that_trickles_is_broken_off(monkeypatch: pytest.MonkeyPatch, fi
     with serve(first, b"x", pause_s=0.02) as (url, has_left):
         with pytest.raises(httpx.HTTPError):
             transport.ask(url, "/api/tags")
-        assert has_left.wait(20)
+        assert has_left.wait(60)
 
 
 def test_a_compressed_reply_is_refused() -> None:

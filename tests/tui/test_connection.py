@@ -127,7 +127,7 @@ async def test_the_chat_stays_awake_while_the_daemon_says_nothing() -> None:
     class Slow(ScriptedClient):
         def conversations(self) -> tuple[wire.Conversation, ...]:
             asked.set()
-            answer.wait(10)
+            answer.wait(60)
             return ()
 
     async with chatting(Slow(world.STATUS)) as chat:

@@ -32,7 +32,7 @@ LINK = re.compile(rb"\x1b\]8;(?:id=[0-9-]+)?;(?:file:///[A-Za-z0-9%/._~!$&'()*+,
 SEQUENCE = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()][A-Z0-9]|\x1b[=>78]|\x1b\].*?(?:\x07|\x1b\\)|\x1bP.*?\x1b\\", re.S
 )
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Terminal:
@@ -94,7 +94,7 @@ class Terminal:
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(60)
         self.hang_up()
 
     def _drain(self, wait: float) -> None:

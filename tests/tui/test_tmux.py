@@ -18,7 +18,7 @@ from daemon.testing import RunningDaemon, run_daemon
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 NOTE = "# Marta\n\nMarta is my sister.\nMarta lives in Lisbon. She keeps bees.\n"
 
 

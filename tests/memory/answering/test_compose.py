@@ -290,7 +290,7 @@ def test_whoever_hangs_up_ends_the_call(boat: Desk, name: str) -> None:
     thread.start()
     boat.server(name).until(lambda server: any(seen.path in ("/api/chat", "/v1/messages") for seen in server.seen))
     gone.set()
-    thread.join(20)
+    thread.join(60)
     assert failed
     boat.server(name).until(lambda server: server.left == 1)
 

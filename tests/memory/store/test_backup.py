@@ -69,7 +69,7 @@ def test_others_write_while_a_backup_is_made(store: Store, tmp_path: Path, monke
     def write() -> None:
         thread = threading.Thread(target=store.write, args=(remember, waiting.pop(0), "Bo wrote a letter."))
         thread.start()
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive(), "it waits for the backup"
 
     def write_and_begin(path: Path) -> None:

@@ -132,7 +132,7 @@ def test_readers_never_see_half_a_unit(store: Store) -> None:
             with store.writing() as conn:
                 remember(conn, f"note {n}", "Ana spoke.", "Bo listened.")
         stop.set()
-        assert all(reader.result(timeout=20) > 0 for reader in readers)
+        assert all(reader.result(timeout=60) > 0 for reader in readers)
 
 
 def test_memory_lives_in_a_private_folder_until_it_is_closed() -> None:
