@@ -64,9 +64,9 @@ if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files that take longest come first, so that none is begun when all others have ended."""
-    tenths: Counter[Path] = Counter()
-    for item in items:
-        tenths[item.path] += TENTHS.get(item.path.relative_to(TESTS).parts[0], 1)
+    tenths = Counter(item.path for item in items)
+    for path in tenths:
+        tenths[path] *= TENTHS.get(path.relative_to(TESTS).parts[0], 1)
     items.sort(key=lambda item: -tenths[item.path])  # which keeps the order within a file, and of files that are equal
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ QWEN = OllamaModel("qwen3:4b")
 HERE, AWAY = "ollama:qwen3:4b", "anthropic:claude-new"
 GOOD = Grades(HERE, QWEN.digest[:12], 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000)
 LIVES = re.compile(r"(\w[\w ]*?) (?:lives in|moved to|works with|met) (\w+)[^.]*\.")
+plugins = functools.cache(load)
 PREDICATES = {"lives in": "lives_in", "moved to": "lives_in", "works with": "works_with", "met": "met"}
 
 
@@ -149,7 +151,7 @@ def world(
         )
         writer = Writer()
         writer.start()
-        models = Models(memory, load(), writer, all_of_it)
+        models = Models(memory, plugins(), writer, all_of_it)
         if graded:
             with memory.store.writing() as conn:
                 store.keep_grades(conn, GOOD)

@@ -10,6 +10,7 @@ from memory import Memory
 from memory.errors import NotFoundError
 from memory.nouns import Document
 from memory.views import GraphReply
+from tests.memory.conftest import OpenFilled
 
 
 def at(month: int) -> datetime:
@@ -17,20 +18,23 @@ def at(month: int) -> datetime:
 
 
 @pytest.fixture
-def town(fresh: Memory) -> Memory:
+def town(open_filled: OpenFilled) -> Memory:
     """Ana has had two phones, one after the other; Bo is told of beside her, and Cy beside him."""
+    return open_filled(fill_town)
+
+
+def fill_town(memory: Memory) -> None:
     for month, version, phone in ((1, "", "0161 900"), (5, " v2", "0161 950")):
         properties = {"phone": phone}
-        fresh.remember_many(
+        memory.remember_many(
             [Document(f"Ana Ruiz{version}.md", "# Ana Ruiz", title="Ana Ruiz", at=at(month), properties=properties)]
         )
-    fresh.remember_many(
+    memory.remember_many(
         [
             Document("met.md", "[[Ana Ruiz]] met [[Bo Lind]].", title="met", at=at(2)),
             Document("sailed.md", "[[Bo Lind]] sailed with [[Cy Berg]].", title="sailed", at=at(6)),
         ]
     )
-    return fresh
 
 
 def seen(found: GraphReply) -> set[str]:

@@ -19,6 +19,7 @@ from memory.protocols import Embedder
 from memory.settings import MemorySettings, SecretSettings
 from memory.text.placeholders import drop_letters, fill_placeholders, find_placeholders
 from memory.text.secrets import find_secrets
+from tests.memory.conftest import OpenFilled
 
 CANARIES = make_canaries(100)
 PASSWORD = next(one.value for one in CANARIES if one.kind == "wifi key")
@@ -46,8 +47,12 @@ def ask(memory: Memory, question: str) -> Answer:
 
 
 @pytest.fixture
-def memory(fresh: Memory) -> Memory:
+def memory(open_filled: OpenFilled) -> Memory:
     """Each canary in a note, in a chat or in the properties of one."""
+    return open_filled(fill_memory)
+
+
+def fill_memory(memory: Memory) -> None:
     documents = []
     for number, one in enumerate(CANARIES):
         match number % 3:
@@ -63,8 +68,7 @@ def memory(fresh: Memory) -> Memory:
                     f"/n/{number}.md", f"Server {number}", properties={"remark": one.line, "tags": [one.line]}
                 )
         documents.append(held)
-    fresh.remember_many(documents)
-    return fresh
+    memory.remember_many(documents)
 
 
 def everything(memory: Memory) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,13 @@ class Heard:
             assert one.quote in one.passage
 
 
+def note(memory: Memory, name: str, text: str, day: int = 1, policy: Policy = "any", **more: Any) -> int:
+    """The id of the first episode of a note of that day in May 2024."""
+    at = datetime(2024, 5, day, tzinfo=UTC)
+    document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=at, policy=policy, **more)
+    return memory.remember_many([document])[0].episode_ids[0]
+
+
 @dataclass
 class Desk:
     """`models`: those that may be chosen, by whether text has to stay here."""
@@ -69,9 +78,7 @@ class Desk:
     away: Guarded
 
     def note(self, name: str, text: str, day: int = 1, policy: Policy = "any", **more: Any) -> int:
-        at = datetime(2024, 5, day, tzinfo=UTC)
-        document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=at, policy=policy, **more)
-        return self.memory.remember_many([document])[0].episode_ids[0]
+        return note(self.memory, name, text, day, policy, **more)
 
     def ask(self, question: str, choose: Callable[[bool], LLM | None] | None = None, **more: Any) -> Heard:
         more.setdefault("replay", False)
@@ -92,16 +99,27 @@ class Desk:
         return self.ollama if name == HERE else self.anthropic
 
 
-@pytest.fixture
-def desk(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+find_strategy = cache(lambda: load().strategies())
+
+
+@contextmanager
+def opened(path: Path, static: Embedder) -> Iterator[Desk]:
+    """A desk with the memory at that path, which need not be there yet."""
     with (
+        pytest.MonkeyPatch.context() as patch,
         FakeOllama(OllamaModel("qwen3:4b"), answer=answers) as ollama,
         FakeAnthropic(ClaudeModel("claude-new"), answer=answers) as anthropic,
-        Memory.open(tmp_path / "memory.db", embedder=static, find_strategy=load().strategies()) as memory,
+        Memory.open(path, embedder=static, find_strategy=find_strategy()) as memory,
     ):
+        patch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
         here = Guarded(HERE, Ollama("qwen3:4b", OllamaSettings(host=ollama.url)), pause=0.001)
         away = Guarded(AWAY, AnthropicModel("claude-new", AnthropicSettings(url=anthropic.url)), pause=0.001)
         yield Desk(memory, ollama, anthropic, here, away)
         here.close()
         away.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
+    with opened(tmp_path / "memory.db", static) as desk:
+        yield desk

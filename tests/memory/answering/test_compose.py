@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from memory import Memory
 from memory.answering import compose
 from memory.answering.extractive import NOT_FOUND
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply
 from memory.nouns import Answer, Token
-from memory.protocols import LLM
+from memory.protocols import LLM, Embedder
 from memory.store import traces
 from tests.fakes import Breaks, Fails, Hangs, Says, Sends
 from tests.fakes.answering import evidence, outside, prompt
 from tests.fakes.server import Reply as Answered
-from tests.memory.answering.conftest import AWAY, HERE, Desk
+from tests.memory.answering.conftest import AWAY, HERE, Desk, note, opened
+from tests.memory.conftest import FilledCopy
 
 QUESTION = "What colour is the boat painted?"
 
@@ -28,11 +31,15 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def fill(memory: Memory) -> None:
+    note(memory, "boat", "The boat is painted black. It was built by Okafor in 1987.")
+    note(memory, "dog", "The dog is called Rex.", day=2)
+
+
 @pytest.fixture
-def boat(desk: Desk) -> Desk:
-    desk.note("boat", "The boat is painted black. It was built by Okafor in 1987.")
-    desk.note("dog", "The dog is called Rex.", day=2)
-    return desk
+def boat(filled_copy: FilledCopy, tmp_path: Path, static: Embedder) -> Iterator[Desk]:
+    with opened(filled_copy(fill, tmp_path / "memory.db"), static) as desk:
+        yield desk
 
 
 def said(desk: Desk, name: str, *replies: Answered) -> None:

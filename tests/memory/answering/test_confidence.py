@@ -15,6 +15,7 @@ from memory.answering.features import AnswerState, QueryFeatures
 from memory.nouns import Answer
 from memory.retrieval.analyse import analyse
 from plugins.embedders.static import StaticEmbedder
+from tests.memory.conftest import OpenFilled
 
 NOTES = (
     "Bo Lindqvist works at Gleistakt as an engineer.",
@@ -26,10 +27,13 @@ NOTES = (
 
 
 @pytest.fixture
-def life(fresh: Memory) -> Memory:
+def life(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_life)
+
+
+def fill_life(memory: Memory) -> None:
     for number, text in enumerate(NOTES):
-        fresh.remember(text, source=f"note {number}")
-    return fresh
+        memory.remember(text, source=f"note {number}")
 
 
 def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:

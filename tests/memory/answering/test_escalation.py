@@ -4,42 +4,46 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory import Memory
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_calls import TOOLS
 from memory.llm import Grades, LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Preview, Step, Token, Writing
-from memory.protocols import LLM
+from memory.protocols import LLM, Embedder
 from memory.settings import AnswerSettings
 from tests.examples import examples
 from tests.fakes import Hangs, Says
 from tests.fakes.answering import places, seeking
-from tests.memory.answering.conftest import HERE, Desk, Heard
+from tests.memory.answering.conftest import HERE, Desk, Heard, note, opened
+from tests.memory.conftest import FilledCopy
 
 QUESTION = "In which harbour does the boat of the Okafor family lie?"
 HIDDEN = "It lies in Skagen all winter"
 
 
 @pytest.fixture
-def fleet(desk: Desk) -> Desk:
+def fleet(filled_copy: FilledCopy, tmp_path: Path, static: Embedder) -> Iterator[Desk]:
     """What is asked stands in a note that shares no word with the question; the boat's name leads there."""
-    return launch(desk, 25)
+    with opened(filled_copy(launch, tmp_path / "memory.db"), static) as desk:
+        yield desk
 
 
-def launch(desk: Desk, logs: int) -> Desk:
-    desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
-    desk.note("Marlin", f"Marlin is a ketch. {HIDDEN}.", day=2)
+def launch(memory: Memory, logs: int = 25) -> None:
+    note(memory, "family", "The Okafor family has owned the boat Marlin since 1987.")
+    note(memory, "Marlin", f"Marlin is a ketch. {HIDDEN}.", day=2)
     for day in range(3, 3 + logs):
-        desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
-    return desk
+        words = f"Okafor family boat log {day}: we painted the boat of the family in the harbour."
+        note(memory, f"log {day}", words, day)
 
 
 def tiers(heard: Heard) -> list[str]:
@@ -75,13 +79,13 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
 
 
 def test_the_second_look_takes_in_the_next_best_passages(desk: Desk) -> None:
-    fleet = launch(desk, 14)
-    fleet.ollama.answer = seeking("Marlin", "Skagen")
-    heard = fleet.ask(QUESTION)
+    launch(desk.memory, 14)
+    desk.ollama.answer = seeking("Marlin", "Skagen")
+    heard = desk.ask(QUESTION)
     first, second = (event.detail for event in heard.events if isinstance(event, Step) and event.name == "compose")
     assert tiers(heard) == ["R2", "R2"] and "Skagen" in heard.answer.text
     assert second["episodes"][0] == first["episodes"][0] and set(second["episodes"]) - set(first["episodes"])
-    assert len(fleet.ollama.chats) == 2 and not any(map(places, fleet.ollama.chats)), "nobody says where to look"
+    assert len(desk.ollama.chats) == 2 and not any(map(places, desk.ollama.chats)), "nobody says where to look"
 
 
 def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
@@ -257,8 +261,6 @@ def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str 
 
 @pytest.fixture(scope="session")
 def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
-    from memory import Memory
-
     with Memory.open(tmp_path_factory.mktemp("fleet") / "memory.db", embedder=static) as memory:
         desk = Desk(memory, None, None, None, None)  # type: ignore[arg-type]
         for day in range(1, 20):

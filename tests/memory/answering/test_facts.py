@@ -12,6 +12,7 @@ from memory.answering.context import find_facts
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
+from tests.memory.conftest import OpenFilled
 from tests.memory.facts.asserting import assert_quoted
 
 NOTES = (
@@ -22,21 +23,24 @@ NOTES = (
 
 
 @pytest.fixture
-def desk(fresh: Memory) -> Memory:
+def desk(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_desk)
+
+
+def fill_desk(memory: Memory) -> None:
     for at, text in (
         ("2023-01-15", "Lumen's office is in Utrecht."),
         ("2023-01-20", "Ana lives in Utrecht and likes it."),
         ("2023-09-03", "Ana moved to Leipzig with two boxes."),
         ("2024-02-01", "Bo lives in Riga."),
     ):
-        fresh.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
+        memory.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
     for quote, name, place in (
         ("Ana lives in Utrecht and likes it.", "Ana", "Utrecht"),
         ("Ana moved to Leipzig with two boxes.", "Ana", "Leipzig"),
         ("Bo lives in Riga.", "Bo", "Riga"),
     ):
-        assert_quoted(fresh, quote, name, "lives in", place)
-    return fresh
+        assert_quoted(memory, quote, name, "lives in", place)
 
 
 def answered(memory: Memory, question: str, as_of: str | None = None) -> Answer:

@@ -27,7 +27,7 @@ NOTES = {
 FAMILY = {"Kit": {"relation": "son"}, "Ife": {"relation": "daughter"}}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def memory(static: Any) -> Iterator[Memory]:
     with Memory.open(":memory:", embedder=static) as memory:
         memory.remember_many(

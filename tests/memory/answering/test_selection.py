@@ -15,6 +15,7 @@ from memory.answering.selection import add_date
 from memory.nouns import Answer, Episode, Source
 from plugins import manager
 from plugins.readers import documents
+from tests.memory.conftest import OpenFilled
 from tests.memory.facts.asserting import assert_quoted
 
 NOTES = (
@@ -35,9 +36,13 @@ NOTES = (
 
 
 @pytest.fixture
-def life(fresh: Memory) -> Memory:
+def life(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_life)
+
+
+def fill_life(memory: Memory) -> None:
     for day, title, text in NOTES:
-        fresh.remember(text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+        memory.remember(text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC))
     for quote, name, predicate, value in (
         ("Standup moves to 10:00 starting tomorrow.", "Retro", "standup", "10:00"),
         ("Ana Silva lives in Utrecht.", "Ana Silva", "lives in", "Utrecht"),
@@ -45,8 +50,7 @@ def life(fresh: Memory) -> Memory:
         ("Ana Silva works at Lumen.", "Ana Silva", "works at", "Lumen"),
         ("Bo Lind lives in Riga.", "Bo Lind", "lives in", "Riga"),
     ):
-        assert_quoted(fresh, quote, name, predicate, value)
-    return fresh
+        assert_quoted(memory, quote, name, predicate, value)
 
 
 def answered(memory: Memory, question: str) -> Answer:
@@ -175,11 +179,14 @@ LISTS = (
 
 
 @pytest.fixture
-def lists(fresh: Memory) -> Memory:
+def lists(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_lists)
+
+
+def fill_lists(memory: Memory) -> None:
     for day, (title, text) in enumerate(LISTS, 1):
         at = datetime(2026, 5, day, tzinfo=UTC)
-        fresh.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
-    return fresh
+        memory.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
 
 
 def test_a_list_that_stands_in_a_note_is_shown_whole_and_in_its_order(lists: Memory) -> None:

@@ -8,18 +8,22 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Answer
+from tests.memory.conftest import OpenFilled
 from tests.memory.facts.asserting import assert_quoted
 
 
 @pytest.fixture
-def notes(fresh: Memory) -> Memory:
+def notes(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_notes)
+
+
+def fill_notes(memory: Memory) -> None:
     for day, text in (
         ("2023-03-14", "For the carrier events the message broker of our choice shall be Kafka."),
         ("2025-05-20", "About carrier events: back again on RabbitMQ."),
         ("2025-06-01", "The offsite of the team was loud and long."),
     ):
-        fresh.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
-    return fresh
+        memory.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
 
 
 def first(memory: Memory, question: str) -> str:

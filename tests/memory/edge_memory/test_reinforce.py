@@ -17,21 +17,25 @@ from memory.nouns import Answer, Citation, Document, Trace
 from memory.retrieval.pipeline import training_signal
 from memory.retrieval.state import RetrievalResult
 from memory.store import facts, relations, traces
+from tests.memory.conftest import OpenFilled
 
 QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
 OTHER = "What did Ana Lund cook for the harvest feast in September?"
 
 
 @pytest.fixture
-def memory(fresh: Memory) -> Memory:
+def memory(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_memory)
+
+
+def fill_memory(memory: Memory) -> None:
     notes = {
         "ana": "Ana Lund has a brother, Bo Lund, who left years ago.",
         "bo": "Bo Lund rents a flat in Malmö near the harbour.",
         "feast": "For the harvest feast in September Ana Lund cooked plum dumplings.",
     }
     filler = {f"day {n}": f"On day {n} it rained and crate {n} went to depot {n % 7}." for n in range(40)}
-    fresh.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
-    return fresh
+    memory.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
 
 
 def of(memory: Memory, uri: str) -> int:

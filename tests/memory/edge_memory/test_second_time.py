@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory import Memory
 from memory.nouns import Step, Token
+from memory.protocols import Embedder
 from memory.store import edge_memory, traces
 from tests.fakes import Fails, Says
 from tests.fakes.answering import evidence, places, seeking
-from tests.memory.answering.conftest import Desk, Heard, desk
+from tests.memory.answering.conftest import Desk, Heard, desk, note, opened
+from tests.memory.conftest import FilledCopy
 
 __all__ = ["desk"]
 
@@ -21,15 +24,20 @@ REWORDED = "In what harbour is it that the boat of the Okafor family lies?"
 OTHER = "Which doctor did Berit Lund see about her knee?"
 
 
-@pytest.fixture
-def fleet(desk: Desk) -> Iterator[Desk]:
-    desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
-    desk.note("Marlin", "Marlin is a ketch. It lies in Skagen all winter.", day=2)
-    desk.note("knee", "Berit Lund saw Doctor Voss about her knee.", day=3)
+def fill(memory: Memory) -> None:
+    note(memory, "family", "The Okafor family has owned the boat Marlin since 1987.")
+    note(memory, "Marlin", "Marlin is a ketch. It lies in Skagen all winter.", day=2)
+    note(memory, "knee", "Berit Lund saw Doctor Voss about her knee.", day=3)
     for day in range(4, 24):
-        desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
-    desk.ollama.answer = seeking("Marlin", "Skagen")
-    yield desk
+        words = f"Okafor family boat log {day}: we painted the boat of the family in the harbour."
+        note(memory, f"log {day}", words, day)
+
+
+@pytest.fixture
+def fleet(filled_copy: FilledCopy, tmp_path: Path, static: Embedder) -> Iterator[Desk]:
+    with opened(filled_copy(fill, tmp_path / "memory.db"), static) as desk:
+        desk.ollama.answer = seeking("Marlin", "Skagen")
+        yield desk
 
 
 def tiers(heard: Heard) -> list[str]:

@@ -4,22 +4,25 @@ what it collected is evidence."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory import Memory
 from memory.exploring import agent as looking_around
 from memory.exploring.agent import Agent
 from memory.exploring.explorer import CollectedEvidence
 from memory.exploring.tools import Toolbox
 from memory.llm import length
-from memory.protocols import LLM
+from memory.protocols import LLM, Embedder
 from tests.fakes import Breaks, Calls, Fails, Hangs, Says
 from tests.fakes.server import Reply
 from tests.fakes.talents import text_of
-from tests.memory.answering.conftest import AWAY, HERE, Desk
+from tests.memory.answering.conftest import AWAY, HERE, Desk, note, opened
+from tests.memory.conftest import FilledCopy
 from tests.memory.exploring.looking import outside, rows, toolbox
 
 QUESTION = "Where does the director of Red Notice live?"
@@ -30,14 +33,18 @@ WIRES = pytest.mark.parametrize("wire", [HERE, AWAY])
 Answer = Callable[[dict[str, Any]], Reply]
 
 
-@pytest.fixture
-def films(desk: Desk) -> Desk:
-    desk.note("Red Notice", "Red Notice is a film by Rawson Thurber. It was shot in Atlanta.")
-    desk.note("Rawson Thurber", "Rawson Thurber lives in Los Angeles.", day=2)
-    desk.note("Garden", "The tomatoes are ripe.", day=3)
+def fill(memory: Memory) -> None:
+    note(memory, "Red Notice", "Red Notice is a film by Rawson Thurber. It was shot in Atlanta.")
+    note(memory, "Rawson Thurber", "Rawson Thurber lives in Los Angeles.", day=2)
+    note(memory, "Garden", "The tomatoes are ripe.", day=3)
     for number in range(12):
-        desk.note(f"Page {number}", f"Atlanta page {number}. Ana{number} Silva met Bo{number} Chen.", day=4)
-    return desk
+        note(memory, f"Page {number}", f"Atlanta page {number}. Ana{number} Silva met Bo{number} Chen.", day=4)
+
+
+@pytest.fixture
+def films(filled_copy: FilledCopy, tmp_path: Path, static: Embedder) -> Iterator[Desk]:
+    with opened(filled_copy(fill, tmp_path / "memory.db"), static) as desk:
+        yield desk
 
 
 def chats(desk: Desk, wire: str) -> list[dict[str, Any]]:

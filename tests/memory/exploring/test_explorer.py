@@ -33,27 +33,25 @@ def to(memory: Memory, options: list[Option], title: str) -> Option:
     return option
 
 
-def test_objects_lead_from_passage_to_passage(fresh: Memory) -> None:
-    fill(fresh)
-    explored = explorer(fresh)
-    assert [titles(fresh)[id] for id in explored.known] == ["Free Guy"]
-    option = to(fresh, explored.options(), "Shawn Levy")
+def test_objects_lead_from_passage_to_passage(chain: Memory) -> None:
+    explored = explorer(chain)
+    assert [titles(chain)[id] for id in explored.known] == ["Free Guy"]
+    option = to(chain, explored.options(), "Shawn Levy")
     assert option.edges
     assert option.label == '"Free Guy" -> "Shawn Levy": It was directed by Shawn Levy over two summers.'
     assert explored.take(option)
-    option = to(fresh, explored.options(), "Montreal")
+    option = to(chain, explored.options(), "Montreal")
     assert option.label == '"Shawn Levy" -> "Montreal": He grew up in Montreal before he left for Yale.'
     assert explored.take(option)
-    assert explored.take(to(fresh, explored.options(), "Quebec"))
-    assert [titles(fresh)[id] for id in explored.collected] == ["Shawn Levy", "Montreal", "Quebec"]
+    assert explored.take(to(chain, explored.options(), "Quebec"))
+    assert [titles(chain)[id] for id in explored.collected] == ["Shawn Levy", "Montreal", "Quebec"]
     assert all(0 <= relevance <= 1 for relevance in explored.collected.values())
 
 
-def test_the_edges_of_an_option_are_those_of_its_way(fresh: Memory) -> None:
-    fill(fresh)
-    explored = explorer(fresh)
-    option = to(fresh, explored.options(), "Shawn Levy")
-    with fresh.store.reading() as conn:
+def test_the_edges_of_an_option_are_those_of_its_way(chain: Memory) -> None:
+    explored = explorer(chain)
+    option = to(chain, explored.options(), "Shawn Levy")
+    with chain.store.reading() as conn:
         [levy] = stored.objects_by_norm(conn, ["shawn levy"])["shawn levy"]
         rows = conn.execute(
             f"SELECT kind, src, dst FROM edge WHERE id IN {option.edges} ORDER BY src = {option.episode}"
@@ -61,41 +59,37 @@ def test_the_edges_of_an_option_are_those_of_its_way(fresh: Memory) -> None:
     assert rows == [("mention", explored.known[0], levy), ("mention", option.episode, levy)]
 
 
-def test_an_object_without_a_page_leads_to_what_mentions_it(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember("Years ago Yale admitted Zelda Fitz.", title="Old list")
-    fresh.remember("The pond belongs to Zelda Fitz.", title="Pond")
-    option = to(fresh, explorer(fresh, "pond").options(), "Old list")
+def test_an_object_without_a_page_leads_to_what_mentions_it(chain: Memory) -> None:
+    chain.remember("Years ago Yale admitted Zelda Fitz.", title="Old list")
+    chain.remember("The pond belongs to Zelda Fitz.", title="Pond")
+    option = to(chain, explorer(chain, "pond").options(), "Old list")
     assert option.label == '"Pond" -> Zelda Fitz -> "Old list": Years ago Yale admitted Zelda Fitz.'
 
 
-def test_a_fact_leads_on_and_is_told(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
-    assert_quoted(fresh, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
-    fresh.remember("Bo Chen has a dog.", title="Dog")
-    option = to(fresh, explorer(fresh, "dog").options(), "Trip")
+def test_a_fact_leads_on_and_is_told(chain: Memory) -> None:
+    chain.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
+    chain.remember("Bo Chen has a dog.", title="Dog")
+    option = to(chain, explorer(chain, "dog").options(), "Trip")
     assert option.label == 'Bo Chen -[lives in]-> Ghent, in "Trip": Bo Chen lives in Ghent.'
-    with fresh.store.reading() as conn:
+    with chain.store.reading() as conn:
         kinds = conn.execute(f"SELECT kind FROM edge WHERE id IN {option.edges}").fetchall()
     assert sorted(kinds) == [("mention",), ("mention",), ("rel",)]
 
 
-def test_the_next_part_of_a_text_is_an_option(fresh: Memory) -> None:
-    fill(fresh)
+def test_the_next_part_of_a_text_is_an_option(chain: Memory) -> None:
     middle = "\n\n".join(f"Row {n} has beans and more beans, " + "which grow slowly and " * 20 + "." for n in range(9))
-    fresh.remember_many([document("Diary", f"The heron came at dawn.\n\n{middle}")])
-    explored = explorer(fresh, "heron")
+    chain.remember_many([document("Diary", f"The heron came at dawn.\n\n{middle}")])
+    explored = explorer(chain, "heron")
     known = explored.known[0]
     beside = next(option for option in explored.options() if option.label.startswith('open "Diary", another part'))
-    with fresh.store.reading() as conn:
+    with chain.store.reading() as conn:
         ends = conn.execute("SELECT src, dst FROM edge WHERE kind = 'next' AND id = ?", beside.edges).fetchone()
     assert set(ends) == {known, beside.episode}
 
 
-def test_what_was_offered_and_not_taken_sinks(fresh: Memory) -> None:
-    fill(fresh)
-    explored = explorer(fresh, "Which bed does Uncle Toby water?")
+def test_what_was_offered_and_not_taken_sinks(chain: Memory) -> None:
+    explored = explorer(chain, "Which bed does Uncle Toby water?")
     seen: list[int] = []
     while not set(found := [option.episode for option in explored.options(4)]) & set(seen):
         seen += found
@@ -103,67 +97,61 @@ def test_what_was_offered_and_not_taken_sinks(fresh: Memory) -> None:
     assert len({*seen}) == len(seen)
 
 
-def test_it_comes_up_again_if_what_was_taken_leads_there(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember("The director of Free Guy once saw Quebec from afar.", title="Rumour")
-    explored = explorer(fresh, k=2)
+def test_it_comes_up_again_if_what_was_taken_leads_there(chain: Memory) -> None:
+    chain.remember("The director of Free Guy once saw Quebec from afar.", title="Rumour")
+    explored = explorer(chain, k=2)
     first = explored.options()
-    montreal = Option(next(id for id, title in titles(fresh).items() if title == "Montreal"), "")
-    assert to(fresh, first, "Quebec")
-    assert "Quebec" not in [titles(fresh)[option.episode] for option in explored.options(3)]
+    montreal = Option(next(id for id, title in titles(chain).items() if title == "Montreal"), "")
+    assert to(chain, first, "Quebec")
+    assert "Quebec" not in [titles(chain)[option.episode] for option in explored.options(3)]
     assert explored.take(montreal)
-    again = to(fresh, explored.options(3), "Quebec")
+    again = to(chain, explored.options(3), "Quebec")
     assert again.label.startswith('"Montreal" -> "Quebec": ')
 
 
-def test_no_object_fills_the_list(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember("Zelda Fitz and Bo Chen saw the pond.", title="Pond")
+def test_no_object_fills_the_list(chain: Memory) -> None:
+    chain.remember("Zelda Fitz and Bo Chen saw the pond.", title="Pond")
     for n in range(9):
-        fresh.remember(f"Zelda Fitz bought chair {n}.", title=f"Receipt {n}")
-    fresh.remember("Yesterday Bo Chen was late.", title="Work")
-    labels = [option.label for option in explorer(fresh, "pond").options()]
+        chain.remember(f"Zelda Fitz bought chair {n}.", title=f"Receipt {n}")
+    chain.remember("Yesterday Bo Chen was late.", title="Work")
+    labels = [option.label for option in explorer(chain, "pond").options()]
     assert len([label for label in labels if "-> Zelda Fitz ->" in label]) == 3
     assert any("-> Bo Chen ->" in label for label in labels)
 
 
-def test_only_the_best_objects_lead_on(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(fresh)
-    assert any(" -> " in option.label for option in explorer(fresh).options())
+def test_only_the_best_objects_lead_on(chain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert any(" -> " in option.label for option in explorer(chain).options())
     monkeypatch.setattr(module, "MAX_OBJECTS", 0)
-    assert not any(" -> " in option.label for option in explorer(fresh).options())
+    assert not any(" -> " in option.label for option in explorer(chain).options())
 
 
-def test_what_memory_fires_on_comes_first(fresh: Memory) -> None:
-    fill(fresh)
-    last = explorer(fresh).options()[-1]
-    plain = explorer(fresh).options()
-    yale = to(fresh, explorer(fresh).options(30), "Yale")
+def test_what_memory_fires_on_comes_first(chain: Memory) -> None:
+    last = explorer(chain).options()[-1]
+    plain = explorer(chain).options()
+    yale = to(chain, explorer(chain).options(30), "Yale")
     assert plain[0].episode not in (last.episode, yale.episode)
-    explored = explorer(fresh)
-    explored.take(to(fresh, plain, "Shawn Levy"))
+    explored = explorer(chain)
+    explored.take(to(chain, plain, "Shawn Levy"))
     ways = {option.episode: option for option in explored.options()}
     edge = ways[yale.episode].edges[0]
-    found = remembering(asked(fresh), edge)
-    explored = Explorer(fresh.store.reading, found)
-    explored.take(to(fresh, plain, "Shawn Levy"))
+    found = remembering(asked(chain), edge)
+    explored = Explorer(chain.store.reading, found)
+    explored.take(to(chain, plain, "Shawn Levy"))
     assert explored.options()[0].episode == yale.episode
 
 
-def test_taking_twice_changes_nothing(fresh: Memory) -> None:
-    fill(fresh)
-    explored = explorer(fresh)
+def test_taking_twice_changes_nothing(chain: Memory) -> None:
+    explored = explorer(chain)
     option = explored.options()[0]
     assert explored.take(option)
     assert not explored.take(option)
     assert list(explored.collected) == [option.episode]
 
 
-def test_what_was_forgotten_meanwhile_is_no_option(fresh: Memory) -> None:
-    fill(fresh)
-    explored = explorer(fresh)
-    gone = to(fresh, explorer(fresh).options(), "Shawn Levy").episode
-    fresh.forget(source="/Shawn Levy.md")
+def test_what_was_forgotten_meanwhile_is_no_option(chain: Memory) -> None:
+    explored = explorer(chain)
+    gone = to(chain, explorer(chain).options(), "Shawn Levy").episode
+    chain.forget(source="/Shawn Levy.md")
     assert gone not in [option.episode for option in explored.options()]
     assert explored.evidence(5)
 
@@ -197,37 +185,34 @@ def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
         assert secret not in told
 
 
-def test_lines_are_one_line_each_without_what_nobody_sees(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember("Free Guy\u202e hides\n[1] DONE\nthis. Shawn\u200b Levy", title="Free\nGuy\u2066 two")
-    explored = explorer(fresh, k=1)
+def test_lines_are_one_line_each_without_what_nobody_sees(chain: Memory) -> None:
+    chain.remember("Free Guy\u202e hides\n[1] DONE\nthis. Shawn\u200b Levy", title="Free\nGuy\u2066 two")
+    explored = explorer(chain, k=1)
     lines = [*(option.label for option in explored.options(50)), *explored.evidence(50)]
     assert all(line.isprintable() for line in lines)
     assert max(map(len, lines)) < 260
 
 
-def test_a_scope_and_a_time_hold_for_options(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
-    fresh.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
+def test_a_scope_and_a_time_hold_for_options(chain: Memory) -> None:
+    chain.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
+    chain.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
     scope = Scope(sources=("/Free Guy.md", "/Montreal.md"))
-    explored = Explorer(fresh.store.reading, fresh.questions.retrieve(QUESTION, 1, None, scope, None))
-    assert [titles(fresh)[option.episode] for option in explored.options()] in ([], ["Montreal"])
-    explored = Explorer(fresh.store.reading, fresh.questions.retrieve("Shawn Levy", 1, day(5), None, None))
-    names = {titles(fresh)[option.episode] for option in explored.options(40)}
+    explored = Explorer(chain.store.reading, chain.questions.retrieve(QUESTION, 1, None, scope, None))
+    assert [titles(chain)[option.episode] for option in explored.options()] in ([], ["Montreal"])
+    explored = Explorer(chain.store.reading, chain.questions.retrieve("Shawn Levy", 1, day(5), None, None))
+    names = {titles(chain)[option.episode] for option in explored.options(40)}
     assert "Card" in names
     assert "Letter" not in names
 
 
-def test_a_fact_that_no_longer_holds_is_not_told(fresh: Memory) -> None:
-    fill(fresh)
-    fresh.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
-    assert_quoted(fresh, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
-    fresh.remember("Bo Chen has a dog.", title="Dog")
-    with fresh.store.writing() as conn:
+def test_a_fact_that_no_longer_holds_is_not_told(chain: Memory) -> None:
+    chain.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
+    chain.remember("Bo Chen has a dog.", title="Dog")
+    with chain.store.writing() as conn:
         conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")
-    fresh.state.serving = fresh.state.load(fresh.state.serving.embedder, fresh.state.serving.embedder_id)
-    labels = [option.label for option in explorer(fresh, "dog").options()]
+    chain.state.serving = chain.state.load(chain.state.serving.embedder, chain.state.serving.embedder_id)
+    labels = [option.label for option in explorer(chain, "dog").options()]
     assert 'Dog" -> Bo Chen -> "Trip": Bo Chen lives in Ghent.' in "\n".join(labels)
     assert "-[" not in "\n".join(labels)
 

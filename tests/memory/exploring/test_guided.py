@@ -91,22 +91,20 @@ def looked(memory: Memory, llm: LLM, question: str = QUESTION, **more: Any) -> t
     return explore_guided(llm, explorer, question, **more), explorer
 
 
-def test_a_model_finds_the_end_of_a_chain(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
-    fill(fresh)
+def test_a_model_finds_the_end_of_a_chain(chain: Memory, ollama: FakeOllama, here: Guarded) -> None:
     ollama.answer = towards("Shawn Levy", "Montreal", "Quebec")
-    result, explorer = looked(fresh, here)
-    assert [titles(fresh)[id] for id in result.episodes] == ["Shawn Levy", "Montreal", "Quebec"]
+    result, explorer = looked(chain, here)
+    assert [titles(chain)[id] for id in result.episodes] == ["Shawn Levy", "Montreal", "Quebec"]
     assert (result.calls, result.stopped) == (4, "done")
     assert explorer.collected == result.episodes
-    with fresh.store.reading() as conn:
-        found = asked(fresh).with_collected(conn, result.episodes)
+    with chain.store.reading() as conn:
+        found = asked(chain).with_collected(conn, result.episodes)
     assert {hit.episode.title for hit in found.recall.hits} == {"Free Guy", "Shawn Levy", "Montreal", "Quebec"}
 
 
-def test_each_call_is_a_step_that_says_what_came_of_it(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
-    fill(fresh)
+def test_each_call_is_a_step_that_says_what_came_of_it(chain: Memory, ollama: FakeOllama, here: Guarded) -> None:
     ollama.answer = towards("Shawn Levy", "Montreal")
-    result, _ = looked(fresh, here)
+    result, _ = looked(chain, here)
     details = [dict(step.detail) for step in result.steps]
     assert {step.name for step in result.steps} == {"guided"}
     assert [detail["call"] for detail in details] == [1, 2, 3]
@@ -116,10 +114,9 @@ def test_each_call_is_a_step_that_says_what_came_of_it(fresh: Memory, ollama: Fa
     assert [detail.get("stopped") for detail in details] == [None, None, "done"]
 
 
-def test_the_prompt_is_small_and_fenced(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
-    fill(fresh)
+def test_the_prompt_is_small_and_fenced(chain: Memory, ollama: FakeOllama, here: Guarded) -> None:
     ollama.answer = towards("Shawn Levy")
-    looked(fresh, here, missing=["the country of birth"], now=day(3))
+    looked(chain, here, missing=["the country of birth"], now=day(3))
     [body, _] = ollama.chats
     text = prompt(body)
     fence = re.search(r"The question:\n([A-Z]{6})\n", text)
@@ -147,29 +144,26 @@ def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) ->
     ["9999", "0", "Ich weiß es leider nicht.", "[]", "-1", "1.5", "2024-01-03", "[1] [1] [1]", "no",
      "1, 2, 3, 4, 5, 6, 7, 8, 9", "back", '{"choice": [1], "done": false}', "1" * 50],
 )  # fmt: skip
-def test_a_model_that_never_says_done_is_stopped(fresh: Memory, ollama: FakeOllama, here: Guarded, said: str) -> None:
-    fill(fresh)
+def test_a_model_that_never_says_done_is_stopped(chain: Memory, ollama: FakeOllama, here: Guarded, said: str) -> None:
     ollama.answer = lambda body: Says(said)
-    result, _ = looked(fresh, here)
+    result, _ = looked(chain, here)
     assert result.calls == len(ollama.chats) == len(result.steps) == MAX_CALLS
     assert result.stopped == "calls"
     assert len(result.episodes) <= 3 * result.calls
-    first, *_ = Explorer(fresh.store.reading, asked(fresh)).options()
+    first, *_ = Explorer(chain.store.reading, asked(chain)).options()
     assert next(iter(result.episodes)) == first.episode
 
 
-def test_the_calls_that_are_left_are_all_it_gets(fresh: Memory) -> None:
-    fill(fresh)
+def test_the_calls_that_are_left_are_all_it_gets(chain: Memory) -> None:
     for most in (1, 2, 3):
         llm = Replier(lambda request: "1")
-        result, _ = looked(fresh, llm, calls=most)
+        result, _ = looked(chain, llm, calls=most)
         assert (len(llm.requests), result.calls, result.stopped) == (most, most, "calls")
         assert result.steps[-1].detail["stopped"] == "calls"
 
 
 @pytest.mark.parametrize("error", [ModelTimeoutError("too long"), ModelCancelledError("stopped"), ValueError("?")])
-def test_what_was_found_before_it_failed_stays(fresh: Memory, error: Exception) -> None:
-    fill(fresh)
+def test_what_was_found_before_it_failed_stays(chain: Memory, error: Exception) -> None:
     enough = 3
 
     def reply(request: LlmRequest) -> str:
@@ -178,22 +172,20 @@ def test_what_was_found_before_it_failed_stays(fresh: Memory, error: Exception) 
         return "1" if "Where to look next:" in request.messages[0].text else "no"
 
     llm = Replier(reply)
-    result, _ = looked(fresh, llm, missing=["the country"])
+    result, _ = looked(chain, llm, missing=["the country"])
     assert (result.calls, result.stopped) == (enough + 1, type(error).__name__)
     assert result.episodes
     assert result.steps[-1].detail["said"] == type(error).__name__
 
 
 @pytest.mark.parametrize("reply", [Fails(500, "out of memory"), Says(""), Sends(b"<html>")])
-def test_a_broken_server_is_no_error(fresh: Memory, ollama: FakeOllama, here: Guarded, reply: Reply) -> None:
-    fill(fresh)
+def test_a_broken_server_is_no_error(chain: Memory, ollama: FakeOllama, here: Guarded, reply: Reply) -> None:
     ollama.answer = lambda body: reply
-    result, _ = looked(fresh, here)
+    result, _ = looked(chain, here)
     assert (result.episodes, result.calls) == ({}, 1) and result.stopped != "done"
 
 
-def test_a_question_that_was_cancelled_stops_at_once(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
-    fill(fresh)
+def test_a_question_that_was_cancelled_stops_at_once(chain: Memory, ollama: FakeOllama, here: Guarded) -> None:
     ollama.answer = lambda body: Hangs()
     cancelled = threading.Event()
 
@@ -203,7 +195,7 @@ def test_a_question_that_was_cancelled_stops_at_once(fresh: Memory, ollama: Fake
 
     threading.Thread(target=leave).start()
     with pytest.raises(ModelCancelledError):
-        looked(fresh, here, cancelled=cancelled.is_set)
+        looked(chain, here, cancelled=cancelled.is_set)
     ollama.until(lambda server: server.left == 1)
 
 
@@ -234,9 +226,8 @@ def test_a_model_elsewhere_hears_only_what_may_leave(fresh: Memory, anthropic: F
     assert not {titles(fresh)[id] for id in result.episodes} & {"Shawn Levy", "Yale"}
 
 
-def test_what_must_stay_is_never_sent_by_mistake(fresh: Memory, anthropic: FakeAnthropic, away: Guarded) -> None:
-    fill(fresh)
-    explorer = Explorer(fresh.store.reading, asked(fresh), only_open=False)
+def test_what_must_stay_is_never_sent_by_mistake(chain: Memory, anthropic: FakeAnthropic, away: Guarded) -> None:
+    explorer = Explorer(chain.store.reading, asked(chain), only_open=False)
     result = explore_guided(away, explorer, QUESTION)
     assert (result.stopped, result.episodes) == ("LocalOnlyError", {})
     assert not [seen for seen in anthropic.seen if seen.method == "POST"]

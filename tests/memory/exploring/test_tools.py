@@ -23,6 +23,7 @@ from memory.protocols import Embedder
 from memory.store import episodes
 from memory.store.connect import Connection
 from tests.examples import examples
+from tests.memory.conftest import OpenFilled
 from tests.memory.exploring.looking import call, found, outside, rows, toolbox
 from tests.memory.facts.asserting import assert_quoted
 from tests.memory.retrieval.vaults import NAMES, QUESTIONS, Vault, day, fill, sight, vaults
@@ -35,15 +36,18 @@ def note(memory: Memory, name: str, text: str, at: int = 0, policy: Policy = "an
     return memory.remember_many([document])[0].episode_ids[0]
 
 
-@pytest.fixture
-def films(fresh: Memory) -> Memory:
-    note(fresh, "Red Notice", "Red Notice is a film by Rawson Thurber. It was shot in Atlanta.")
-    note(fresh, "Rawson Thurber", "Rawson Thurber lives in Los Angeles. He was born in San Francisco.", 1)
-    note(fresh, "Atlanta", "Atlanta has a large airport. Ana Silva lives in Atlanta.", 2)
-    note(fresh, "Garden", "The tomatoes are ripe.", 3)
+def fill_films(memory: Memory) -> None:
+    note(memory, "Red Notice", "Red Notice is a film by Rawson Thurber. It was shot in Atlanta.")
+    note(memory, "Rawson Thurber", "Rawson Thurber lives in Los Angeles. He was born in San Francisco.", 1)
+    note(memory, "Atlanta", "Atlanta has a large airport. Ana Silva lives in Atlanta.", 2)
+    note(memory, "Garden", "The tomatoes are ripe.", 3)
     for name, place in (("Rawson Thurber", "Los Angeles"), ("Ana Silva", "Atlanta")):
-        assert_quoted(fresh, f"{name} lives in {place}.", name, "lives in", place)
-    return fresh
+        assert_quoted(memory, f"{name} lives in {place}.", name, "lives in", place)
+
+
+@pytest.fixture
+def films(open_filled: OpenFilled) -> Memory:
+    return open_filled(fill_films)
 
 
 def test_an_object_leads_to_its_passages_and_to_what_is_around_it(films: Memory) -> None:
