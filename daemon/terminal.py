@@ -7,13 +7,14 @@ through `display_safe`; nothing else in the project writes such text to a screen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from daemon import wire
 
+_CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH = 60  # characters
@@ -179,6 +180,11 @@ def path_words(path: Sequence[wire.Hop]) -> str:
             parts.append("→")
         parts.append(f"passage “{hop.label}”" if hop.kind == "episode" else hop.label)
     return " ".join(" ".join(parts).split())
+
+
+def describe_scores(scores: Mapping[str, float]) -> str:
+    """The scores a ranking was made from: `full text 5.02, meaning 0.54`."""
+    return ", ".join(f"{_CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
 
 
 def _escape_json(code: int) -> str:

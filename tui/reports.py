@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import count, list_problems, path_words
+from daemon.terminal import count, describe_scores, list_problems, path_words
 from tui.wording import cited_label, day, short_path
 
 SKIPPED_SHOWN = 3
 QUOTE = 120  # characters
-CHANNELS = {"lexical": "full text", "vector": "meaning", "graph": "graph"}
 
 NOBODY = "I do not know who you are. Tell me: /me name YOUR NAME"
 _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing", "polling": "checked now and then"}
@@ -87,7 +86,8 @@ def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
     for used in reply.used:
         lines.append(f"[{used.cited.n}] {cited_label(used.cited, folders)}: {_short(used.cited.quote)}")
         if used.place is not None and used.score is not None:
-            lines.append(f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
+            scores = f" ({describe_scores(used.channels)})" if used.channels else ""
+            lines.append(f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{scores}")
         if len(used.path) > 1:
             lines.append(f"    found by {path_words(used.path)}")
         lines += [f"    fact: {' '.join(fact.text.split())}" for fact in used.facts]
@@ -147,11 +147,6 @@ def _flat(text: str) -> str:
 def _short(quote: str) -> str:
     words = _flat(quote)
     return f"“{words}”" if len(words) <= QUOTE else f"“{words[:QUOTE].rstrip()}…”"
-
-
-def _channels(scores: Mapping[str, float]) -> str:
-    parts = [f"{name} {scores[key]:.2f}" for key, name in CHANNELS.items() if key in scores]
-    return f" ({', '.join(parts)})" if parts else ""
 
 
 def failure(failed: wire.Failed) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import click
 
@@ -26,11 +26,11 @@ from daemon.cli.show import (
     span,
     tier,
 )
-from daemon.terminal import count, path_words
+from daemon.terminal import count, describe_scores, path_words
 
 TOP_VISITS = 20
 _LABEL = 60
-CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
+NODES = {"episode": "passage", "object": "thing", "thesis": "sentence"}
 WORDS = {  # of an answer, and of a refusal
     "good": ("was answered well", "was rightly not answered"),
     "bad": ("was answered badly", "should have been answered"),
@@ -128,7 +128,12 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
         return
     _print_heading("Visited")
     output.print_table(
-        (f"   {visit.score:.3f}", visit.kind, _stage(visit), visit.label[:_LABEL] or "(no title)")
+        (
+            f"   {visit.score:.3f}",
+            NODES.get(visit.kind, visit.kind),
+            _stage(visit),
+            visit.label[:_LABEL] or "(no title)",
+        )
         for visit in ordered[:TOP_VISITS]
     )
     if len(ordered) > TOP_VISITS:
@@ -191,7 +196,7 @@ def _print_used(used: wire.Used, shown: int) -> None:
     print_source(cited)
     output.print_text(f'    "{short(cited.quote)}"')
     if used.place is not None and used.score is not None:
-        scores = f"; {channels(used.channels)}" if used.channels else ""
+        scores = f"; {describe_scores(used.channels)}" if used.channels else ""
         output.print_dim(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}")
     if len(used.path) > 1:
         output.print_text(f"    found by {path_words(used.path)}")
@@ -216,7 +221,7 @@ def _print_missing(found: wire.WhyNot) -> None:
             at = output.place(lost.by.uri, lost.by.line)
             output.print_dim(f"   that is fact {lost.by.id}, {at}")
         if lost.place is not None and lost.score is not None:
-            scores = f"; {channels(lost.channels)}" if lost.channels else ""
+            scores = f"; {describe_scores(lost.channels)}" if lost.channels else ""
             text = f"   passage {lost.place:,} of {lost.of:,}, score {lost.score:.2f}{scores}"
             output.print_dim(text)
     if found.lost and found.missing:
@@ -226,11 +231,6 @@ def _print_missing(found: wire.WhyNot) -> None:
 def _describe_missing(found: wire.WhyNot) -> str:
     words = short(", ".join(found.missing) or found.words)
     return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
-
-
-def channels(scores: Mapping[str, float]) -> str:
-    """The scores a ranking was made from: `full text 5.02, meaning 0.54`."""
-    return ", ".join(f"{CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
 
 
 undo_option = click.option("--undo", is_flag=True, help="Withdraw your mark.")

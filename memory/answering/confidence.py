@@ -25,7 +25,7 @@ from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.text.languages import alternatives, is_unspaced, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.words import strip_accents
-from memory.time.expressions import contains_time
+from memory.time.expressions import contains_time, find_clock_words
 
 MAX_CANDIDATES = 10  # the best lines
 LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of words match
@@ -159,7 +159,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     has_figure = any(word not in dates and not is_asked_with(word) for word in numbers)
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
-        "date": has_figure or any(mention.kind == "date" for mention in mentions),
+        "date": has_figure or any(mention.kind == "date" for mention in mentions) or bool(find_clock_words(text)),
         "number": has_figure or counts,
         "name": any(
             mention.kind != "date" and not any(map(is_asked_with, mention.surface.split())) for mention in mentions

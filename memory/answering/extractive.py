@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, stems
+from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, show_day, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer
 from memory.answering.facts import (
@@ -43,6 +43,7 @@ from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
+from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
@@ -93,6 +94,7 @@ def extract_answer(
     is_digest = bool(listed) and asked.of in ("all", "new")
     if asked.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
+    selected = [date_relative(line, state.question.today) for line in selected]
     is_plain = is_clear or not selected or asked.kind == "count"  # which several lines may be the answer to
     head: tuple[Line, ...] = () if is_plain else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
     lines = (*head, *_cite(selected), *left_out)
@@ -301,8 +303,18 @@ def find_value(state: AnswerState, line: AnswerCandidate) -> str:
         values = {value for value in values if value in text and not state.features.is_asked_with(value)}
         if len(values) == 1:
             return values.pop()
+        if kind == "date" and not values and (hour := find_clock_words(text)):
+            return hour
     labelled = _LABELLED.fullmatch(text)
     return labelled[1].rstrip(".") if labelled else ""
+
+
+def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
+    """The line with the day on which it was written, if it says "today" or "last week" of another day."""
+    at = line.episode.at
+    if at is None or at.date() == today or _TIMES.search(line.shown) or not is_relative_to_day(line.shown):
+        return line
+    return replace(line, shown=f"{line.shown} (written {show_day(to_wall(at), line.episode)})")
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Literal
 
-from memory.text.languages import alternatives, stop_words, tables, word_set
+from memory.text.languages import alternatives, languages, stop_words, tables, word_numbers, word_set
 from memory.text.words import strip_accents
 from memory.time.dates import Span, month_span, months_alone, part_of_span, shift
 from memory.time.timex import (
@@ -18,6 +18,7 @@ from memory.time.timex import (
     article_pattern,
     find_timexes,
     fold,
+    is_relative,
     may_name_time,
     one_of,
     parse_number,
@@ -103,9 +104,39 @@ def names_time(text: str) -> bool:
 
 
 def contains_time(text: str) -> bool:
-    """Whether a text says when: a date, a weekday, "next week", "in July". Ambiguous names ("may") count."""
+    """Whether a text says when: a date, a weekday, "next week", "at noon". Ambiguous names ("may") count."""
     folded = fold(text)
-    return not time_numbers("weekdays").keys().isdisjoint(_WORD.findall(folded)) or bool(_find_past(folded))
+    named = not time_numbers("weekdays").keys().isdisjoint(_WORD.findall(folded)) or bool(_find_past(folded))
+    return named or bool(find_clock_words(text))
+
+
+def is_relative_to_day(text: str) -> bool:
+    """Whether a text names a time by the day on which it was written: "from today", "last week", "two years ago"."""
+    folded = fold(text)
+    return any(
+        is_relative(folded, base) or not time_units().keys().isdisjoint(_WORD.findall(folded[base.start : base.end]))
+        for base in _find_past(folded)
+    )
+
+
+def find_clock_words(text: str) -> str:
+    """The time of day that a text names in words: "noon", "at ten", "at half past two"; "" if it names none."""
+    match = _compile_clock_words().search(fold(text))
+    return text[match.start() : match.end()] if match else ""
+
+
+@cache
+def _compile_clock_words() -> re.Pattern[str]:
+    """In each language a name of midday or midnight; or the word for "at" and a number that counts nothing: before a
+    mark, the word for the hour or one without content."""
+    forms = [f"(?:{alternatives('time', 'noon')})(?!\\w)"]
+    for code in languages():
+        if at := alternatives("time", "at", language=code):
+            number = one_of(word_numbers("time", "numbers", language=code))
+            part = rf"(?:{alternatives('time', 'half', language=code) or 'half'})\s+(?:\w+\s+)?"
+            after = f"{alternatives('time', 'oclock', language=code)}|{one_of(stop_words(code))}"
+            forms.append(rf"(?:{at})\s+(?:{part})?(?:{number})(?=\s*(?:$|[^\w\s'’-])|\s+(?:{after})(?!\w))")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(forms)})")
 
 
 def _find_past(folded: str) -> list[Timex]:

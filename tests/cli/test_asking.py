@@ -34,7 +34,7 @@ def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
 def test_what_has_changed_comes_first_and_what_it_was_after_it(vault: Shell) -> None:
     said = vault.pal("ask", "where", "is", "the", "harbour", "office?")
     assert said.out.splitlines()[:2] == [
-        "- The harbour office is in the Old Ice House on Pier 2 from today. [1]",
+        "- The harbour office is in the Old Ice House on Pier 2 from today. (written 2026-03-09) [1]",
         "  earlier: The harbour office is in the Customs House at 4 Quay Street. [2]",
     ]
     assert (

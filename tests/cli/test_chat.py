@@ -21,7 +21,7 @@ def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
     assert fog.startswith(f"You: {FOG}\n- The fog signal was last sounded on 4 October 1987. [1]\n")
     assert "\n[1] notes/museum/fog-signal.html:17, 2024-11-17\n" in fog
     assert harbour.startswith(
-        "- The harbour office is in the Old Ice House on Pier 2 from today. [1]\n"
+        "- The harbour office is in the Old Ice House on Pier 2 from today. (written 2026-03-09) [1]\n"
         "  earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
     )
     assert "[2] notes/places/Harbour office.md:7, 2025-09-12  (earlier)\n" in harbour

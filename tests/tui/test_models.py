@@ -43,6 +43,14 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
         await chat.until(lambda: "anthropic:[b]claude" in chat.text() and "not graded: g grades it" in chat.words())
 
 
+async def test_without_a_model_the_tab_names_the_command_of_the_chat_and_none_of_a_shell() -> None:
+    nothing = wire.ModelsReply((), (), hints=("Start it: ollama serve",))
+    async with chatting(world.client(reachable=nothing)) as chat:
+        await chat.send("/model")
+        await chat.until(lambda: "/connect in the chat connects Ollama" in chat.words())
+        assert "ollama serve" not in chat.words()
+
+
 async def test_what_models_took_is_on_the_frame() -> None:
     def answer() -> Script:
         step = wire.Step("compose", 9.0, {"model": "qwen3:4b", "calls": 2, "tokens": 1400})

@@ -43,8 +43,8 @@ class ModelList(TabList):
         if self._reply is None:
             return "Looking for models…"
         roles = [f"{role.used or 'nobody'} {ROLES.get(role.role, role.role)}" for role in self._reply.roles]
-        notes = (*self._reply.warnings, *self._reply.problems, *(() if self._reply.models else self._reply.hints))
-        return "\n".join([*([" · ".join(roles)] if self._reply.models else []), *notes])
+        used = [" · ".join(roles)] if self._reply.models else []
+        return "\n".join([*used, *self._reply.warnings, *self._reply.problems])
 
     async def fetch(self) -> None:
         if (reply := await self.call(lambda client: client.models())) is not None:

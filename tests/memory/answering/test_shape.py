@@ -192,3 +192,20 @@ def test_the_value_is_that_of_the_fact_and_no_other_number(kiosk: Memory) -> Non
     )
     assert ask(kiosk, "How much saffron goes into the water?").lines[0].value == ""
     assert ask(kiosk, "What is the phone number of Hedda Brandt?").lines[0].value == "0161 496 07"
+
+
+def test_a_time_of_day_in_words_is_a_clear_answer_with_its_value() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.remember("The pottery class starts at ten.", source="/class.md")
+        answer = ask(memory, "When does the pottery class start?")
+        assert answer.lines[0] == AnswerLine("The pottery class starts at ten.", "answer", (1,), "at ten")
+
+
+def test_a_line_that_says_today_of_another_day_has_the_day() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        at = datetime(2026, 3, 9, 12, tzinfo=UTC)
+        memory.remember("The harbour office is in the Old Ice House from today.", source="/day.md", at=at)
+        line = ask(memory, "Where is the harbour office?").lines[0]
+        assert line.text == "The harbour office is in the Old Ice House from today. (written 2026-03-09)"
+        memory.remember("The kiosk is closed today.", source="/now.md", at=datetime.now(UTC))
+        assert ask(memory, "Is the kiosk closed?").lines[0].text == "The kiosk is closed today."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.time.expressions import is_state, name_day, resolve_time
+from memory.time.expressions import find_clock_words, is_relative_to_day, is_state, name_day, resolve_time
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)  # a Tuesday
 
@@ -271,3 +271,35 @@ def test_states_last_and_events_happen(question: str, state: bool) -> None:
 )
 def test_a_day_is_told_as_precisely_as_it_was(day: str, said: str, named: str) -> None:
     assert name_day(datetime.fromisoformat(day).astimezone(), said, datetime(2026, 11, 23).astimezone()) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("It opens at ten.", "at ten"),
+        ("Be there at half past two on Friday", "at half past two"),
+        ("Lunch is at noon", "noon"),
+        ("Der Laden öffnet um zehn Uhr", "um zehn"),
+        ("Abre a las diez.", "a las diez"),
+        ("She works at two hospitals", ""),
+        ("At one point it rained", ""),
+        ("Room ten is open", ""),
+    ],
+)
+def test_a_time_of_day_in_words(text: str, hour: str) -> None:
+    assert find_clock_words(text) == hour
+
+
+@pytest.mark.parametrize(
+    ("text", "is_relative"),
+    [
+        ("It is on Pier 2 from today", True),
+        ("We moved two weeks ago", True),
+        ("Last year it rained", True),
+        ("It sounds every 90 seconds", False),
+        ("We meet on Thursday", False),
+        ("Since March 2024", False),
+    ],
+)
+def test_what_depends_on_the_day_on_which_it_was_written(text: str, is_relative: bool) -> None:
+    assert is_relative_to_day(text) is is_relative
