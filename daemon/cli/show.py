@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
-from daemon.terminal import cited_link, count, size
+from daemon.terminal import cited_link, count
 from memory.time.timestamps import from_ms, to_ms
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
@@ -180,8 +180,7 @@ def night(of: wire.Night) -> str:
     else:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal review" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
-        freed = f"{size(of.freed)} given back" if of.freed else ""
-        parts = [describe_work(of) or "all was in order", names, erased, freed]
+        parts = [describe_work(of) or "all was in order", names, erased]
         last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":

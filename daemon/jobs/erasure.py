@@ -120,8 +120,6 @@ class Erasure:
                 yield
         pending = self._write(self._memory.forgetting.wipe)
         parts.append(self.watch(Forgotten(pending=pending)))
-        if not pending:
-            self._memory.forgetting.compact(self._write)
         self._write(partial(self._finish, job))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:

@@ -138,9 +138,9 @@ class NightlyJob:
         forgetting, write, keep, thinned = self._memory.forgetting, self._write, self._retention.questions, 0
         if keep:  # those since the last night are still to be counted
             thinned = forgetting.thin_out_questions(keep, last, write)
-        counts = {"thinned": thinned, "erased": self._expire(last), "freed": forgetting.compact(write)}
+        erased = self._expire(last)
         forgetting.clear_unused(write)
-        return counts
+        return {"thinned": thinned, "erased": erased}
 
     def _expire(self, last: int) -> int:
         """Erases expired retired text; returns the number of passages."""

@@ -48,7 +48,7 @@ class Enrichment:
 class Night:
     """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
     is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
-    Consolidated, the retired passages that were `erased`, the bytes that were `freed` on the disk."""
+    Consolidated, the retired passages that were `erased`."""
 
     state: str
     hour: int
@@ -60,7 +60,6 @@ class Night:
     episodes: int = 0
     suspects: int = 0
     erased: int = 0
-    freed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

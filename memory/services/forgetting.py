@@ -27,7 +27,6 @@ PATIENCE_SECONDS = 0.5  # of these without letting others write
 SOURCES_AT_ONCE = 100  # that are erased in one transaction
 PASSAGES_AT_ONCE = 1000
 QUESTIONS_AT_ONCE = 500
-PAGES_AT_ONCE = 1000  # that are returned in one transaction: 8 MB
 ANY_TIME = 1 << 62  # ms UTC, after all others
 READ = "the memory is being read, by a question or another program, so it is still in the log"
 FULL = "the disk is full, so it could not be overwritten; make room"
@@ -136,9 +135,10 @@ class Forgetting:
             time.sleep(0.02)
 
     def clear_unused(self, write: Write = write_directly) -> bool:
-        """Rewrites the file if a person forgot something since the last time; returns whether it did. SQLite leaves
-        copies of rows in unused parts of pages that it has split, which deleting the rows does not overwrite."""
-        if self._store.read(get_meta, forget.UNCLEARED) is None:
+        """Rewrites the file if a person forgot something since the last time, or if much of it is free; returns whether
+        it did. SQLite leaves copies of rows in unused parts of pages that it has split, which deleting the rows does
+        not overwrite."""
+        if self._store.read(get_meta, forget.UNCLEARED) is None and not self._store.read(connect.has_surplus):
             return False
 
         def rewrite() -> None:
@@ -149,18 +149,6 @@ class Forgetting:
 
         write(rewrite)
         return True
-
-    def compact(self, write: Write = write_directly) -> int:
-        """Returns free space of the file to the disk, if there is much, a part in each call of `write`; in bytes."""
-        free = before = self._store.read(connect.count_surplus)
-        while free:
-            free_after = write(partial(self._store.write, connect.cut_off, PAGES_AT_ONCE))
-            if free_after >= free:
-                break
-            free = free_after
-        if before:
-            write(self.wipe)
-        return before - free
 
     @contextmanager
     def _begin(self, by_person: bool = True) -> Iterator[Connection]:

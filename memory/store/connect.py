@@ -1,4 +1,4 @@
-"""Connections to a memory file, the translation of the driver's errors, and free space of the file.
+"""Connections to a memory file, and the translation of the driver's errors.
 
 Every connection comes from `connect`: foreign keys on, deleted text overwritten, each commit on the disk before it is
 acknowledged, sqlite-vec loaded and further extensions disabled. The driver never opens a transaction by itself."""
@@ -25,7 +25,6 @@ OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete removes forgotten words from 
 
 _encode = msgspec.msgpack.Encoder().encode
 
-INCREMENTAL = 2  # of PRAGMA auto_vacuum
 WORTH_BYTES = 1 << 20  # of free space
 WORTH_SHARE = 0.1  # of the file; less is reused soon
 MAX_PREPARED = 512  # cached statements per connection; the driver's default of 128 is too small for one passage
@@ -132,28 +131,9 @@ def translate_error(error: Exception, path: Path) -> StoreError:
     return StoreError(f"The memory file {path} refused a step, which was undone: {error}")
 
 
-# Free space ----------------------------------------------------------------------------------------------------
-# SQLite keeps the pages of deleted data and reuses them. Its incremental vacuum cuts surplus pages off, some per
-# transaction: it moves pages from the end of the file into free ones. VACUUM would need the size of the file in memory.
-
-
-def count_surplus(conn: Connection) -> int:
-    """Bytes of the file that can be returned to the disk; 0 if they do not justify the writing."""
-    free = _count_free(conn)
-    size = _read_pragma(conn, "page_count") * _read_pragma(conn, "page_size")
-    return free if free >= max(WORTH_BYTES, WORTH_SHARE * size) else 0
-
-
-def cut_off(conn: Connection, pages: int) -> int:
-    """Returns `pages` pages; the bytes left to return. The file gets shorter with the next checkpoint."""
-    conn.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # each fetched row is a page
-    return _count_free(conn)
-
-
-def _count_free(conn: Connection) -> int:
-    is_incremental = _read_pragma(conn, "auto_vacuum") == INCREMENTAL
-    return is_incremental * _read_pragma(conn, "freelist_count") * _read_pragma(conn, "page_size")
-
-
-def _read_pragma(conn: Connection, name: str) -> int:
-    return int(conn.execute(f"PRAGMA {name}").fetchone()[0])
+def has_surplus(conn: Connection) -> bool:
+    """Whether so much of the file is free, where rows were deleted, that it is worth rewriting."""
+    free, pages, page_bytes = (
+        conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count", "page_size")
+    )
+    return bool(free * page_bytes >= max(WORTH_BYTES, WORTH_SHARE * pages * page_bytes))

@@ -23,7 +23,6 @@ from memory.errors import (
 )
 from memory.store import files, schema, seals
 from memory.store.connect import (
-    INCREMENTAL,
     Connection,
     connect,
     create_private,
@@ -376,7 +375,6 @@ def _open_newest(file: Path) -> Connection:
         try:
             if version == 0:
                 writer.execute("PRAGMA page_size = 8192")
-                writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
             writer.execute("PRAGMA journal_mode = WAL")
             schema.upgrade(writer, file, version, schema.STEPS)
             seals.watch(writer)

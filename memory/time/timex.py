@@ -134,15 +134,6 @@ class _Finder:
             return Timex(*place, month_span(year, month), "month", month=month)
         return Timex(*place, day_span(datetime(year, month, day)))
 
-    def half_of_month(self, match: re.Match[str]) -> Timex | None:
-        date = next(find_dates(self.text, start=match.end()), None)
-        if date is None or date.year is None or date.month is None or date.day or self.text[match.end() : date.start]:
-            return None
-        first, after = month_span(date.year, date.month)
-        middle = first + timedelta(days=15)
-        first_half = time_numbers("ordinals")[match["nth"]] == 1
-        return Timex(match.start(), date.end, (first, middle) if first_half else (middle, after))
-
     def part_of_year(self, match: re.Match[str]) -> Timex | None:
         length = 6 if match["half"] else 3
         last = length * (int(match["q"]) if match["q"] else time_numbers("ordinals")[match["nth"]])
@@ -351,17 +342,15 @@ def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | Non
     n, unit = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})", r"(?P<unit>[^\W\d_]{2,12})(?!\w)"
     seasons, weekdays = (frozenset(time_numbers(key)) for key in ("seasons", "weekdays"))
     units = frozenset(time_units())
-    halves = frozenset(half.split("|"))
 
     def counted(key: str, meaning: _Meaning) -> Iterator[tuple[frozenset[str] | None, str, _Meaning]]:
         for phrase in (phrase for phrases in tables("time", key) for phrase in phrases):
             yield units, rf"(?<!\w){phrase.replace('{unit}', unit).replace('{n}', n)}(?!\w)", meaning
 
     rows: list[tuple[frozenset[str] | None, str, _Meaning]] = [
-        (halves.union(quarters, ("q1", "q2", "q3", "q4")),
+        (frozenset((*half.split("|"), *quarters, "q1", "q2", "q3", "q4")),
          rf"(?<!\w)(?:q(?P<q>[1-4])|{nth} (?:(?P<half>{half})|{one_of(quarters)}))"
          rf"\s+(?:(?:{alternatives('time', 'of')})\s+)?{year}(?![\d%/]|[.,]\d|-\d)", _Finder.part_of_year),
-        (halves, rf"(?<!\w){nth} (?:{half}) (?:{alternatives('time', 'of')}) ", _Finder.half_of_month),
         (seasons, rf"(?<!\w)(?:{which})?(?P<season>{one_of(seasons)})(?!\w)"
          rf"(?:{particles}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
         (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),

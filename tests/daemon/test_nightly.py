@@ -159,7 +159,7 @@ def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
 def test_a_night_that_breaks_off_is_no_night(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     nightly = desk.nightly()
     with monkeypatch.context() as patch:
-        patch.setattr(desk.memory.forgetting, "compact", lambda write: 1 / 0)
+        patch.setattr(desk.memory.forgetting, "clear_unused", lambda write: 1 / 0)
         assert not nightly.look()
     assert nightly.state() == wire.Night("failed", 3)
     assert not nightly.look(), "it is not tried all day long"
