@@ -268,7 +268,7 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
         (FORGOTTEN_ANSWER, traces, nodes),
     )
     edge_memory.remove_credit(conn, traces, edges)
-    conn.execute(f"DELETE FROM train_label WHERE edge_id IN {LISTED}", (edges,))
+    conn.execute(f"DELETE FROM train_label WHERE edge_id IN {LISTED}", (edges,))  # which earlier versions wrote
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (traces,))
 
 

@@ -1,40 +1,25 @@
-"""Learning as rows: the edges that a question needed (`train_label`), and trained models (`ml_model`).
+"""What a ranker learns from, and trained models (`ml_model`).
 
-A label is about an edge and is deleted with its trace or edge. At most one model per kind is active; earlier ones are
-kept, so that each can be reverted."""
+At most one model per kind is active; earlier ones are kept, so that each can be reverted."""
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, SupportsInt
+from typing import Any, NamedTuple, SupportsInt
 
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, group_rows, id_list, insert_row, is_live, to_json
 
 KEPT = 5  # models of a kind, in addition to the active one and its predecessor
 
-Origin = Literal["citation", "feedback", "shown", "random", "model"]
-
-
-class Label(NamedTuple):
-    """Whether a question needed an edge (`y` 1 or 0), with weight and origin."""
-
-    trace_id: int
-    edge: int
-    y: float
-    weight: float
-    origin: Origin
-
 
 class Lesson(NamedTuple):
     """A well-answered question, in ids. `needed`: the live edges on the way to a citation; `shown`: those to other
-    shown passages; `feedback`: 1 if a person called the answer right, else None. `labelled`: the origins of existing
-    labels."""
+    shown passages; `feedback`: 1 if a person called the answer right, else None."""
 
     trace_id: int
     needed: tuple[int, ...]
     shown: tuple[int, ...]
     feedback: int | None
-    labelled: frozenset[str]
 
 
 class Model(NamedTuple):
@@ -64,26 +49,12 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
         (listed,),
     )
     roles = group_rows(((trace, role), edge) for trace, role, edge in edges)
-    query = f"SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN {LISTED}"
-    labelled = group_rows(conn.execute(query, (listed,)))
     collected = []
     for id, feedback in rows:
         needed = tuple(roles.get((id, "cited"), ()))
         shown = tuple(edge for edge in roles.get((id, "shown"), ()) if edge not in needed)
-        collected.append(Lesson(id, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
+        collected.append(Lesson(id, needed, shown, feedback or None))
     return collected
-
-
-def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: Iterable[Label]) -> None:
-    """Replaces the labels of these origins for a question; nothing if its trace was forgotten."""
-    conn.execute(
-        f"DELETE FROM train_label WHERE trace_id = ? AND origin IN {LISTED}", (trace_id, json.dumps(sorted(origins)))
-    )
-    conn.executemany(
-        "INSERT OR IGNORE INTO train_label(trace_id, edge_id, y, weight, origin)"
-        " SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM trace WHERE id = ?1)",
-        list(labels),
-    )
 
 
 def predicates(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, str]:

@@ -7,11 +7,12 @@ one path for all over the same relations.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from memory.graph.walk import EPISODE, OBJECT, Path, Relevance, Walkable
-from memory.store.training import Label, Lesson
+from memory.store.training import Lesson
 from plugins.traversers.paths import shortest_paths
 from plugins.traversers.subgraph import Subgraph
 
@@ -19,6 +20,16 @@ CITED, SAID_RIGHT, SHOWN, RANDOM = 1.5, 3.0, 0.5, 0.2  # what a label counts
 NEGATIVES = 64  # random edges of a question that count as not needed
 MAX_CANDIDATES = 15
 LENGTH, POPS = 4, 200  # edges of a path, vertices opened to find it
+
+
+class Label(NamedTuple):
+    """Whether a question needed an edge (`y` 1 or 0), with weight and origin: citation, feedback, shown or random."""
+
+    edge: int
+    y: float
+    weight: float
+    origin: str
+
 
 Predicates = Callable[[Sequence[int]], Mapping[int, str]]
 """Edge ids -> the predicate of each that is a relation."""
@@ -29,12 +40,12 @@ def label_from_trace(lesson: Lesson, near: Subgraph) -> list[Label]:
     answer right. Not needed: edges shown with them, and a random sample of other near edges, the same each time."""
     by_person = lesson.feedback == 1
     weight, origin = (SAID_RIGHT, "feedback") if by_person else (CITED, "citation")
-    labels_found = [Label(lesson.trace_id, edge, 1.0, weight, origin) for edge in lesson.needed]  # type: ignore[arg-type]
-    labels_found += [Label(lesson.trace_id, edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
+    labels_found = [Label(edge, 1.0, weight, origin) for edge in lesson.needed]
+    labels_found += [Label(edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
     unused = near.edges[~np.isin(near.edges, [*lesson.needed, *lesson.shown])]
     draw = np.random.default_rng(lesson.trace_id)
     sample = np.sort(draw.permutation(unused)[:NEGATIVES]).tolist()
-    return labels_found + [Label(lesson.trace_id, edge, 0.0, RANDOM, "random") for edge in sample]
+    return labels_found + [Label(edge, 0.0, RANDOM, "random") for edge in sample]
 
 
 def collect_candidates(

@@ -26,11 +26,11 @@ from memory.settings import RecallSettings
 from memory.store import traces, training
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.store.training import Label, Lesson
+from memory.store.training import Lesson
 from memory.time.timestamps import now_ms
 from memory.trace import Traced
 from plugins.rankers.features import Surroundings, features
-from plugins.rankers.labels import collect_candidates, label_from_trace
+from plugins.rankers.labels import Label, collect_candidates, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.settings import TrainedSettings, kind
 
@@ -39,8 +39,6 @@ LESSONS_CACHED = 100  # lessons for which vectors of words are kept: at most 2,0
 K = 10
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
 SURE = 2.6  # standard errors by which its gain must be above nothing; with 1.6 two of 100 trials lowered later recall
-BATCH = 20  # questions whose labels are written at once
-ORIGINS = ("citation", "feedback", "shown", "random")  # of labels
 SEED = 42
 
 
@@ -79,7 +77,7 @@ class Training:
         try:
             self._train()
         except ModelCancelledError:
-            self._note(stopped=True, reason="Training was cancelled; its labels are kept.")
+            self._note(stopped=True, reason="Training was cancelled.")
         self._note(seconds=round(time.perf_counter() - began, 2))
         self.progress(TrainingProgress("done", 1, 1))
         return self.report
@@ -130,9 +128,8 @@ class Training:
     # Lessons ------------------------------------------------------------------------------------------------------
 
     def _study(self, lessons: Sequence[Lesson]) -> list[Example]:
-        """The examples of the useful lessons, in order of time; stores the labels."""
+        """The examples of the useful lessons, in order of time."""
         examples: list[Example] = []
-        waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
         for number, lesson in enumerate(lessons):
             self._progress("label", number, len(lessons))
@@ -149,12 +146,6 @@ class Training:
                 counted[label.origin] = counted.get(label.origin, 0) + 1
             if example.wanted.any():
                 examples.append(example)
-            if not {label.origin for label in from_trace if label.y or label.origin == "random"} <= lesson.labelled:
-                waiting.append((lesson, from_trace))
-            if len(waiting) >= BATCH:
-                self._put_labels(waiting)
-                waiting = []
-        self._put_labels(waiting)
         needed = sum(example.total for example in examples)
         reached = sum(int(example.needed.sum()) for example in examples)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
@@ -180,18 +171,6 @@ class Training:
         retrieved = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
         lookup = Lookup(conn, self.serving.snapshot, self.embedder, retrieved.question.text)
         return Surroundings.gather(lookup, retrieved.graph, retrieved.seeds, retrieved.allowed)
-
-    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
-        """Writes labels in place of earlier ones."""
-        if not waiting:
-            return
-
-        def unit() -> None:
-            with self.store.writing() as conn:
-                for lesson, labels in waiting:
-                    training.put_labels(conn, lesson.trace_id, ORIGINS, labels)
-
-        self.write(unit)
 
     def _progress(self, stage: Any, done: int, total: int) -> None:
         self._check()

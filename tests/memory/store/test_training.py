@@ -1,4 +1,4 @@
-"""Labels and models as rows."""
+"""Lessons and models as rows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from memory.nouns import Answer, Citation, Trace
-from memory.store import edge_memory, forget, traces, training
+from memory.store import edge_memory, traces, training
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.store.training import KEPT, Label
+from memory.store.training import KEPT
 from tests.memory.store.building import remember
 
 KIND = "a kind"
@@ -53,21 +53,6 @@ def test_lessons_are_questions_that_were_answered_well(store: Store) -> None:
         assert [lesson.trace_id for lesson in training.lessons(conn, 1)] == [right], "the newest"
         conn.execute("UPDATE edge SET t_expired = 5 WHERE id = ?", (one,))
         assert training.lessons(conn, 10)[0].needed == (), "what does not live is not learnt"
-
-
-def test_labels_are_replaced_by_who_says_them_and_go_with_their_trace(store: Store) -> None:
-    with store.writing() as conn:
-        [episode] = remember(conn, "a.md", "Ana met Bo.")
-        one, other = mentions(conn)
-        trace = asked(conn, [episode])
-        training.put_labels(conn, trace, ["citation"], [Label(trace, one, 1, 1.5, "citation")])
-        training.put_labels(conn, trace, ["feedback"], [Label(trace, one, 0, 0.5, "feedback")])
-        training.put_labels(conn, trace, ["citation"], [Label(trace, other, 1, 1.5, "citation")])
-        training.put_labels(conn, 99, ["citation"], [Label(99, one, 1, 1.5, "citation")])
-        rows = conn.execute("SELECT trace_id, edge_id, y, weight, origin FROM train_label ORDER BY edge_id").fetchall()
-        assert rows == [(trace, one, 0, 0.5, "feedback"), (trace, other, 1, 1.5, "citation")]
-        forget.source(conn, "a.md", 2000)
-        assert not conn.execute("SELECT * FROM train_label").fetchall()
 
 
 def test_one_model_is_in_use_and_each_can_be_taken_back(store: Store) -> None:

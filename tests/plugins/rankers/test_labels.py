@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from memory.store.rows import FIRST_EDGE
-from memory.store.training import Label, Lesson
-from plugins.rankers.labels import NEGATIVES, label_from_trace
+from memory.store.training import Lesson
+from plugins.rankers.labels import NEGATIVES, Label, label_from_trace
 from plugins.traversers.subgraph import extract_subgraph
 from tests.memory.retrieval.walking import EDGES, A, Y, fits, related
 
@@ -10,7 +10,7 @@ EDGE = FIRST_EDGE
 
 
 def lesson(needed: tuple[int, ...] = (), shown: tuple[int, ...] = (), feedback: int | None = None) -> Lesson:
-    return Lesson(7, needed, shown, feedback, frozenset())
+    return Lesson(7, needed, shown, feedback)
 
 
 def test_labels_of_a_trace() -> None:
@@ -18,15 +18,15 @@ def test_labels_of_a_trace() -> None:
     near = extract_subgraph(walk, [1], fits())
     found = label_from_trace(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near)
     assert found[:3] == [
-        Label(7, EDGE + 2, 1.0, 1.5, "citation"),
-        Label(7, EDGE + 3, 1.0, 1.5, "citation"),
-        Label(7, EDGE + 4, 0.0, 0.5, "shown"),
+        Label(EDGE + 2, 1.0, 1.5, "citation"),
+        Label(EDGE + 3, 1.0, 1.5, "citation"),
+        Label(EDGE + 4, 0.0, 0.5, "shown"),
     ]
     others = found[3:]
     assert len(others) == NEGATIVES and {(one.y, one.weight, one.origin) for one in others} == {(0.0, 0.2, "random")}
     assert not {one.edge for one in others} & {EDGE + 2, EDGE + 3, EDGE + 4}
     assert found == label_from_trace(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near), "the same each time"
-    assert label_from_trace(lesson((EDGE + 2,), (), feedback=1), near)[0] == Label(7, EDGE + 2, 1.0, 3.0, "feedback")
+    assert label_from_trace(lesson((EDGE + 2,), (), feedback=1), near)[0] == Label(EDGE + 2, 1.0, 3.0, "feedback")
 
 
 def test_few_other_edges_are_all_negatives() -> None:
