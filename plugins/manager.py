@@ -148,10 +148,6 @@ class Plugins:
     def versions(self) -> dict[str, int]:
         return {name: reader.version for name, reader in self._readers.items()}
 
-    def suffixes_of(self, readers: Iterable[str]) -> frozenset[str]:
-        """The suffixes of the files that these readers read."""
-        return frozenset(suffix for suffix, reader in self._by_suffix.items() if reader.name in readers)
-
     def reads(self, path: Path) -> bool:
         """Whether a reader handles files of this name; hidden files need a suffix that has a reader."""
         suffix = suffix_of(path)

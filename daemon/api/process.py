@@ -147,10 +147,7 @@ def forget_computer(services: Services, name: str) -> wire.Sync:
 
 
 def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.Sync:
-    path = str(services.watcher.stored_path(folder))
-    if path not in {row.path for row in services.watcher.folders()}:
-        raise NotFoundError(f"{folder} is not watched. The watched folders: pal watch list")
-    services.syncing.allow(path, allowed)
+    services.syncing.allow(str(services.watcher.find(folder).path), allowed)
     return _state(services)
 
 

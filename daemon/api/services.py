@@ -125,7 +125,6 @@ class Services:
         self.schedule = self._schedule()
         later = self.schedule.run_later
         self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = later
-        self.watcher.load()
         writer.start()
         tasks.start()
 

@@ -87,15 +87,8 @@ def folders(services: Services) -> tuple[wire.Folder, ...]:
     return services.watcher.folders()
 
 
-def watch(
-    services: Services,
-    path: Path,
-    policy: str | None,
-    tags: Sequence[str] | None,
-    readers: Sequence[str] | None,
-    depth: int | None,
-) -> wire.Folder:
-    return services.watcher.add(path, views.policy(policy), services.policy(), tags, readers, depth)
+def watch(services: Services, path: Path, policy: str | None, tags: Sequence[str] | None) -> wire.Folder:
+    return services.watcher.add(path, views.policy(policy), services.policy(), tags)
 
 
 def list_gone(services: Services, path: Path) -> wire.GoneReply:

@@ -67,11 +67,9 @@ class SourceCalls(Calls):
         policy: str | None = None,
         *,
         tags: Sequence[str] | None = None,
-        readers: Sequence[str] | None = None,
-        depth: int | None = None,
     ) -> wire.Folder:
-        """Watch a folder from now on and read it in the background. `policy` is as for `add`; with it, `tags`,
-        `readers` or `depth` the rules of a folder that is watched already are changed."""
+        """Watch a folder from now on and read it in the background. `policy` is as for `add`; with it or `tags` those
+        of a folder that is watched already are changed."""
 
     @call("POST", "/folders/remove", slow=True)
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:

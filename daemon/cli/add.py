@@ -183,42 +183,22 @@ def watch() -> None:
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
 @policy_option
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help='Tag its notes; repeatable. "": no tag.')
-@click.option(
-    "--reader",
-    "readers",
-    metavar="NAME",
-    multiple=True,
-    help='Only files of this reader, such as markdown or eml; repeatable. "": all.',
-)
-@click.option("--depth", type=click.IntRange(0), help="Levels of folders; 1: no subfolder. 0: all.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_command
 def watch_add(
-    session: Session,
-    folders: tuple[Path, ...],
-    policy: str | None,
-    tags: tuple[str, ...],
-    readers: tuple[str, ...],
-    depth: int | None,
-    yes: bool,
+    session: Session, folders: tuple[Path, ...], policy: str | None, tags: tuple[str, ...], yes: bool
 ) -> None:
     """Read FOLDER now, and again whenever something in it changes.
 
     To read a folder once: pal add.
 
-    For a watched folder the options change its settings, --policy and --tag also for notes that are already read. Notes
-    that no longer match are removed.
+    For a watched folder the options change its settings, also for notes that are already read.
     """
     chosen = [require_folder(folder) for folder in folders]
     if not yes:
         confirm_much(session, list_unwatched(session, chosen))
-    rules = {
-        "tags": [tag for tag in tags if tag] if tags else None,
-        "readers": [name for name in readers if name] if readers else None,
-        "depth": depth,
-    }
     for folder in chosen:
-        watch_folder(session, folder, policy, **rules)
+        watch_folder(session, folder, policy, [tag for tag in tags if tag] if tags else None)
 
 
 @watch.command("send")

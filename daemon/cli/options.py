@@ -16,7 +16,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_rules
+from daemon.cli.show import list_tags
 from daemon.paths import name_received
 from daemon.terminal import count, display_safe, size
 
@@ -297,18 +297,16 @@ def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
     return [folder for folder in folders if str(folder.resolve()) not in known]
 
 
-def watch_folder(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
+def watch_folder(session: Session, folder: Path, policy: str | None = None, tags: Sequence[str] | None = None) -> None:
     """Watches a folder, and prints it."""
     known = {row.path: row.policy for row in session.client.folders()}
-    row = session.client.watch(folder, policy, **rules)
+    row = session.client.watch(folder, policy, tags=tags)
     place = name_received(row.path)
     if session.as_json:
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        rules_text = (
-            f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
-        )
-        output.print_text(f"Already watched: {place}{changed}{rules_text}")
+        tagged = f". Its tags: {list_tags(row)}." if row.tags and not changed else ""
+        output.print_text(f"Already watched: {place}{changed}{tagged}")
     else:
         output.print_text(f"Watching {place}. It is being read; `pal status` shows how far.")

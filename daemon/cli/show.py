@@ -229,18 +229,13 @@ def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
 
 
 def describe_folder(row: wire.Folder) -> tuple[str, ...]:
-    """Its path, state, how much was read from it, where its text may go, its rules and what is wrong."""
-    more = "; ".join(filter(None, (describe_rules(row), row.detail)))
+    """Its path, state, how much was read from it, where its text may go, its tags and what is wrong."""
+    more = "; ".join(filter(None, (list_tags(row), row.detail)))
     return name_received(row.path), row.state, count(row.sources, "note"), row.policy, more
 
 
-def describe_rules(row: wire.Folder) -> str:
-    rules = [f"#{tag}" for tag in row.tags]
-    if row.readers:
-        rules.append(f"only {', '.join(row.readers)}")
-    if row.depth:
-        rules.append(f"{count(row.depth, 'folder')} deep")
-    return ", ".join(rules)
+def list_tags(row: wire.Folder) -> str:
+    return ", ".join(f"#{tag}" for tag in row.tags)
 
 
 def print_copies(gone: wire.Forgotten) -> None:

@@ -50,6 +50,7 @@ FORBIDDEN = frozenset(
 def main(left_out: Sequence[str] = ()) -> int:
     """Serves the socket on standard input until it is closed or idle; returns the exit code. Does not load the plugins
     `left_out`."""
+    _give_way()
     connection = socket.socket(fileno=os.dup(0))
     plugins = manager.load(left_out=left_out)
     assert plugins.readers  # imports them: writing files is impossible afterwards
@@ -266,7 +267,6 @@ def _confine() -> None:
     import resource
 
     sys.dont_write_bytecode = True
-    _give_way()
     if sys.platform == "linux":
         with suppress(OSError):  # killed first if the machine runs out of memory
             Path("/proc/self/oom_score_adj").write_text("1000")

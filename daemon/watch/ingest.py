@@ -23,11 +23,10 @@ from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.copies import leave_copies
 from daemon.watch.files import Unread, hash_content, is_gone, open_whole, uri_of
 from daemon.watch.moves import Moves
-from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
 from daemon.watch.walking import Ignore, Walked, walk_in_steps
 from memory import Memory
-from memory.errors import InvalidInputError, NotFoundError
+from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Source
 from plugins.manager import Plugins
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from daemon.watch.intake import Tools
 
 
-MAX_DEPTH = 1000  # folders
 STEP_SECONDS = 0.05  # of walking, between two checks for something more urgent
 PAGE = 1000  # sources compared with the disk at once
 MANY = 1000  # files, or passages, after which memory is returned to the system
@@ -69,19 +67,9 @@ class Ingest:
         self._readers = readers
         self._knows_readers = False
 
-    def ignore_rules(self, root: Path, rules: Rules | None = None) -> Ignore:
+    def ignore_rules(self, root: Path) -> Ignore:
         """The rules for what is not read below `root`."""
-        rules = rules or Rules()
-        suffixes = self._plugins.suffixes_of(rules.readers) if rules.readers else None
-        return Ignore(root, self.settings.ignore, self.own, rules.depth, suffixes)
-
-    def check_rules(self, rules: Rules) -> None:
-        """InvalidInputError for invalid rules."""
-        if unknown := set(rules.readers).difference(self._plugins.readers):
-            names = ", ".join(self._plugins.readers)
-            raise InvalidInputError(f"There is no reader {sorted(unknown)[0]!r}. There are: {names}.")
-        if not 0 <= rules.depth <= MAX_DEPTH or "" in rules.tags:
-            raise InvalidInputError(f"A tag is a word, and depth a number from 0 (all) to {MAX_DEPTH}.")
+        return Ignore(root, self.settings.ignore, self.own)
 
     def take(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from daemon.config.settings import WatchSettings
@@ -34,19 +34,23 @@ class Losses:
         self,
         memory: Memory,
         settings: WatchSettings,
+        roots: Mapping[Path, Root],
         save: Callable[[Root], None],
         warn: Callable[[str], None],
         look_again: Callable[[float, Root], object],
     ) -> None:
         self._sources = memory.sources
         self._settings = settings
+        self._roots = roots
         self._save = save
         self._warn = warn
         self._look_again = look_again
 
-    def accept(self, root: Root, existing: int, gone: int, whole: bool) -> bool:
-        """Whether the folder is the known one: `existing` of its known files exist, `gone` do not. Only a scan of the
-        `whole` folder may accept another identity."""
+    def accept(self, path: Path, existing: int, gone: int, whole: bool) -> bool:
+        """Whether the folder is watched and the known one: `existing` of its known files exist, `gone` do not. Only a
+        scan of the `whole` folder may accept another identity."""
+        if (root := self._roots.get(path)) is None:
+            return False
         identity = identify(root.path)
         if identity is None:
             self.miss(root, AWAY)
@@ -64,8 +68,10 @@ class Losses:
             return False
         return True
 
-    def believe(self, root: Root, gone: Sequence[str], whole: bool) -> Collection[str]:
+    def believe(self, path: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
         """The files, by uri, that are certainly deleted."""
+        if (root := self._roots.get(path)) is None:
+            return ()
         ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
         gone = [uri for uri in gone if uri not in ignored or not root.is_named(uri)]
         ignored.intersection_update(gone)

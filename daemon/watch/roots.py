@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,16 +36,6 @@ class Identity(NamedTuple):
     born: int
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The rules of a folder in addition to its policy: tags for its sources, the readers allowed (none: all), and the
-    levels of folders read (0: all; 1: only the folder itself)."""
-
-    tags: tuple[str, ...] = ()
-    readers: tuple[str, ...] = ()
-    depth: int = 0
-
-
 @dataclass
 class Root:
     """A watched folder."""
@@ -54,7 +44,7 @@ class Root:
     ignore: Ignore
     policy: Policy  # of new sources
     known_as: Identity | None  # the identity when it was last accepted
-    rules: Rules = Rules()
+    tags: tuple[str, ...] = ()  # of its sources
     held: bool = False  # a question about deleted files is open
     settled: int = 0  # time of the last answer, ms UTC
     mounts: tuple[str, ...] = ()  # current and former mount points in it
@@ -74,17 +64,14 @@ class Root:
     doubted: float | None = None  # when many files were first missing
 
     @classmethod
-    def from_options(
-        cls, path: Path, policy: Policy, options: Mapping[str, Any], ignore_rules: Callable[[Path, Rules], Ignore]
-    ) -> Root:
+    def from_options(cls, path: Path, policy: Policy, options: Mapping[str, Any], ignore: Ignore) -> Root:
         """The root from stored `options`. An identity in an old format is dropped: then the files identify the
         folder."""
         identity = options.get("identity") or ()
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
-        rules = Rules(tuple(options.get("tags", ())), tuple(options.get("readers", ())), options.get("depth", 0))
-        is_held, settled, mounts = options.get("held", False), options.get("settled", 0), options.get("mounts", ())
-        named = tuple(options.get("named", ()))
-        return cls(path, ignore_rules(path, rules), policy, known_as, rules, is_held, settled, tuple(mounts), named)
+        tags, mounts, named = (tuple(options.get(name, ())) for name in ("tags", "mounts", "named"))
+        is_held, settled = options.get("held", False), options.get("settled", 0)
+        return cls(path, ignore, policy, known_as, tags, is_held, settled, mounts, named)
 
     def is_named(self, uri: str) -> bool:
         """Whether a person had this file, or a folder around it, read."""
@@ -93,8 +80,8 @@ class Root:
     @property
     def options(self) -> dict[str, Any]:
         """The part to persist."""
-        rest = {"held": self.held, "settled": self.settled, "mounts": self.mounts, "named": self.named}
-        return {"identity": self.known_as, **rest, **asdict(self.rules)}
+        kept = ("tags", "held", "settled", "mounts", "named")
+        return {"identity": self.known_as} | {name: getattr(self, name) for name in kept}
 
 
 def resolve_folder(path: Path) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,20 +54,10 @@ class Ignore:
     """What is never read: patterns of the settings, of the folder and its subfolders in .gitignore syntax, and our own
     files."""
 
-    def __init__(
-        self,
-        root: Path,
-        patterns: Iterable[str],
-        own: Iterable[Path],
-        depth: int = 0,
-        suffixes: Collection[str] | None = None,
-    ) -> None:
-        """`own`: excluded paths. `depth`: levels of folders to read (0: all). `suffixes`: if given, only these are
-        read, in lower case with the dot."""
+    def __init__(self, root: Path, patterns: Iterable[str], own: Iterable[Path]) -> None:
+        """`own`: excluded paths."""
         self.root = root
         self._own = tuple(f"{path}/" for path in own)
-        self._depth = depth
-        self._suffixes = suffixes
         self._patterns = _compile_settings((*patterns, *(SYSTEM if root == Path(root.anchor) else ())))
         self._rules: dict[Path, tuple[tuple[int, GitIgnoreSpec], ...]] = {}  # by folder: (start of names, rules) above
         self._compiled = 0  # files of rules in `_rules`
@@ -82,12 +72,8 @@ class Ignore:
         """Whether `path`, in a folder that is not ignored, is ignored."""
         if self.is_own(path):
             return True
-        parts = path.relative_to(self.root).parts
-        if folder and self._depth and len(parts) >= self._depth:
-            return True
-        if not folder and self._suffixes is not None and path.suffix.lower() not in self._suffixes:
-            return True
-        name = "/".join(parts).encode("utf-8", "replace").decode() + ("/" if folder else "")  # re2 takes no surrogates
+        name = path.relative_to(self.root).as_posix() + ("/" if folder else "")
+        name = name.encode("utf-8", "replace").decode()  # re2 takes no surrogates
         ruled = self._patterns.check_file(name).include
         ignored = ruled if ruled is not None else folder and is_built(path)
         for start, rules in self._find_rules(path.parent):  # the rules of deeper folders win
@@ -97,6 +83,15 @@ class Ignore:
 
     def reaches(self, path: Path) -> bool:
         """Whether `path` below the root is ignored or in an ignored folder."""
+        steps = self.check(path)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return bool(end.value)
+
+    def check(self, path: Path) -> Generator[None, None, bool]:
+        """The same, a folder at each `next`: to compile its rules may take long."""
         if path == self.root:
             return False
         unknown, folder = [], path.parent
@@ -106,6 +101,7 @@ class Ignore:
         excluded = self._excluded[folder]
         for folder in reversed(unknown):
             excluded = self._excluded[folder] = excluded or self.covers(folder, True)
+            yield
         return excluded or self.covers(path, path.is_dir())
 
     def find_problem(self, path: Path) -> str:
@@ -140,7 +136,7 @@ class Ignore:
                 return ()
             rules, problem = _exclude_all(str(error))
         else:
-            rules, problem = parse_patterns(data.decode("utf-8", "replace").splitlines())
+            rules, problem = _parse(data)
         if problem:
             self._problems[folder / FOLDER_RULES] = problem
         start = len("/".join(folder.relative_to(self.root).parts))
@@ -151,6 +147,11 @@ class Ignore:
 def _compile_settings(lines: tuple[str, ...]) -> GitIgnoreSpec:
     """The valid patterns of the settings, all of them matched at once: for a name that takes 5 µs in place of 270."""
     return GitIgnoreSpec(parse_patterns(lines)[0].patterns, backend="re2")
+
+
+@lru_cache(maxsize=KEPT_FILES)  # each scan reads all of them again
+def _parse(data: bytes) -> tuple[GitIgnoreSpec, str]:
+    return parse_patterns(data.decode("utf-8", "replace").splitlines())
 
 
 def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from daemon.watch.events import Events
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
-from daemon.watch.roots import Root, Rules, identify, network_of, resolve_folder
+from daemon.watch.roots import Root, identify, network_of, resolve_folder
 from daemon.watch.survey import KEPT, Look
 from daemon.watch.walking import FOLDER_RULES, Walked
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
@@ -59,6 +59,7 @@ class Watcher:
         self._losses = Losses(
             ingest.memory,
             ingest.settings,
+            self._roots,
             save=self._save,
             warn=lambda text: ingest.publish(wire.Notice("warning", text)),
             look_again=lambda seconds, root: self.run_later(seconds, self._scan, root),
@@ -66,12 +67,9 @@ class Watcher:
         self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
         ingest.moves.is_away = self.is_away
-
-    def load(self) -> None:
-        """Loads the folders without scanning."""
         for folder in self._memory.sources.watched_folders():
             path = Path(folder.path)
-            self._roots[path] = Root.from_options(path, folder.policy, folder.options, self._ingest.ignore_rules)
+            self._roots[path] = Root.from_options(path, folder.policy, folder.options, ingest.ignore_rules(path))
 
     def start(self) -> None:
         """Starts watching and scanning all folders."""
@@ -96,48 +94,39 @@ class Watcher:
         policy: Policy | None = None,
         default: Policy = "local",
         tags: Sequence[str] | None = None,
-        readers: Sequence[str] | None = None,
-        depth: int | None = None,
     ) -> wire.Folder:
         """Watches a folder. InvalidInputError, NotFoundError, ConflictError.
 
         `policy` applies to old and new sources; without one, new sources get the `default`, or the policy of the first
-        call. Missing `tags`, `readers` and `depth` (see Rules) stay unchanged. Accepts a folder with another
-        identity."""
+        call. Without `tags` those of its sources stay. Accepts a folder with another identity."""
         path = self._find_folder(path)
-        watched = self._roots.get(path)
-        before = watched.rules if watched else Rules()
-        rules = Rules(
-            before.tags if tags is None else tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in tags)),
-            before.readers if readers is None else tuple(readers),
-            before.depth if depth is None else depth,
-        )
-        self._ingest.check_rules(rules)
-        if watched is None:
-            if not self._started.wait(60):
-                raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
-            ignore = self._ingest.ignore_rules(path, rules)
-            root = Root(path, ignore, policy or default, identify(path), rules)
-            self._writer.write(partial(self._store, root, policy))
+        is_new = path not in self._roots
+        if is_new and not self._started.wait(60):
+            raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
+        root = self._roots.get(path) or Root(path, self._ingest.ignore_rules(path), default, None)
+        former = root.tags
+        new = former if tags is None else tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in tags))
+        if "" in new:
+            raise InvalidInputError("A tag is a word.")
+        root.policy, root.tags, identity = policy or root.policy, new, identify(path)
+        is_accepted = (
+            is_new or root.state == "missing" or identity != root.known_as
+        )  # the latter: no scan has noticed yet
+        if is_accepted:
+            root.known_as, root.held = identity, not is_new  # ask about missing files
+        if policy or is_accepted or new != former:
+            self._writer.write(partial(self._store, root, policy, former))
+        if is_new:
             self._roots[path] = root
             self._watch(root)
+        if is_accepted:
             self._scan(root)
-            return self._make_folder(root)
-        watched.policy, watched.rules = policy or watched.policy, rules
-        identity = identify(path)
-        is_accepted = watched.state == "missing" or identity != watched.known_as  # the latter: no scan has noticed yet
-        if is_accepted:  # ask about missing files
-            watched.known_as, watched.held = identity, True
-        if policy or is_accepted or rules != before:
-            self._writer.write(partial(self._store, watched, policy, before.tags))
-        if is_accepted or rules != before:
-            self._scan(watched)
-        return self._make_folder(watched)
+        return self._make_folder(root)
 
     def _find_folder(self, path: Path) -> Path:
         """The folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
         path = resolve_folder(path)
-        if any(path == own or path.is_relative_to(own) for own in self._ingest.own):
+        if any(path.is_relative_to(own) for own in self._ingest.own):
             raise InvalidInputError(f"{path} contains the memory itself. Watch another folder.")
         for other in self._roots:
             if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
@@ -147,7 +136,7 @@ class Watcher:
 
     def remove(self, path: Path, then: NewJob | None = None) -> Path:
         """Stops watching, and queues the job `then`; returns the stored path. NotFoundError."""
-        root = self._roots.pop(self._find(path).path)
+        root = self._roots.pop(self.find(path).path)
         self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path), then))
         self._unwatch(root)
         return root.path
@@ -156,19 +145,18 @@ class Watcher:
         """Keeps these paths, which a person had read, even if the rules of a watched folder exclude them."""
         for root in list(self._roots.values()):
             inner = [path for path in paths if path != root.path and path.is_relative_to(root.path)]
-            left_out = [path for path in inner if root.ignore.reaches(path) or (root.rules.depth and path.is_dir())]
-            if new := {uri_of(path) for path in left_out if not root.is_named(uri_of(path))}:
+            left_out = [uri_of(path) for path in inner if root.ignore.reaches(path)]
+            if new := {uri for uri in left_out if not root.is_named(uri)}:
                 root.named = tuple(sorted({*root.named, *new}))
                 self._writer.write(partial(self._store, root))
 
     def list_gone(self, path: Path) -> tuple[str, ...]:
         """The missing files of a watched folder that a person must decide about, by uri. NotFoundError."""
-        root = self._find(path)
-        return self._losses.look_again_for(root)
+        return self._losses.look_again_for(self.find(path))
 
     def decide(self, path: Path, keep: bool) -> wire.Folder:
         """Keeps or drops the content of the missing files. NotFoundError."""
-        root = self._find(path)
+        root = self.find(path)
         if not self._losses.look_again_for(root):
             raise NotFoundError(f"There is no question about {path}. List the folders: pal watch list.")
         if keep:
@@ -180,7 +168,8 @@ class Watcher:
         self._scan(root)
         return self._make_folder(root)
 
-    def _find(self, path: Path) -> Root:
+    def find(self, path: Path) -> Root:
+        """A watched folder. NotFoundError."""
         root = self._roots.get(path) or self._roots.get(path.resolve())
         if root is None:
             raise NotFoundError(f"{path} is not watched. List the folders: pal watch list.")
@@ -200,8 +189,8 @@ class Watcher:
 
     def is_away(self, path: Path) -> bool:
         """Whether a file is in a watched folder that is missing."""
-        roots = [root for root in list(self._roots.values()) if path.is_relative_to(root.path)]
-        return any(identify(root.path) != root.known_as for root in roots)
+        roots = list(self._roots.values())
+        return any(path.is_relative_to(root.path) and identify(root.path) != root.known_as for root in roots)
 
     def scan_all(self) -> None:
         """Scans every folder."""
@@ -233,15 +222,14 @@ class Watcher:
         """Marks a folder as found by scans only."""
         if not root.unheard:
             log.warning("folder %s: %s", root.path, why)
-            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; {self._describe_polling(root)}."))
+            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; {self._describe_polls(root)}."))
         root.unheard = why
 
-    def _describe_polling(self, root: Root) -> str:
+    def _describe_polls(self, root: Root) -> str:
         return f"it is scanned every {self._choose_poll_seconds(root):,.0f} s instead"
 
     def _choose_poll_seconds(self, root: Root) -> float:
-        settings = self._ingest.settings
-        return max(settings.poll_s, min(root.scan_s / POLL_SHARE, SCAN_SECONDS))
+        return max(self._ingest.settings.poll_s, min(root.scan_s / POLL_SHARE, SCAN_SECONDS))
 
     def _scan(self, root: Root) -> None:
         if identify(root.path) is None:
@@ -259,12 +247,11 @@ class Watcher:
         self._ingest.tasks.submit(SCAN, task)
 
     def _take(self, root: Root, task: Task, walked: Walked) -> Iterator[None]:
-        """Scans a folder; a change after the start needs another scan. Stops if the folder is no longer watched: it may
-        be forgotten meanwhile."""
+        """Scans a folder while it is watched: it may be forgotten meanwhile. A later change needs another scan."""
         root.scan_waits = False
         root.scanned = time.monotonic()
-        root.ignore = self._ingest.ignore_rules(root.path, root.rules)
-        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self, walked=walked):
+        root.ignore = self._ingest.ignore_rules(root.path)
+        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self._losses, walked=walked):
             yield
             if self._roots.get(root.path) is not root:
                 return
@@ -273,7 +260,7 @@ class Watcher:
         if not task.sources:  # otherwise most of the time was reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
-        self._try_again(root, error)
+        self._try_again([root.path], error)
         root.scan_waits = root.scan_waits and root.scans > 0
         if root.scans or root.state != "scanning":
             root.dropped = root.dropped if root.scans else frozenset()
@@ -299,19 +286,7 @@ class Watcher:
         """Checks whether these folders have events by now."""
         if root.watch is not None and (unheard := self._events.count_unheard(root.watch, folders)):
             share = f"{unheard:,} of its {count(len(folders), 'folder')}"
-            self._poll(
-                root, f"the system gives no events of {share}, because of its limit (raise fs.inotify.max_user_watches)"
-            )
-
-    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
-        """See `Losses.accept`."""
-        watched = self._roots.get(root)
-        return watched is not None and self._losses.accept(watched, existing, gone, whole)
-
-    def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        """See `Losses.believe`."""
-        watched = self._roots.get(root)
-        return self._losses.believe(watched, gone, whole) if watched is not None else ()
+            self._poll(root, f"the system gives no events of {share}; raise its limit fs.inotify.max_user_watches")
 
     def check_roots(self) -> None:
         """Detects folders that disappeared, returned or were replaced, which ends their events silently."""
@@ -337,22 +312,20 @@ class Watcher:
         self._memory.sources.watch_folder(str(root.path), root.policy, root.options)
         if policy:
             self._memory.sources.set_policy({uri_of(root.path): policy})
-        if set(former) != set(root.rules.tags):
-            self._memory.sources.change_tags(uri_of(root.path) + "/", former, root.rules.tags)
+        if set(former) != set(root.tags):
+            self._memory.sources.change_tags(uri_of(root.path) + "/", former, root.tags)
 
     def _make_folder(self, root: Root) -> wire.Folder:
         count = self._memory.sources.count_under(uri_of(root.path) + "/")
         state, detail = root.state, root.detail
         if root.unheard and state != "missing":
             state = "polling"
-            detail = "; ".join(filter(None, (f"{root.unheard}; {self._describe_polling(root)}", detail)))
-        gone, rules = len(root.gone) if root.held else 0, root.rules
-        return wire.Folder(
-            str(root.path), state, count, detail, root.policy, gone, rules.tags, rules.readers, rules.depth
-        )
+            detail = "; ".join(filter(None, (f"{root.unheard}; {self._describe_polls(root)}", detail)))
+        gone = len(root.gone) if root.held else 0
+        return wire.Folder(str(root.path), state, count, detail, root.policy, gone, root.tags)
 
     def _make_look(self, root: Root, path: Path) -> Look:
-        return Look(path, root.ignore, root.path, root.policy, root.rules.tags)
+        return Look(path, root.ignore, root.path, root.policy, root.tags)
 
     # Events ---------------------------------------------------------------------------------------
 
@@ -373,8 +346,7 @@ class Watcher:
         others: list[Look] = []
         urgency = CHANGE
         for place, changed in ready.items():
-            root = self._roots.get(place)
-            if root is None:
+            if (root := self._roots.get(place)) is None:
                 continue
             is_back = root.state == "missing" or not {uri_of(path) for path in changed}.isdisjoint(root.gone)
             if place in changed or is_back:
@@ -382,7 +354,7 @@ class Watcher:
                 continue
             has_rules = any(path.name == FOLDER_RULES for path in changed)
             if has_rules:
-                root.ignore = self._ingest.ignore_rules(root.path, root.rules)
+                root.ignore = self._ingest.ignore_rules(root.path)
                 self._scan(root)
             changed.sort(key=lambda path: (str(path).count(os.sep), path))
             all_changed = set(changed)
@@ -390,7 +362,9 @@ class Watcher:
                 if not all_changed.isdisjoint(path.parents):
                     continue
                 look = self._make_look(root, path)
-                if number < MANY and path.is_file() and not self._is_moved(path, moved):
+                # An editor moves a new file, which the memory does not know, over the old one.
+                is_moved = path in moved and self._memory.sources.get(uri_of(moved[path])) is not None
+                if number < MANY and path.is_file() and not is_moved:
                     alone[path.parent].append(look)
                 elif not has_rules:
                     others.append(look)
@@ -400,34 +374,27 @@ class Watcher:
         if others:
             self._submit_look(urgency, others, moved)
 
-    def _is_moved(self, path: Path, moved: Mapping[Path, Path]) -> bool:
-        """Whether a file that the memory knows came to be at this path. An editor moves a new file over the old one."""
-        return path in moved and self._memory.sources.get(uri_of(moved[path])) is not None
-
     def _submit_look(self, urgency: int, looks: list[Look], moved: Mapping[Path, Path]) -> None:
         task = Task(f"Reading {count(len(looks), 'changed file')}")
         task.steps = self._take_changed(looks, task, moved)
-        task.ended = partial(self._finish_look, {look.root for look in looks})
+        task.ended = partial(self._try_again, {look.root for look in looks})
         self._ingest.tasks.submit(urgency, task)
 
     def _take_changed(self, looks: list[Look], task: Task, moved: Mapping[Path, Path]) -> Iterator[None]:
         """Reads the changed paths that no rule excludes, or scans their folders if there are MANY."""
         reached = []
         for look in looks:
-            if not look.ignore.reaches(look.path):
+            if not (yield from look.ignore.check(look.path)):
                 reached.append(look)
             yield
         if len(reached) > MANY:
             for root in filter(None, map(self._roots.get, {look.root for look in reached})):
                 self._scan(root)
         elif reached:
-            yield from self._ingest.take(reached, task, moved, self)
+            yield from self._ingest.take(reached, task, moved, self._losses)
 
-    def _finish_look(self, places: Iterable[Path], error: BaseException | None) -> None:
-        for root in filter(None, map(self._roots.get, places)):
-            self._try_again(root, error)
-
-    def _try_again(self, root: Root, error: BaseException | None) -> None:
-        """Schedules a scan after an error of the disk or a locked file. A full disk waits for room."""
+    def _try_again(self, places: Iterable[Path], error: BaseException | None) -> None:
+        """Schedules scans after an error of the disk or a locked file. A full disk waits for room."""
         if isinstance(error, StoreError) and not isinstance(error, StoreFullError | StoreMovedError):
-            self.run_later(self._ingest.settings.poll_s, self._scan, root)
+            for root in filter(None, map(self._roots.get, places)):
+                self.run_later(self._ingest.settings.poll_s, self._scan, root)

@@ -79,7 +79,7 @@ class RetiredReply:
 class Folder:
     """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of new
     files in it: local | any. `gone` is the number of missing files that a person must decide about. Its files get
-    `tags`; only these `readers` read it (none: all), down to `depth` folders (0: all)."""
+    `tags`."""
 
     path: str
     state: str
@@ -88,8 +88,6 @@ class Folder:
     policy: str = "local"
     gone: int = 0
     tags: tuple[str, ...] = ()
-    readers: tuple[str, ...] = ()
-    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,10 @@ class Masker:
         )
         if not collected:
             return document, ()
-        for secret in collected:  # a name in which its reader replaced characters around it
+        for secret in collected:  # where its reader replaced characters around it, or the text has them escaped
             if len(secret.value) >= MIN_NAMED_CHARS:
                 name = name.replace(secret.value, secret.placeholder)
+                text = text.replace(secret.value, secret.placeholder) if secret.line is None else text
         masked = replace(
             document, uri=f"{path}{mark}{name}", text=text, turns=turns, title=title, speaker=speaker,
             conversation=conversation, properties=properties, tags=tags, aliases=aliases,

@@ -113,6 +113,7 @@ _CODE_LINE = re.compile(
     r"[ \t>]*(?:[-*+•]\s+|\d{1,2}[.):]\s+)?(?:\[[ xX]?\]\s+)?"
     rf"[`~]{{0,2}}(?P<codes>{_CODE}(?:[ ,;\t]{{1,4}}{_CODE}){{0,9}})[`~]{{0,2}}\s*"
 )
+_CODE_SEPARATOR = re.compile(r"[^\n]{0,40}?[:=]\s+(?=\S)|\s+(?=\S*\d\S*[a-z]|\S*[a-z]\S*\d)", re.IGNORECASE)
 _SEED = re.compile(r"(?:seed|recovery|mnemonic|wallet)[ _-]?(?:phrase|words)|mnemonic\b", re.IGNORECASE)
 
 _NONE = frozenset(
@@ -280,7 +281,7 @@ def is_strong(word: str, least: int = 4) -> bool:
 
 def _find_codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
     """Recovery codes after or below their label, and the words of a seed phrase."""
-    if separator := re.match(r"[^\n]{0,40}?[:=]\s+(?=\S)", text[label_end:line_end]):
+    if separator := _CODE_SEPARATOR.match(text[label_end:line_end]):
         yield from _read_code_line(text, label_end + separator.end(), line_end)
     begin, blanks = line_end + 1, 0
     for _ in range(MAX_CODES):

@@ -136,11 +136,10 @@ def test_watching_a_folder(shell: Shell) -> None:
     assert shell.pal("watch", "add", "notes").out == "Already watched: ./notes\n"
     assert shell.pal("watch", "list").out.split()[0] == "./notes"
     assert [row["path"] for row in shell.pal("watch", "list", "--json").json["folders"]] == ["./notes"]
-    said = shell.pal("watch", "add", "notes", "--tag", "boat", "--reader", "markdown", "--depth", "2")
-    assert said.out == "Already watched: ./notes. It is read like this: #boat, only markdown, 2 folders deep.\n"
-    assert "#boat, only markdown, 2 folders deep" in shell.pal("watch", "list").out
-    assert "There is no reader 'word'." in shell.pal("watch", "add", "notes", "--reader", "word").err
-    assert shell.pal("watch", "add", "notes", "--tag", "", "--reader", "", "--depth", "0").out.endswith("./notes\n")
+    said = shell.pal("watch", "add", "notes", "--tag", "boat", "--tag", "sea")
+    assert said.out == "Already watched: ./notes. Its tags: #boat, #sea.\n"
+    assert "#boat, #sea" in shell.pal("watch", "list").out
+    assert shell.pal("watch", "add", "notes", "--tag", "").out.endswith("./notes\n")
     assert "No longer watched: " in shell.pal("watch", "rm", "notes").out
     nothing = shell.pal("watch", "list")
     assert (nothing.out, nothing.err) == ("", "No folder is watched. Watch one: pal watch add ~/notes\n")

@@ -20,7 +20,6 @@ from tests.daemon.conftest import (
     added,
     answer,
     listening,
-    state_of,
     uris,
     wait_for,
     wait_for_state,
@@ -144,45 +143,36 @@ def test_ignored_names_are_never_read(client: Client, folder: Path, listener: Li
     listener.until_changed(folder / "read me.md", "removed")
 
 
-def test_what_is_said_of_a_folder(client: Client, running: RunningDaemon, folder: Path, listener: Listener) -> None:
-    """Tags are for what was read before, too; what it shall not hold any more goes without a question."""
+def test_tags_of_a_folder_are_for_what_was_read_before_too(
+    client: Client, running: RunningDaemon, folder: Path, listener: Listener
+) -> None:
     (folder / "a.md").write_text("The fender is new.")
-    (folder / "deep" / "er").mkdir(parents=True)
-    (folder / "b.txt").write_text("The buoy is red.")
-    for number in range(25):
-        (folder / "deep" / "er" / f"{number}.md").write_text(f"The anchor {number} is heavy.")
-    listener.until(lambda event: client.sources(str(folder)).total == 27)
-    told = client.watch(folder, tags=["#boat"], readers=["markdown"], depth=1)
-    assert (told.tags, told.readers, told.depth) == (("boat",), ("markdown",), 1)
-    wait_for(client, folder, lambda found: (found.sources, found.state) == (1, "watching"))
-    assert state_of(client, folder).gone == 0
+    listener.until_changed(folder / "a.md", "added")
+    assert client.watch(folder, tags=["#boat"]).tags == ("boat",)
     assert [hit.passage.uri for hit in client.recall("fender", within=wire.Scope(tags=("boat",))).hits] == [
         str(folder / "a.md")
     ]
-    (folder / "c.md").write_text("The sail is torn.")
-    (folder / "c.txt").write_text("Nobody reads this.")
-    listener.until_changed(folder / "c.md", "added")
     running.stop()
     running.start()
-    assert client.watch(folder).depth == 1
+    assert client.watch(folder).tags == ("boat",)
+    (folder / "c.md").write_text("The sail is torn.")
+    wait_for(client, folder, lambda found: found.sources == 2)
     (hit,) = client.recall("sail", within=wire.Scope(tags=("boat",))).hits
     assert hit.passage.uri == str(folder / "c.md")
-    client.watch(folder, tags=[], readers=[], depth=0)
-    wait_for(client, folder, lambda found: found.sources == 29)
+    client.watch(folder, tags=[])
     assert not client.recall("sail", within=wire.Scope(tags=("boat",))).hits
-    for wrong in ({"readers": ["nobody"]}, {"depth": -1}, {"tags": [" "]}):
-        with pytest.raises(DaemonError) as caught:
-            client.watch(folder, **wrong)  # type: ignore[arg-type]
-        assert caught.value.failed.code == "bad_input"
+    with pytest.raises(DaemonError) as caught:
+        client.watch(folder, tags=[" "])
+    assert caught.value.failed.code == "bad_input"
 
 
-def test_what_a_person_had_read_beyond_the_depth_stays(
+def test_what_a_person_had_read_beyond_the_rules_stays(
     client: Client, running: RunningDaemon, folder: Path, listener: Listener
 ) -> None:
     (folder / "deep" / "er").mkdir(parents=True)
+    (folder / ".palimpsestignore").write_text("deep/\n")
     for name in ("a.md", "deep/b.md", "deep/c.md", "deep/er/d.md"):
         (folder / name).write_text(f"The anchor of {name} is heavy.")
-    client.watch(folder, depth=1)
     wait_for(client, folder, lambda found: (found.sources, found.state) == (1, "watching"))
     added(client, folder / "deep" / "b.md", folder / "deep" / "er")
     kept = [str(folder / name) for name in ("a.md", "deep/b.md", "deep/er/d.md")]
@@ -193,9 +183,8 @@ def test_what_a_person_had_read_beyond_the_depth_stays(
     wait_for_state(client, folder, "watching")
     assert uris(client, str(folder)) == kept
     (folder / "deep" / "b.md").unlink()
-    client.watch(folder, tags=["boat"])  # another scan
+    (folder / ".palimpsestignore").write_text("deep/\n# another scan\n")
     wait_for(client, folder, lambda found: (found.sources, found.state) == (2, "watching"))
-    client.watch(folder, tags=[], depth=0)
 
 
 def test_a_skip_is_told_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:

@@ -116,6 +116,19 @@ def test_a_label_and_its_value_may_be_cells_of_a_row(row: str) -> None:
     assert find_secrets(row.format("Password", "Username")) == find_secrets(row.format("PIN", "Name")) == []
 
 
+def test_codes_follow_their_label_on_the_same_line() -> None:
+    for text in ("Wiederherstellungscodes u5cb0-l2jc7", "Backup codes 7xk2p 99ab1 c3po9"):
+        assert [text[start:end] for start, end, _ in find_secrets(text)] == [text.partition("codes ")[2]]
+    assert find_secrets("Backup codes 2024") == find_secrets("Backup codes v2 are in the drawer") == []
+
+
+def test_one_that_the_text_has_escaped_is_known_by_its_property() -> None:
+    text = '---\nnote: "WLAN-Schl\\u00fcssel: Gannet9600"\n---\nIt rained.'
+    document = Document("/a.md", text, properties={"note": "WLAN-Schlüssel: Gannet9600"})
+    masked, (secret,) = Masker(b"k").mask_document(document)
+    assert secret.value == "Gannet9600" and "Gannet" not in f"{masked}"
+
+
 def test_none_is_found_by_its_own_text_or_kept_with_a_question(memory: Memory) -> None:
     chat = memory.conversations.create(f"about {CANARIES[0].line}")
     for one in CANARIES[:27]:

@@ -228,7 +228,7 @@ GRADED = wire.Graded(
 def working(**fields: object) -> ScriptedClient:
     """A memory with folders of all sorts, files that were skipped, jobs that were given up, models and problems."""
     folders = (
-        wire.Folder(HOME, "watching", 86, tags=("museum",), readers=("markdown",), depth=2),
+        wire.Folder(HOME, "watching", 86, tags=("museum",)),
         wire.Folder("/media/stick/letters", "missing", 12, "it is not there", "any", gone=3),
     )
     failed = wire.FailedJob(5, "extract", "Fog signal", "the model answered with nothing that can be read")

@@ -59,16 +59,12 @@ class FolderList(TabList):
         folder = self.folder
         if folder is None:
             return Content("")
-        rules = [f"Tags: {', '.join(folder.tags)}" if folder.tags else "No tags are added"]
-        rules.append(f"Readers: {', '.join(folder.readers)}" if folder.readers else "All readers")
-        rules.append(f"{count(folder.depth, 'folder')} deep" if folder.depth else "All subfolders")
+        tags = f"Tags: {', '.join(folder.tags)}" if folder.tags else "No tags are added"
         gone = f"{count(folder.gone, 'file')} deleted. s keeps their content, x removes it." if folder.gone else ""
         state = f"State: {STATES.get(folder.state, folder.state)}{': ' + folder.detail if folder.detail else ''}."
         newest = f"Read last: {self._newest[folder.path]}" if folder.path in self._newest else ""
         policy = f"{POLICIES[folder.policy]} p changes that."
-        return paragraphs(
-            folder.path, state, gone, f"{count(folder.sources, 'note')}. {newest}", policy, "\n".join(rules)
-        )
+        return paragraphs(folder.path, state, gone, f"{count(folder.sources, 'note')}. {newest}", policy, tags)
 
     async def fetch(self) -> None:
         folder = self.folder
