@@ -52,21 +52,41 @@ DAMAGED = {  # a damaged part, which questions do without -> the command that re
 
 def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     """Check a daemon that answers. DaemonDownError, DaemonError."""
-    now = client.status()
+    state = _group_problems(client.status())
     yield HealthCheck("daemon")
     for problem in _settings(paths):
         yield HealthCheck("config.toml", problem)
-    yield from check_place("file", [*client.check().problems, *_damage(now)])
-    yield from check_place("disk", [*_disk(now), *_places(paths)])
-    yield from check_place("backups", now.upkeep.warnings if now.upkeep else ())
-    yield from check_place("folders", [*_folders(client.folders()), *_rules(client)])
-    yield from check_place("readers", [*_readers(client), *_reading(client, now)])
-    yield from check_place("plug-ins", _plugins(client.plugins()))
-    yield from check_place("embedder", _embedder(client.embedder()))
-    yield from check_place("models", _models(client))
-    yield from check_place("night", _night(now))
-    yield from check_place("sync", list_sync_problems(now.sync) if now.sync else ())
-    yield from check_place("replica", list_replica_problems(now.replica) if now.replica else ())
+    more: dict[str, Iterable[str]] = {
+        "file": client.check().problems,
+        "disk": _places(paths),
+        "folders": _rules(client),
+        "readers": [*_readers(client), *_set_aside(client)],
+        "plug-ins": _plugins(client.plugins()),
+        "embedder": _embedder(client.embedder()),
+        "models": _models(client),
+    }
+    for place in dict.fromkeys([*state, *more]):
+        yield from check_place(place, [*more.get(place, ()), *state.get(place, ())])
+
+
+def list_problems(now: wire.Status) -> Iterator[str]:
+    """What the daemon knows to be wrong, each with the command that fixes it."""
+    for problems in _group_problems(now).values():
+        yield from problems
+
+
+def _group_problems(now: wire.Status) -> dict[str, Iterable[str]]:
+    """The same by place, all places that are looked at."""
+    return {
+        "file": _damage(now),
+        "disk": _disk(now),
+        "backups": now.upkeep.warnings if now.upkeep else (),
+        "folders": _folders(now.folders),
+        "reading": _reading(now),
+        "night": _night(now),
+        "sync": list_sync_problems(now.sync) if now.sync else (),
+        "replica": list_replica_problems(now.replica) if now.replica else (),
+    }
 
 
 def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
@@ -98,15 +118,18 @@ def _places(paths: Paths) -> Iterator[str]:
             yield f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(folder))}"
 
 
-def _reading(client: Client, now: wire.Status) -> Iterator[str]:
-    from daemon.wire.documents import SET_ASIDE  # imports the memory, which the chat does without
-
+def _reading(now: wire.Status) -> Iterator[str]:
     if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
         yield f"{count(given_up, 'job')} of reading failed; which: pal status --failed. To try again: pal retry"
-    if set_aside := client.list_skipped(SET_ASIDE, 1).total:
-        yield f"{count(set_aside, 'file')} could not be read; which: pal status --skipped. To try again: pal retry"
     if now.enrichment and now.enrichment.unable:
         yield f"{now.enrichment.unable} Which model reads: pal models"
+
+
+def _set_aside(client: Client) -> Iterator[str]:
+    from daemon.wire.documents import SET_ASIDE  # imports the memory, which the chat does without
+
+    if set_aside := client.list_skipped(SET_ASIDE, 1).total:
+        yield f"{count(set_aside, 'file')} could not be read; which: pal status --skipped. To try again: pal retry"
 
 
 def _disk(now: wire.Status) -> Iterator[str]:

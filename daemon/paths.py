@@ -7,7 +7,9 @@ an ssh login have different runtime folders or none, and must still find the sam
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ HOME = "PALIMPSEST_HOME"
 AT = "PALIMPSEST_AT"  # the address of the computer that has the memory
 RECEIVED = "palimpsest-received"  # the folder with the files that other computers sent
 REPLACED = "replaced-"  # begins the name of a memory that another one took the place of, among the backups
+SETTING = re.compile(r'^\[memory\][^\[]*?^at\s*=\s*["\']([^"\']+)["\']', re.MULTILINE)
 SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
 
 
@@ -137,6 +140,22 @@ class Paths:
     def output(self) -> Path:
         """What a daemon in the background wrote to its standard output and error: why it could not start."""
         return self.logs / "daemon.out"
+
+
+def find_address(config: Path) -> str:
+    """The address in the environment or else in config.toml; "" for the memory of this computer."""
+    if (address := os.environ.get(AT)) is not None:
+        return address
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if match := SETTING.search(config.read_text("utf-8")):  # parsing all of it would cost every command 5 ms
+            return match[1]
+    return ""
+
+
+def use_address(paths: Paths) -> Paths:
+    """The paths of a client: those of the server in its environment or settings, if there is one."""
+    address = find_address(paths.config)
+    return replace(paths, at=address) if address else paths
 
 
 def name_received(path: str) -> str:

@@ -96,31 +96,6 @@ def size(number: int) -> str:
     return f"{number / 1e3:.1f} kB"
 
 
-def list_problems(now: wire.Status) -> Iterator[str]:
-    """What is wrong, each with the command that fixes it."""
-    models = now.enrichment.failed_total if now.enrichment else 0
-    parts = [(models, "models"), (now.failed_total, "files")]
-    if failed := " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number):
-        yield f"{failed} failed; why: pal status --failed, again: pal retry"
-    for folder in now.folders:
-        if folder.gone:
-            yield f"{count(folder.gone, 'file')} of {folder.path} are gone; to keep or drop them: pal watch gone"
-        elif folder.state == "missing":
-            yield f"{folder.path} is not there; to stop watching it: pal watch rm {folder.path}"
-    if now.damage:
-        yield f"Damaged: {', '.join(what for what, _ in now.damage)}; what to do: pal doctor"
-    if now.disk and now.disk.text:
-        yield now.disk.text
-    if now.safe_mode:
-        yield now.safe_mode
-    if now.upkeep and now.upkeep.backup_problem:
-        yield f"The last backup failed: {now.upkeep.backup_problem}; once more: pal backup"
-    if now.sync:
-        yield from list_sync_problems(now.sync)
-    if now.replica:
-        yield from list_replica_problems(now.replica)
-
-
 def describe_sync(state: wire.Sync) -> str:
     """The shared folder, in a line."""
     others = [computer for computer in state.computers if computer.name != state.machine]

@@ -6,31 +6,16 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any
 
 from daemon import wire
 from memory import Memory
-from memory.errors import InvalidInputError
-from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Fact, Hit, Policy, Recall
+from memory.nouns import ENTRY_VERSIONS, Episode, Fact, Hit, Recall
 from memory.revisions import Revision
 from memory.views import Stats
 from plugins.installing import read_version
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
-
-
-def policy(name: str | None) -> Policy | None:
-    """Raises InvalidInputError."""
-    if name is not None and name not in get_args(Policy):
-        raise InvalidInputError(f"policy is {name[:40]!r}. Write local or any.")
-    return cast(Policy | None, name)
-
-
-def effort(name: str) -> Effort:
-    """Raises InvalidInputError."""
-    if name not in get_args(Effort):
-        raise InvalidInputError(f"effort is {name[:40]!r}. Write quick, normal or deep.")
-    return cast(Effort, name)
 
 
 def status(stats: Stats, **more: Any) -> wire.Status:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import count, describe_scores, list_problems, path_words
+from daemon.health import list_problems
+from daemon.terminal import count, describe_scores, path_words
 from tui.wording import cited_label, day, short_path
 
 SKIPPED_SHOWN = 3

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Set
 from datetime import datetime
-from typing import get_args
 
 from daemon import wire
 from daemon.api.services import Services
+from daemon.calls.knowledge import State, Verdict
 from daemon.views import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import TOLD, Document, Fact, RevisionState, Verdict
+from memory.nouns import TOLD, Document, Fact
 from memory.revisions import Revision
 from memory.text.mentions import norm
 
@@ -26,13 +26,8 @@ PROFILE_TITLE = "About me"
 MOST_KEY, MOST_VALUE = 40, 120  # characters
 NEWEST = 20  # revisions that are looked at
 
-STATES = ("all", *get_args(RevisionState))
-VERDICTS = ("undo", *get_args(Verdict))
 
-
-def revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
-    if state not in STATES:
-        raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
+def revisions(memory: Memory, state: State, about: str | None, limit: int) -> wire.RevisionsReply:
     with memory.one_moment():
         listed = quote_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
         told_as_one = memory.knowledge.names_told_as_one()
@@ -89,14 +84,12 @@ def history(memory: Memory, about: str) -> wire.HistoryReply:
     return wire.HistoryReply(about, strands(listed, known))
 
 
-def settle(services: Services, id: int, verdict: str) -> wire.Revision:
+def settle(services: Services, id: int, verdict: Verdict) -> wire.Revision:
     return settle_revision(services.memory, services.activity.publish, id, verdict)
 
 
 def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
     """Decides about a revision, within a unit of the writer. InvalidInputError, NotFoundError."""
-    if verdict not in VERDICTS:
-        raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old, open or undo.")
     settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
     seen = revision(memory, settled.id)
     publish(wire.FactChanged(seen))

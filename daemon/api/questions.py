@@ -27,7 +27,7 @@ from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelCancelledError, NotFoundError
-from memory.nouns import Answer, AskEvent, Citation, Preview, Scope, Token
+from memory.nouns import Answer, AskEvent, Citation, Effort, Preview, Scope, Token
 from memory.services.sources import fold_name
 
 log = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ async def ask(
     as_of: datetime | None,
     within: wire.Scope | None,
     conversation: int | None,
-    effort: str,
+    effort: Effort,
     replay: bool,
     strategy: str,
     own_words: bool,
@@ -154,7 +154,7 @@ async def ask(
             question if statement is None else statement.besides,
             statement="" if statement is None else statement.text,
             as_of=as_of, conversation=conversation, within=scope, llm=models.choose, driver=models.drive,
-            cancelled=lambda: channel.abandoned, effort=views.effort(effort), replay=replay, strategy=strategy,
+            cancelled=lambda: channel.abandoned, effort=effort, replay=replay, strategy=strategy,
             agent=agent,
         )  # fmt: skip
         if statement is not None:  # before anything is looked up: it begins with the first event

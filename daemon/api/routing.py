@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from inspect import iscoroutinefunction
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -170,6 +170,10 @@ def _parse(kind: Any, name: str, text: str) -> Any:
     """A value out of a URL."""
     if get_origin(kind) is Sequence:
         return tuple(filter(None, text.split(",")))
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise InvalidInputError(f"{name} must be one of {', '.join(get_args(kind))}.")
+        return text
     [plain] = {*(get_args(kind) or [kind])} - {NoneType}
     if plain is datetime:
         return parse_time(text, name)

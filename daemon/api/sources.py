@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api import objects
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
@@ -25,6 +25,7 @@ from daemon.watch.files import Found, uri_of
 from daemon.watch.walking import Ignore, walk
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Policy
 from memory.time.timestamps import from_ms
 from memory.views import Copy, Forgotten
 from plugins.installing import read_version
@@ -47,7 +48,7 @@ def remember(
     return memory.remember(text, title=title, source=source, at=at, speaker=speaker, ref=ref)
 
 
-async def add(services: Services, paths: Sequence[Path], policy: str | None, again: bool) -> Response:
+async def add(services: Services, paths: Sequence[Path], policy: Policy | None, again: bool) -> Response:
     channel = Channel()
     existing = await services.work(partial(find_existing, paths))
 
@@ -56,8 +57,7 @@ async def add(services: Services, paths: Sequence[Path], policy: str | None, aga
         if isinstance(event, wire.Added | wire.Failed):
             channel.end()
 
-    chosen = views.policy(policy)
-    await services.work(lambda: services.adds.add(existing, tell, chosen, services.policy(), again))
+    await services.work(lambda: services.adds.add(existing, tell, policy, services.policy(), again))
     return stream(channel.events())
 
 
@@ -87,8 +87,8 @@ def folders(services: Services) -> tuple[wire.Folder, ...]:
     return services.watcher.folders()
 
 
-def watch(services: Services, path: Path, policy: str | None, tags: Sequence[str] | None) -> wire.Folder:
-    return services.watcher.add(path, views.policy(policy), services.policy(), tags)
+def watch(services: Services, path: Path, policy: Policy | None, tags: Sequence[str] | None) -> wire.Folder:
+    return services.watcher.add(path, policy, services.policy(), tags)
 
 
 def list_gone(services: Services, path: Path) -> wire.GoneReply:

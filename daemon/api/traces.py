@@ -13,6 +13,7 @@ from daemon import wire
 from daemon.api import sources
 from daemon.api.routing import MOST_ROWS, follow
 from daemon.api.services import Services
+from daemon.calls.questions import Opinion
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from daemon.terminal import title_of
@@ -49,7 +50,7 @@ def whynot(memory: Memory, id: int, words: str) -> wire.WhyNot:
     return memory.questions.why_not(id, words)
 
 
-def judge(memory: Memory, id: int, verdict: str) -> wire.Judged:
+def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
     before = memory.questions.trace(id)
     if before.answer is None:
         raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")

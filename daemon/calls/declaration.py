@@ -62,8 +62,10 @@ class Call:
 
     @cached_property
     def types(self) -> dict[str, Any]:
-        """The type of each parameter, and of the result, looked up with the first call: a client needs few of them."""
-        return get_type_hints(self.stub)
+        """The type of each parameter, and of the result, looked up with the first call: a client needs few of them.
+        `Annotated[str, Literal[...]]` is text for who makes the call, and one of these words where it is checked."""
+        hints = get_type_hints(self.stub, include_extras=True)
+        return {name: getattr(kind, "__metadata__", [kind])[0] for name, kind in hints.items()}
 
     @property
     def is_stream(self) -> bool:

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated, Literal
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
+
+State = Annotated[str, Literal["open", "kept", "undone", "settled", "all"]]
+Verdict = Annotated[str, Literal["keep", "both", "old", "open", "undo"]]
 
 
 class KnowledgeCalls(Calls):
@@ -25,15 +29,15 @@ class KnowledgeCalls(Calls):
         """Show how each fact about a person, place or thing changed, old values included."""
 
     @call("GET", "/revisions", thread="read", tool="revisions")
-    def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
-        """List replaced facts, the newest first. `state`: open | kept | undone | settled | all."""
+    def revisions(self, state: State = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
+        """List replaced facts, the newest first."""
 
     @call("GET", "/revisions/{id}", thread="read")
     def revision(self, id: int) -> wire.Revision:
         """Read a revision."""
 
     @call("POST", "/revisions/{id}", thread="write", slow=True)
-    def settle(self, id: int, verdict: str) -> wire.Revision:
+    def settle(self, id: int, verdict: Verdict) -> wire.Revision:
         """Decide about a revision. `verdict`: keep (the new fact is right) | both (both hold) | old (the old one is
         right, the new one was never true) | open (nothing is decided) | undo (all is as before the revision)."""
 

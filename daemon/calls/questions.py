@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
 from daemon.client.connection import Stream
+
+Effort = Annotated[str, Literal["quick", "normal", "deep"]]
+Opinion = Annotated[str, Literal["good", "bad", "none"]]
 
 
 class QuestionCalls(Calls):
@@ -24,7 +27,7 @@ class QuestionCalls(Calls):
         as_of: datetime | None = None,
         within: wire.Scope | None = None,
         conversation: int | None = None,
-        effort: str = "normal",
+        effort: Effort = "normal",
         replay: bool = True,
         strategy: str = "",
         own_words: bool = False,
@@ -34,8 +37,8 @@ class QuestionCalls(Calls):
         guess. `as_of`: answer as of that time. The `kind` of an answer is answer, closest (nothing says it plainly, but
         these lines come close) or none.
 
-        Closing the stream stops the work. `conversation` is the id of a chat session the turn is saved in; `effort`,
-        how far the question may go: quick | normal | deep. Without `replay` nothing of earlier questions is used, and
+        Closing the stream stops the work. `conversation` is the id of a chat session the turn is saved in; `effort`:
+        how far the question may go. Without `replay` nothing of earlier questions is used, and
         nothing is learnt from this one. `strategy`: what walks the graph, by default that of the settings. `own_words`:
         a person typed it, and what they state in it may be kept (`chat.remember`); then a Told comes first. `agent`:
         who asks, if it is no person.
@@ -90,8 +93,8 @@ class QuestionCalls(Calls):
         """Explain why the answer of a trace does not contain these words."""
 
     @call("POST", "/traces/{id}/feedback", thread="write", slow=True, tool="judge", writes=True)
-    def judge(self, id: int, verdict: str) -> wire.Judged:
-        """Record a verdict on the answer of a trace: good | bad | none."""
+    def judge(self, id: int, verdict: Opinion) -> wire.Judged:
+        """Record a verdict on the answer of a trace."""
 
     @call("POST", "/told", slow=True)
     def tell(self, text: str, conversation: int | None = None) -> wire.Told:
@@ -102,8 +105,8 @@ class QuestionCalls(Calls):
         """Forget the person's last statement, if it is this `source`, or whatever it is."""
 
     @call("PUT", "/told")
-    def set_telling(self, remember: Literal["ask", "yes", "no"]) -> None:
-        """Set whether statements in the chat are kept from now on: yes | no | ask."""
+    def set_telling(self, remember: Annotated[str, Literal["ask", "yes", "no"]]) -> None:
+        """Set whether statements in the chat are kept from now on."""
 
     @call("POST", "/rebuild", ends="Rebuilt")
     def rebuild(self, what: Sequence[str]) -> Stream:

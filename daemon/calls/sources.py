@@ -7,10 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Literal
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
 from daemon.client.connection import Lines, Stream
+
+Policy = Annotated[str | None, Literal["local", "any"] | None]
 
 
 class SourceCalls(Calls):
@@ -44,10 +47,10 @@ class SourceCalls(Calls):
         """Forget an agent's notes, all of them or those since a time, and remove its verdicts."""
 
     @call("POST", "/add", ends="Added")
-    def add(self, paths: Sequence[Path], policy: str | None = None, again: bool = False) -> Stream:
+    def add(self, paths: Sequence[Path], policy: Policy = None, again: bool = False) -> Stream:
         """Read files or folders once. It goes on if the stream is closed.
 
-        `policy`: local (their text stays on this machine) | any (models elsewhere may be given it), also for what was
+        `policy`: local, their text stays on this machine, or any, models elsewhere may be given it; also for what was
         read there before; None leaves that unchanged, and what is new gets its watched folder's or the default.
         `again`: forgotten files are read, too.
         """
@@ -64,7 +67,7 @@ class SourceCalls(Calls):
     def watch(
         self,
         path: Path,
-        policy: str | None = None,
+        policy: Policy = None,
         *,
         tags: Sequence[str] | None = None,
     ) -> wire.Folder:

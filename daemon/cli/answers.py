@@ -85,34 +85,43 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
             match event:
                 case wire.Step():
                     say_if(describe_time(event))
-                case wire.Preview() if preview is None:
-                    preview, doing = event, "asking a model"
-                    _print_preview(event)
+                case wire.Preview():
+                    if preview is None:
+                        _print_preview(event)
+                    preview, doing = preview or event, "asking a model"
                 case wire.Writing():
                     doing = "writing"
                 case wire.Citation():
                     cited.append(event)
-                case wire.Told() if event.source and event.besides:
-                    output.say(f"{describe_told(event)} To take it back: pal undo")
-                case wire.Token() if text := _styled(event.text, cited, in_full):
-                    last = event.text
-                    click.echo(text, nl=False)
+                case wire.Token():
+                    if text := _styled(event.text, cited, in_full):
+                        last = event.text
+                        click.echo(text, nl=False)
+                case wire.Visit():
+                    pass
                 case wire.Answered():
                     if not last.endswith("\n"):
                         click.echo()
                     return event
+                case wire.Told() if event.source and event.besides:  # last: its types take 10 ms
+                    output.say(f"{describe_told(event)} To take it back: pal undo")
             if doing and (last.endswith("\n") or not last):
                 clock.show(doing)
     except KeyboardInterrupt:
         clock.close()
-        if last and not last.endswith("\n"):
-            click.echo()
-        if preview is not None and output.use_colour():
-            print_sources((), tuple(cited) or preview.citations)
+        _end_interrupted(last, cited, preview)
         raise
     finally:
         clock.close()
     raise DaemonDownError(INTERRUPTED)
+
+
+def _end_interrupted(last: str, cited: Sequence[wire.Citation], preview: wire.Preview | None) -> None:
+    """Ends the line, and prints the sources of the lines that are there."""
+    if last and not last.endswith("\n"):
+        click.echo()
+    if preview is not None and output.use_colour():
+        print_sources((), tuple(cited) or preview.citations)
 
 
 def _print_preview(preview: wire.Preview) -> None:

@@ -24,7 +24,7 @@ from daemon.jobs.opening import open_memory
 from daemon.lock import hold
 from daemon.paths import Paths, name_backup
 from memory import Memory
-from memory.nouns import Answer
+from memory.nouns import Answer, Effort
 from plugins import manager
 
 
@@ -69,7 +69,7 @@ class Offline(Client):
         question: str,
         as_of: datetime | None,
         within: wire.Scope | None,
-        effort: str,
+        effort: Effort,
         replay: bool,
         strategy: str,
         **_: object,
@@ -77,7 +77,7 @@ class Offline(Client):
         """Nothing is kept, whosever words they are."""
         began = time.monotonic()
         for event in self._memory.ask(
-            question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=views.effort(effort),
+            question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=effort,
             replay=replay, strategy=strategy,
         ):  # fmt: skip
             if isinstance(event, Answer):

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -32,8 +30,6 @@ import click
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.failures import failure
-from daemon.lock import AlreadyRunningError
 from daemon.paths import name_received
 from daemon.terminal import display_safe, escape_unsafe
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, StoreError
@@ -58,15 +54,17 @@ def say(text: str = "") -> None:
     """A sentence of ours or of the daemon's, on stderr; on a terminal its lines break between words."""
     safe = display_safe(text)
     if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns
         # indented lines are tables and commands to copy: these are left to the terminal
-        safe = "\n".join(line if line.startswith(" ") else fill(line, width) for line in safe.split("\n"))
+        safe = "\n".join(line if line.startswith(" ") else fill(line) for line in safe.split("\n"))
     click.echo(safe, err=True)
 
 
-def fill(line: str, width: int) -> str:
-    """A line cut between words; a longer word is left whole, to be copied."""
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+def fill(line: str) -> str:
+    """A line cut between words for the terminal; a longer word is left whole, to be copied."""
+    import shutil  # both take 10 ms
+    import textwrap
+
+    return textwrap.fill(line, shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
 
 
 def confirm(question: str, to: str, otherwise: str) -> None:
@@ -220,6 +218,9 @@ def can_draw() -> bool:
 
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
     """The message for `error`; None for an unexpected error, and for click's own."""
+    from daemon.failures import failure  # these only where something went wrong
+    from daemon.lock import AlreadyRunningError
+
     match error:
         case DaemonError():
             return Refused(error.failed, as_json)

@@ -77,8 +77,7 @@ class Session:
 
     @cached_property
     def paths(self) -> Paths:
-        from daemon.client.remote import use_address
-        from daemon.paths import Paths
+        from daemon.paths import Paths, use_address
 
         return use_address(Paths.from_environment())
 

@@ -13,7 +13,6 @@ from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
 from daemon.terminal import cited_link, count
-from memory.time.timestamps import from_ms, to_ms
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
@@ -74,6 +73,8 @@ def newest(session: Session) -> int:
 
 
 def local_time(at: datetime) -> str:
+    from memory.time.timestamps import from_ms, to_ms  # `pal ask` does without
+
     return from_ms(to_ms(at)).strftime("%Y-%m-%d %H:%M")
 
 
@@ -148,6 +149,8 @@ def explain_nothing(session: Session, sentence: str) -> str:
 
 def describe_time(step: wire.Step) -> str | None:
     """The remark on the time in the question; None without one."""
+    if not step.detail.get("time") and not step.detail.get("any_time"):
+        return None  # as of most steps: the types of notes take 5 ms
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."

@@ -14,7 +14,8 @@ from daemon.cli.options import json_command
 from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
 from daemon.cli.show import describe_folder, describe_upkeep, night
-from daemon.terminal import count, describe_replica, describe_sync, list_problems, size
+from daemon.health import list_problems
+from daemon.terminal import count, describe_replica, describe_sync, size
 
 
 @click.command()

@@ -51,7 +51,6 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, tim
 
     A daemon that has no time now says when to ask again; it is asked for PATIENCE_SECONDS.
     """
-    import random
     import time
 
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -59,6 +58,8 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, tim
         if time.monotonic() > deadline:
             break
         response.close()
+        import random  # 5 ms
+
         time.sleep(min(response.retry_after, LONGEST_WAIT) * random.uniform(0.5, 1.0))  # not all of them at once
     if response.status >= 400:
         with response:

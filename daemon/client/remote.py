@@ -7,15 +7,13 @@ the next command makes another.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
 import shlex
 import sys
 import threading
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from daemon import wire
@@ -26,7 +24,6 @@ from memory.errors import InvalidInputError
 ADDRESS = re.compile(
     r"(?:ssh://)?(?P<host>(?:\w[\w.+-]*@)?(?:\w[\w.-]*|\[[0-9a-fA-F:]+\]))(?::(?P<port>\d{1,5}))?(?P<home>/.*)?"
 )
-SETTING = re.compile(r'^\[memory\][^\[]*?^at\s*=\s*["\']([^"\']+)["\']', re.MULTILINE)
 NOT_THERE, NO_CONNECTION = 127, 255  # exit codes of a shell without the program, and of ssh
 OPTIONS = {
     "ControlMaster": "auto",
@@ -64,16 +61,6 @@ class Server:
         """The line that runs `pal` there, for any shell. A setting of that computer leads it no further."""
         home = f" {HOME}={shlex.quote(self.home)}" if self.home else ""
         return f"sh -c {shlex.quote(f'{PLACES} {AT}={home} exec pal {shlex.join(arguments)}')}"
-
-
-def find_address(config: Path) -> str:
-    """The address in the environment or else in config.toml; "" for the memory of this computer."""
-    if (address := os.environ.get(AT)) is not None:
-        return address
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if match := SETTING.search(config.read_text("utf-8")):  # parsing all of it would cost every command 5 ms
-            return match[1]
-    return ""
 
 
 def forward_socket(paths: Paths, start: bool) -> None:
@@ -169,9 +156,3 @@ def ssh_command(paths: Paths, server: Server) -> list[str]:
     control = paths.socket.with_suffix(".ssh")
     options = [f"-o{name}={value}" for name, value in {**OPTIONS, "ControlPath": str(control)}.items()]
     return ["ssh", *options, *(["-p", server.port] if server.port else [])]
-
-
-def use_address(paths: Paths) -> Paths:
-    """The paths of a client: those of the server in its environment or settings, if there is one."""
-    address = find_address(paths.config)
-    return replace(paths, at=address) if address else paths

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.lock import ALREADY_RUNNING, is_held
 from daemon.paths import Paths, private_folder
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ def explain_failure(error: DaemonDownError) -> str:
 
 def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
+    from daemon.lock import ALREADY_RUNNING, is_held
+
     if _start_service(client, wait, say):
         return
     output_bytes = _measure_output(client.paths)

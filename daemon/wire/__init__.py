@@ -51,13 +51,14 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # millisecond to make, and a command needs few of them.
 MODULES = {
     "process": "Hello Failed",
-    "questions": "Answered Told Found RecallReply Surroundings",
+    "questions": "Answered",
     "traces": "Judged TracesReply Trace Rebuilt MessagesReply Trained TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
     "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
-    "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply",
+    "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
+    " Told Found RecallReply Surroundings",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica Sync"
     " SyncBegun",
 }

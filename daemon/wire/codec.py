@@ -135,7 +135,9 @@ def _decode(kind: Any, value: Any, name: str, strict: bool) -> Any:
         return parse_path(_decode(str, value, name, strict), name)
     origin = get_origin(kind)
     if origin is Literal:
-        return _decode(str, value, name, strict)  # a newer daemon may know another word
+        if strict and value not in get_args(kind):  # a newer daemon may know another word
+            raise ValueError(f"{name} must be one of {', '.join(get_args(kind))}")
+        return _decode(str, value, name, strict)
     if origin in (Union, types.UnionType):  # only `X | None` is used
         return None if value is None else _decode(get_args(kind)[0], value, name, strict)
     if origin in (tuple, Sequence):

@@ -69,7 +69,7 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
     assert "The vectors cannot be read" in problems[4]
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
-    places = "daemon, file, disk, backups, folders, readers, plug-ins, embedder, models, night, sync, replica"
+    places = "daemon, file, disk, backups, folders, reading, night, sync, replica, readers, plug-ins, embedder, models"
     assert mended.out.startswith(f"All is well. Checked: {places}.")
     checks = shell.pal("doctor", "--json").json["checks"]
     assert checks[0] == {"place": "daemon", "problem": "", "fix": ""}

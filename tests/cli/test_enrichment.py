@@ -95,7 +95,7 @@ def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -
     shell.pal("remember", "Mira lives in Utrecht.", "--title", "Mira", "--source", "note:mira")
     shell.pal("models", "probe")
     state = until(shell, lambda state: bool(state["failed_total"]))
-    assert "1 job of models failed; why: pal status --failed, again: pal retry" in shell.pal("status").out
+    assert "1 job of reading failed; which: pal status --failed. To try again: pal retry" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     number = state["failed"][0]["id"]
     assert said.out == f"{number}  note:mira: Mira: {QWEN}: The model's reply is not JSON (at character 0).\n"

@@ -85,7 +85,8 @@ def test_the_function_of_a_call_takes_its_parameters(name: str) -> None:
     function, call = find_function(name), CALLS[name]
     first, *parameters = inspect.signature(function).parameters
     assert first in ("memory", "services") and tuple(parameters) == call.parameters
-    types = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
+    types = {name: getattr(kind, "__metadata__", [kind])[0] for name, kind in hints.items()}
     assert {name: types[name] for name in parameters} == {name: call.types[name] for name in parameters}
     if not call.is_stream and not call.field:
         assert types["return"] == call.types["return"]

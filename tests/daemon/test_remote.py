@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from daemon import litestream
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.client.remote import Server, find_address, use_address
+from daemon.client.remote import Server
 from daemon.client.sending import RemoteClient, find_copy, keep_sending, send
 from daemon.client.starting import connect
 from daemon.lock import end_holder
-from daemon.paths import AT, RECEIVED, Paths, name_received
+from daemon.paths import AT, RECEIVED, Paths, find_address, name_received, use_address
 from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import InvalidInputError
