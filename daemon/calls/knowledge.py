@@ -84,7 +84,7 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/plans")
     def plans(self, days: int = 60) -> wire.PlansReply:
-        """List what is planned in the next days, and the tasks in notes."""
+        """List the plans for the next days, and the tasks in notes."""
 
     @call("POST", "/correct", thread="write", slow=True)
     def correct(self, fact: int, value: str) -> wire.Corrected:
@@ -96,7 +96,7 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/home")
     def home(self, since: datetime | None = None, day: str = "") -> wire.Home:
-        """Show what is new since a time, what waits for review and what is planned; or how that was or will be on a
+        """Show what is new since a time, what waits for review and the plans; or how that was or will be on a
         `day` like "2026-03-09"."""
 
     @call("GET", "/profile", thread="read")

@@ -50,8 +50,8 @@ class ProcessCalls(Calls):
 
     @call("GET", "/models")
     def models(self, elsewhere: bool = False) -> wire.ModelsReply:
-        """List the language models; searching takes some seconds at most. Services elsewhere of which no model is
-        named are asked with `elsewhere` alone."""
+        """List the language models; searching takes some seconds at most. Services elsewhere
+        without a named model are asked only with `elsewhere`."""
 
     @call("POST", "/models/use")
     def use_models(self, role: str, names: Sequence[str]) -> wire.ModelsReply:
@@ -61,7 +61,7 @@ class ProcessCalls(Calls):
     @call("POST", "/models/try", slow=True)
     def try_model(self, name: str) -> wire.Tried:
         """Ask a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
-        How they are reached config.toml says, as it is now."""
+        Addresses and keys are those in config.toml now."""
 
     @call("POST", "/models/probe", ends="Graded")
     def probe_model(self, name: str) -> Stream:

@@ -96,7 +96,7 @@ class SourceCalls(Calls):
 
     @call("GET", "/retired")
     def list_retired(self, limit: int = 100) -> wire.RetiredReply:
-        """List the sources of which text is kept that no question finds any more."""
+        """List the sources with text that is kept but no longer found by questions."""
 
     @call("POST", "/forget", slow=True, tool="forget", writes=True)
     def forget(
