@@ -165,21 +165,9 @@ class ConversationState:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerChange:
-    """What an answer's citation `n` says was changed after the answer was given: `old` is not so any more, `new` is in
-    its place, or contradicts it; "" where the line is gone from its source. `revision` is the one by which it was."""
-
-    n: int
-    old: str
-    new: str
-    at: datetime
-    revision: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer;
-    `changes`: changes of its evidence since then. As far as its trace is kept: the part of the memory that it was
+    """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer.
+    As far as its trace is kept: the part of the memory that it was
     answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
 
     id: int
@@ -191,7 +179,6 @@ class ChatMessage:
     no_answer: bool = False
     trace_id: int | None = None
     verdict: Literal["good", "bad"] | None = None
-    changes: tuple[AnswerChange, ...] = ()
     within: Scope | None = None
     as_of: datetime | None = None
     model: str = ""

@@ -95,10 +95,3 @@ def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
     """An answer for the clipboard: its text, then a list of its sources."""
     sources = "\n".join(f"- [{cited.n}] {source_label(cited)}" for cited in citations)
     return display_safe("\n\n".join(filter(None, (text.strip(), sources))))
-
-
-def change_text(change: wire.AnswerChange) -> str:
-    """What changed in the evidence of an answer, with the current text."""
-    old, new = (" ".join(words.split()) for words in (change.old, change.new))
-    became = f"Now: “{new}”" if new else "Its source no longer states it."
-    return display_safe(f"! [{change.n}] has changed on {day(change.at)}. Before: “{old}” {became}", line=True)

@@ -11,7 +11,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.session import Session
-from daemon.cli.show import describe_time, flatten, print_sources
+from daemon.cli.show import describe_time, print_sources
 from daemon.client.client import DaemonDownError
 from daemon.terminal import count, describe_told, display_safe
 
@@ -58,7 +58,7 @@ def print_stored(answered: wire.Answered, in_full: bool = False) -> None:
 
 
 def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answered | None:
-    """Prints a message of a session, and what changed in its evidence since; returns an answer."""
+    """Prints a message of a session; returns an answer."""
     if message.role == "user":
         output.print_text(f"You: {message.text}")
         return None
@@ -66,10 +66,6 @@ def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answ
         message.text, message.citations, message.no_answer, trace_id=message.trace_id, model=message.model
     )
     print_stored(answered, in_full)
-    for change in message.changes:
-        old, new = flatten(change.old), flatten(change.new)
-        became = f"now: “{new}”" if new else "its source no longer states it"
-        output.print_text(f"Changed since: [{change.n}] on {change.at.astimezone().date()}: “{old}”; {became}")
     return answered
 
 

@@ -70,7 +70,7 @@ NOUNS = {
     "memory.revisions": "Revision",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
-    " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState AnswerChange"
+    " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer",
     "memory.trace": "Asked Hop Used Why Lost WhyNot",

@@ -1,7 +1,5 @@
 """Chat sessions: the questions and answers of each."""
 
-from dataclasses import replace
-
 from memory.nouns import Answer
 from memory.services import read_by, write_by
 from memory.services.state import State
@@ -27,12 +25,9 @@ class Conversations:
     delete = write_by(conversations.delete)
 
     def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
-        """A session with its messages in order, and for each answer what changed in its evidence since."""
+        """A session with its messages in order."""
         self._state.pending.try_write()
-        with self._store.reading() as conn:
-            conversation, messages = conversations.get(conn, id)
-            changes = conversations.list_changes(conn, messages)
-        return conversation, tuple(replace(message, changes=changes.get(message.id, ())) for message in messages)
+        return self._store.read(conversations.get, id)
 
     def state(self, id: int) -> ConversationState:
         """The limits on its questions, and the usage of models."""

@@ -132,7 +132,7 @@ def translate_error(error: Exception, path: Path) -> StoreError:
 
 
 def has_surplus(conn: Connection) -> bool:
-    """Whether so much of the file is free, where rows were deleted, that it is worth rewriting."""
+    """Whether a large part of the file is free, because rows were deleted, so that rewriting it is worthwhile."""
     free, pages, page_bytes = (
         conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count", "page_size")
     )

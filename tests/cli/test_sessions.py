@@ -43,15 +43,3 @@ def test_sessions_from_the_first_to_the_deleted(shell: Shell, tmp_path: Path) ->
     assert asked.code == 2 and "Add --yes to delete without being asked." in asked.err
     assert shell.pal("sessions", "delete", "1", "2", "--yes").out == "Deleted: 2 sessions.\n"
     assert shell.pal("sessions", "show", "1").code == 4
-
-
-def test_a_session_says_what_has_changed_since(shell: Shell, tmp_path: Path) -> None:
-    note = tmp_path / "flat.md"
-    note.write_text("# Flat\n\nI pay 850 a month for the flat. The landlord is Mr Okafor. Bins go out on Tuesday.\n")
-    shell.pal("add", "flat.md")
-    ask(shell, "What do I pay for the flat?")
-    note.write_text(note.read_text().replace("850", "910"))
-    shell.pal("add", "flat.md")
-    shown = shell.pal("sessions", "show", "1").out
-    assert "Changed since: [1] on 20" in shown and "now: “I pay 910 a month for the flat.”" in shown
-    assert "Changed since: [1]" in shell.pal("chat", "--plain", input="/resume 1\n").out

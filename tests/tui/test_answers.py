@@ -86,21 +86,6 @@ async def test_a_link_between_notes_is_shown_by_its_name() -> None:
         assert "Ask Nuria or Bosun, [[not]this]]." in chat.text()
 
 
-async def test_an_answer_says_what_has_changed_since() -> None:
-    changes = (
-        wire.AnswerChange(1, "Ozzie has\nthe belt.", "Nuria has the belt.", NOW, 3),
-        wire.AnswerChange(2, "It hangs on the nail.", "", NOW),
-    )
-    kept = replace(KEPT[7], messages=(*TURNS[:5], replace(TURNS[5], changes=changes)))
-    async with chatting(world.client(kept={7: kept})) as chat:
-        await resume(chat)
-        day = "has changed on 24 Apr 2026. Before:"
-        assert [one.text for one in chat.answers[-1].query(".-changed").results(Plain)] == [
-            f"! [1] {day} “Ozzie has the belt.” Now: “Nuria has the belt.”",
-            f"! [2] {day} “It hangs on the nail.” Its source no longer states it.",
-        ]
-
-
 async def test_an_answer_is_copied_as_markdown() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         await chat.send("/copy")

@@ -53,8 +53,7 @@ def safe(chat: Chat) -> bool:
 async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     folder = wire.Folder(f"/n/{text}", "missing", detail=text)
     state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), busy=text)
-    changes = (wire.AnswerChange(1, text, text, NOW),)
-    answer = wire.ChatMessage(2, "memory", text, NOW, citations=(cited(text),), changes=changes)
+    answer = wire.ChatMessage(2, "memory", text, NOW, citations=(cited(text),))
     messages = (wire.ChatMessage(1, "user", text, NOW), answer)
     kept = {7: wire.MessagesReply(wire.Conversation(7, text, NOW, NOW, 2), messages)}
     events: list[wire.Event] = [

@@ -11,11 +11,9 @@ from daemon.config.settings import Settings, WatchSettings
 from daemon.testing import run_daemon
 from tests.tui import world
 from tests.tui.conftest import WIDE, Chat, chatting
-from tests.tui.scripted import NOW
 from tui.app import PalimpsestApp
 from tui.review.screen import ReviewScreen
 from tui.widgets.below import News
-from tui.widgets.plain import Plain
 
 NEWS = "Changed: The compressor has a belt of rubber (was leather), from notes/museum/fog-signal.md:16"
 
@@ -24,11 +22,6 @@ def line(chat: Chat) -> str:
     """The line of news, or nothing."""
     news = chat.screen.query_one(News)
     return news.text if news.display else ""
-
-
-def marks(chat: Chat) -> list[str]:
-    """What is said under answers of what they rest on."""
-    return [plain.text for plain in chat.screen.query(".-changed").results(Plain)]
 
 
 async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
@@ -69,28 +62,6 @@ async def test_what_is_decided_elsewhere_or_was_told_twice_is_no_news() -> None:
         await chat.until(lambda: line(chat) == "")
 
 
-async def test_an_answer_that_rests_on_what_changed_is_marked_once() -> None:
-    async with chatting(world.reviewed(answers=[world.answer(), world.short_answer()])) as chat:
-        answer = await chat.ask(world.QUESTION)
-        await chat.ask("And when?")
-        kept = chat.client.kept[100]
-        changes = (wire.AnswerChange(1, "The belt is of leather.", "The belt is of rubber.", NOW, 4),)
-        said = wire.ChatMessage(2, "memory", world.TEXT, NOW, trace_id=answer.trace_id, changes=changes)
-        chat.client.kept[100] = replace(kept, messages=(said,))
-        for _ in range(2):
-            chat.client.live.give(wire.FactChanged(world.changes()[4]))
-            await chat.until(
-                lambda: (
-                    marks(chat) and "Before: “The belt is of leather.” Now: “The belt is of rubber.”" in marks(chat)[0]
-                )
-            )
-            await chat.pilot.pause(0.6)
-        assert len(marks(chat)) == 1 and answer.query(".-changed")
-        chat.client.kept[100] = replace(kept, messages=(replace(said, changes=()),))
-        chat.client.live.give(wire.SourceChanged("/a.md", "changed"))
-        await chat.until(lambda: not marks(chat))
-
-
 async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_said_before(tmp_path: Path) -> None:
     notes, quick = tmp_path / "notes", WatchSettings(debounce_s=0.2)
     notes.mkdir()
@@ -109,6 +80,5 @@ async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_sai
             note.write_text(note.read_text("utf-8").replace("Lisbon", "Porto"), "utf-8")
             await chat.until(lambda: "Marta lives in Porto (was Lisbon), from notes/marta.md:4" in line(chat))
             await chat.until(lambda: "Review 1" in chat.said("#tabs"))
-            await chat.until(lambda: marks(chat) and marks(chat)[0].endswith("Now: “Marta lives in Porto.”"))
             daemon.client.settle(daemon.client.revisions().revisions[0].id, "old")
-            await chat.until(lambda: not marks(chat) and line(chat) == "")
+            await chat.until(lambda: line(chat) == "")

@@ -6,6 +6,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from daemon import wire
 from tui.actions import bindings_of, find_command, parse_command
 from tui.chat.answers import AnswerTopic
 from tui.chat.completions import CompletionTopic
@@ -13,7 +14,6 @@ from tui.chat.facts import FactTopic, StatementTopic, UndoTopic
 from tui.chat.home import HomeTopic
 from tui.chat.limits import LimitTopic
 from tui.chat.models import EffortTopic, ModelTopic, prompt_sign
-from tui.chat.notifications import NotificationTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.sources import SourceTopic
@@ -49,7 +49,6 @@ class ChatScreen(Page):
         self.models = ModelTopic(self)
         self.statements = StatementTopic(self)
         self.sources = SourceTopic(self)
-        self.notifications = NotificationTopic(self)
         self.completions = CompletionTopic(self)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
         others = (
@@ -104,7 +103,10 @@ class ChatScreen(Page):
     # The daemon ---------------------------------------------------------------------------------
 
     def on_screen_resume(self) -> None:
-        self.notifications.show_news()
+        self._show_news()
+
+    def _show_news(self) -> None:
+        self.query_one(News).show(self.shared.news.values(), self.shared.folders)
 
     def status_changed(self, message: StatusChanged) -> None:
         super().status_changed(message)
@@ -120,7 +122,8 @@ class ChatScreen(Page):
 
     def daemon_acted(self, message: Activity) -> None:
         super().daemon_acted(message)
-        self.notifications.receive(message.event)
+        if isinstance(message.event, wire.FactChanged):
+            self._show_news()
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
         """Events of the daemon for a question, or while it reads added files."""

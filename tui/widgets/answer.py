@@ -19,7 +19,6 @@ from tui.keys import Keymap
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 from tui.widgets.trace_line import ASKED, WRITING, TraceLine
-from tui.wording import change_text
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import Markdown
@@ -68,7 +67,6 @@ class Answer(Vertical):
         self._kept = kept
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
         self._prose: Prose | None = None  # the text while it streams
-        self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
         self._preview_text = ""  # and their text
 
@@ -87,7 +85,6 @@ class Answer(Vertical):
         await self._name_author()
         if kept.state != "complete":
             await self._remark("The answer was interrupted here.")
-        await self.show_changes(kept.changes)
         self.ready.set()
 
     @property
@@ -190,15 +187,6 @@ class Answer(Vertical):
     def _source_chosen(self, message: Sources.Selected) -> None:
         message.stop()
         self.post_message(self.Selected(self, message.n))
-
-    async def show_changes(self, changes: Sequence[wire.AnswerChange]) -> None:
-        """Shows what changed in its evidence since, in place of earlier changes."""
-        if changes == self._changes:
-            return
-        self._changes = tuple(changes)
-        await self.query(".-outdated").remove()
-        for change in changes:
-            await self._remark(change_text(change), "-changed -outdated")
 
     async def _show_sources(self) -> None:
         await self.query("Sources, .quote").remove()

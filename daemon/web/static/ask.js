@@ -220,10 +220,6 @@ function Turn({ turn, chosen, choose }) {
       [${one.n}] “${one.quote}”</p>`)}
     ${turn.missing?.length > 0 && html`<p class="muted">Missing: ${turn.missing.join(", ")}</p>`}
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
-    ${(turn.changes ?? []).map((one) => html`<p class="changed">
-      [${one.n}] has changed. Before: “${one.old}”${" "}
-      ${one.new ? `Now: “${one.new}”` : "Its source no longer states it."}
-    </p>`)}
     ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
     ${turn.state === "broken" && html`<p class="muted">The answer was interrupted.</p>`}
