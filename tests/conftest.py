@@ -54,7 +54,7 @@ for name in ("COLUMNS", "LINES"):
 
 # How long a test takes, roughly, in tenths of a second, by its folder. Elsewhere one.
 TESTS = Path(__file__).parent
-TENTHS = {"web": 20, "tui": 10, "daemon": 6, "cli": 4, "benchmarks": 3, "plugins": 2}
+TENTHS = {"web": 20, "daemon": 10, "tui": 6, "cli": 4, "benchmarks": 3, "plugins": 2}
 
 # Temporary files in memory, where the system offers that: a commit then waits for no disk.
 RAM, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
