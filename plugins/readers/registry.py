@@ -16,7 +16,6 @@ from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import calendars, html
 from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
-from plugins.readers.common.tree import parse_json
 from plugins.readers.mail import mails
 from plugins.readers.mail.message import MAX_MAIL
 from plugins.readers.markup import canvas, code, markdown, notebook, org
@@ -69,19 +68,19 @@ def read_page(path: Path, data: bytes) -> list[Document]:
 
 
 def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
-    """The documents of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
+    """The document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
         raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
-    return [json_data.convert_tree(path, [parse_json(text)])]
+    return [json_data.convert(path, text, loaded)] if loaded else []
 
 
-stream_logs = partial(agents.stream, read_other=json_data.read_json_lines)
+stream_logs = partial(agents.stream, read_other=json_data.read_lines)
 stream_chats = partial(chat.stream, read_other=read_json)
 
 READERS = (
     Reader(
-        "agents", (".jsonl",), "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields",
-        stream=stream_logs, max_bytes=1024 * MIB, max_seconds=300, version=4,
+        "agents", (".jsonl",), "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as text",
+        stream=stream_logs, max_bytes=1024 * MIB, max_seconds=300, version=5,
     ),
     Reader(
         "bibtex", (".bib",), "References in BibTeX, with notes",
@@ -90,8 +89,8 @@ READERS = (
     Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=3),
     Reader(
         "chat", (".json", ".zip"),
-        "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",
-        stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=9,
+        "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as text",
+        stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=10,
     ),
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),

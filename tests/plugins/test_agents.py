@@ -49,13 +49,6 @@ def test_what_a_tool_gave_back_changes_nothing(read: Read) -> None:
     assert before.sha256 == after.sha256
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("not json at all\n", "no line is valid JSON"),
-        (lines(claude("user", "Look", 1, isSidechain=True)), "a log without messages"),
-    ],
-)
-def test_what_nobody_says_is_refused_with_the_reason(read: Read, text: str, reason: str) -> None:
-    with pytest.raises(Unreadable, match=reason):
-        read("a.jsonl", text)
+def test_what_nobody_says_is_refused_with_the_reason(read: Read) -> None:
+    with pytest.raises(Unreadable, match="a log without messages"):
+        read("a.jsonl", lines(claude("user", "Look", 1, isSidechain=True)))

@@ -1,13 +1,15 @@
-"""JSON that is no chat and lines of JSON as fields and rows, YAML and TOML as text: each with its line."""
+"""JSON that is no chat, lines of JSON, YAML and TOML as text, each line with its number."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from memory.ingest.masking import Masker
 from plugins.readers import Unreadable
 from tests.plugins.conftest import Read
-from tests.plugins.places import find_facts, find_place
+from tests.plugins.places import find_place
 
 GREENHOUSE = """{
   "title": "Greenhouse",
@@ -21,12 +23,6 @@ GREENHOUSE = """{
   ],
   "log": "Warm.\\nThe vent sticks."
 }
-"""
-RIDES = """[
- {"month": "2026-01", "km": 120, "note": "fog"},
- {"month": "2026-02", "km": 95},
- {"month": "2026-03", "km": 95}
-]
 """
 HOMELAB = """# Runs on the old laptop in the pantry.
 name: homelab
@@ -67,32 +63,28 @@ name = "Shop"
 '''
 
 
-def test_json_has_fields_rows_and_facts(read: Read) -> None:
-    found = read("greenhouse.json", GREENHOUSE)
-    assert found[0].title == "Greenhouse" and found[0].kind == "file"
-    assert find_place(found, "- sensor.host_name: fern") == "greenhouse.json:3"
+def test_json_is_text_without_escapes_and_with_its_lines(read: Read) -> None:
+    (greenhouse,) = found = read("greenhouse.json", GREENHOUSE)
+    assert greenhouse.title == "greenhouse" and greenhouse.kind == "file"
+    assert greenhouse.text == GREENHOUSE.replace("\\n", "\n").strip()
+    assert find_place(found, "fern") == "greenhouse.json:3"
     assert find_place(found, "Tomato") == "greenhouse.json:5"
-    assert find_place(found, "Basil") == "greenhouse.json:6"
     assert find_place(found, "The vent sticks.") == "greenhouse.json:11"
-    assert {("Greenhouse", "sensor.port", "8080"), ("Tomato", "bed.row", "3")} <= find_facts(found)
+    (word,) = read("word.json", r'{"a": "Tromsø caf\u00e9", "b": "a \"quoted\" word"}')
+    assert word.text == '{"a": "Tromsø café", "b": "a "quoted" word"}'
 
 
-def test_a_list_of_like_records_is_a_table(read: Read) -> None:
-    (rides,) = found = read("rides.json", RIDES)
-    assert rides.text.split("\n")[0] == "month: 2026-01; km: 120; note: fog"
-    assert find_place(found, "2026-02") == "rides.json:3"
+def test_json_in_one_line_has_a_line_for_each_value(read: Read) -> None:
+    (ships,) = read("ships.json", json.dumps([{"name": f"Ship {n}", "note": "Fog.\nHorn."} for n in range(100)]))
+    assert ships.text.split("\n")[1:6] == [" {", '  "name": "Ship 0",', '  "note": "Fog.', 'Horn."', " },"]
+    assert set(ships.lines or ()) == {1}
 
 
-def test_values_of_records_that_do_not_fit_into_a_line_have_their_name(read: Read) -> None:
-    (book,) = found = read("recipes.json", '[{"title": "Soup", "steps": "Cut.\\nCook."}, {"title": "Bread"}]')
-    assert book.text == "- Soup.title: Soup\n- Soup.steps:\nCut.\nCook.\n\n- Bread.title: Bread"
-    assert find_place(found, "Cook.") == "recipes.json:1"
-
-
-def test_what_is_in_each_line_of_json_lines_is_cited_by_it(read: Read) -> None:
-    found = read("rides.jsonl", '\n{"day": "2026-03-01", "km": 12}\n{broken\n{"day": "2026-03-04", "way": "pier"}\n')
-    assert find_place(found, "pier") == "rides.jsonl:4"
-    assert found[0].properties == {"columns": ["day", "km", "way"], "not read": "1 of its lines are no valid JSON"}
+def test_each_line_of_json_lines_is_cited_by_its_number(read: Read) -> None:
+    text = '\n{"day": "2026-03-01", "km": 12}\n{broken\n{"day": "2026-03-04", "way": "pier"}\n'
+    (rides,) = found = read("rides.jsonl", text)
+    assert find_place(found, "pier") == "rides.jsonl:4" and find_place(found, "broken") == "rides.jsonl:3"
+    assert rides.text == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +103,7 @@ def test_settings_are_text_with_their_lines_even_if_they_are_not_valid(read: Rea
     [
         ("a.json", "{}", "no text in it"),
         ("a.json", "[" + "1," * 6_000_000 + "1]", "too large: the limit is 10 MiB for JSON that is no chat"),
-        ("a.jsonl", "broken\n{\n", "no line is valid JSON"),
+        ("a.jsonl", "\n", "no text in it"),
     ],
 )
 def test_bad_data(read: Read, name: str, text: str, reason: str) -> None:
@@ -123,18 +115,6 @@ def test_bad_data(read: Read, name: str, text: str, reason: str) -> None:
 def test_what_is_no_words_is_shortened(read: Read) -> None:
     (one,) = read("a.json", '{"picture": "' + "QUJD" * 1000 + '", "said": "' + "so " * 200 + '"}')
     assert len(one.text) < 800 and "…" in one.text and one.text.count("so") == 200
-
-
-LOG = (
-    '{"time": "2026-03-01T10:00:00Z", "event": {"kind": "start", "host": "fern"}}\n'
-    '{"time": "2026-03-02T11:30:00Z", "event": {"kind": "alarm"}, "tags": ["fog", "horn"]}\n'
-)
-
-
-def test_a_log_of_nested_records(read: Read) -> None:
-    (log,) = found = read("events.jsonl", LOG)
-    assert log.text.split("\n")[1] == "time: 2026-03-02T11:30:00Z; event.kind: alarm; tags: fog, horn"
-    assert find_place(found, "fern") == "events.jsonl:1"
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_frontmatter_without_end_is_text(read: Read) -> None:
     [
         ("[" * 100_000, "JSON that is nested too deeply"),
         ('{"a":' * 100_000, "JSON that is nested too deeply"),
-        ('{"messages":' + "[" * 900 + "]" * 900 + "}", "no text in it"),
+        ('{"messages":' + "[" * 900 + "]" * 900 + "}", '{"messages":['),
         ("9" * 10_000, "not valid JSON"),
     ],
 )

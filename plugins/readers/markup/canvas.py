@@ -4,6 +4,7 @@ names the line on which the card or arrow begins."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,9 +13,9 @@ from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.tree import parse_json
 from plugins.readers.markup.markdown import open_callouts
 
+_ITEM = re.compile(r'\{[^{}]*?"id"\s*:\s*"([^"\\]*)"')
 MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
 
 
@@ -51,12 +52,11 @@ def _list_items(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 def _find_places(text: str) -> dict[str, int]:
     """The first line of each card and arrow, by its id."""
-    root = parse_json(text)
     places: dict[str, int] = {}
-    for _, items in root.fields or ():
-        for item in items.items or ():
-            own_id = next((value.text for key, value in item.fields or () if key == "id"), "")
-            places.setdefault(own_id, item.line)
+    line, end = 1, 0
+    for item in _ITEM.finditer(text):
+        line, end = line + text.count("\n", end, item.start()), item.start()
+        places.setdefault(item[1], line)
     return places
 
 
