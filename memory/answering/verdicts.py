@@ -102,7 +102,10 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
 
 def _proves(window: Window, part: Clause, least: float) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
-    near = window[0].head_roots.union(*(sentence.roots for sentence in window))
+    own = frozenset[str]().union(*(sentence.roots for sentence in window))
+    near = own | window[0].head_roots
+    if own.isdisjoint(part.roots) and not any(line.holds(value, False) for line in window for value in part.values):
+        return False  # only what is above it has words of the clause
     if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):
         return False
     if len(part.plain_roots & near) < least:
@@ -120,11 +123,21 @@ def _proves(window: Window, part: Clause, least: float) -> bool:
             value.kind != "name" or has_other or not window[0].holds(value)
         ):
             return False
+        if _has_other_day(last, value):
+            return False
         if any(ended.holds(value) for ended in part.ended) and not any(
             other.kind == value.kind and other.norm != value.norm for sentence in window for other in sentence.values
         ):
             return False
     return not _has_other_roles(part, window)
+
+
+def _has_other_day(sentence: Clause, value: Value) -> bool:
+    """Whether a date is only that of the note, and the sentence names another time."""
+    written = sentence.at and Value("date", sentence.at.date().isoformat(), "")
+    if value.kind != "date" or not written or not written.is_same(value) or sentence.holds(value, False):
+        return False
+    return any(other.kind in ("date", "day", "weekday") for other in sentence.values)
 
 
 def _is_supposed(part: Clause, window: Window) -> bool:
@@ -163,7 +176,7 @@ def _place_tokens(clause: Clause) -> dict[str, int]:
 
 def _other_names(sentence: Clause, part: Clause) -> list[Value]:
     names = [value for value in sentence.values if value.kind == "name" and not part.speaks_of(value)]
-    return [name for name in names if not sentence.is_heading_word(name)]
+    return [name for name in names if not content_of(sentence.head).names(name.norm)]
 
 
 def _has_other_roles(part: Clause, window: Window) -> bool:

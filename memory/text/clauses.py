@@ -165,7 +165,8 @@ class Clause:
     @cached_property
     def plain_roots(self) -> frozenset[str]:
         """The roots of its words that name nobody."""
-        return self.roots - {root(name.surface.lower(), self.language) for name in self.values if name.kind == "name"}
+        names = " ".join(value.surface.lower() for value in self.values if value.kind == "name")
+        return self.roots - {root(word, self.language) for word in words(names)}
 
     @cached_property
     def roles(self) -> list[tuple[Value, str]]:
