@@ -21,13 +21,12 @@ from memory.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
-    OverBudgetError,
 )
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, client_arguments, shorten_reason, to_int
+from plugins.llms.call import Call, client_arguments, to_int
 from plugins.llms.settings import AnthropicSettings
-from plugins.llms.transport import read_key
+from plugins.llms.transport import LATER, Remedies, read_key
 
 if TYPE_CHECKING:
     import anthropic
@@ -40,8 +39,14 @@ OUTPUT = 8_192
 THOUGHT_TOKENS = 4096  # on top of what may be said
 CACHED = {"type": "ephemeral"}
 JSON_TOOL = "answer"
-BILLING = "https://console.anthropic.com/settings/billing"
 NO_KEY = "Give it a key: pal models connect anthropic --key (or ANTHROPIC_API_KEY where the daemon starts)"
+REMEDIES = Remedies(
+    "Anthropic",
+    key=NO_KEY,
+    credit="Add to it: https://console.anthropic.com/settings/billing",
+    missing="See those it has: pal models",
+    fault=LATER,
+)
 
 
 class AnthropicModel:
@@ -152,7 +157,7 @@ class AnthropicModel:
         if not isinstance(error, anthropic.APIStatusError):
             return _make_unreachable(_find_url(self._settings))
         kind, why = str(error.type or ""), error.api_message or ""
-        return _make_error(error.status_code, kind, why, error.response.headers, self._model)
+        return REMEDIES.make_error(self._model, error.status_code, why if kind else "", kind, error.response.headers)
 
 
 def look(settings: AnthropicSettings | None) -> Look:
@@ -259,38 +264,8 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
     if response.is_error or not isinstance(reply, dict):
         about: dict[str, Any] = problem if isinstance(problem, dict) else {}
         kind, why = str(about.get("type", "")), str(about.get("message", ""))
-        raise _make_error(response.status_code, kind, why, response.headers, path)
+        raise REMEDIES.make_error(path, response.status_code, why, kind, response.headers)
     return reply
-
-
-def _make_error(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
-    """What the API's word for an error means. In the middle of a stream the status is 200, and only `kind` tells."""
-    why = shorten_reason(why)
-    lasting = {
-        (401, "authentication_error"): f"Anthropic does not accept the API key. {NO_KEY}",
-        (402, "billing_error"): f"Your credit at Anthropic is used up. Add to it: {BILLING}",
-        (403, "permission_error"): f"The API key may not use {model}. See Anthropic's console.",
-        (404, "not_found_error"): f"Anthropic has no model {model!r}. See those it has: pal models",
-    }
-    if "credit balance" in why:
-        kind = "billing_error"
-    if text := next((text for (code, name), text in lasting.items() if status == code or kind == name), ""):
-        return ModelUnavailableError(text, lasting=True)
-    if status == 413 or kind == "request_too_large" or (status == 400 and "too long" in why):
-        return OverBudgetError(f"The question to {model} is too long. Ask about less.")
-    if status in (400, 422) or kind == "invalid_request_error":
-        return ModelUnavailableError(
-            f"Anthropic refuses the request to {model} ({why}). Try another model.", lasting=True
-        )
-    if status == 429 or kind == "rate_limit_error":
-        text = f"Anthropic takes no more requests for now: they are limited by the minute and the day. {LATER}"
-    elif status == 529 or kind == "overloaded_error":
-        text = f"Anthropic is overloaded. {LATER}"
-    else:
-        text = f"Anthropic has a fault ({why if kind else status}). {LATER}"
-    error = ModelUnavailableError(text, retry_after=_read_retry_after(headers))
-    error.add_note(kind)
-    return error
 
 
 def _make_unreachable(url: str) -> ModelUnavailableError:
@@ -319,11 +294,3 @@ def _is_able(able: Any, *path: str, otherwise: bool) -> bool:
         able = able.get(name) if isinstance(able, dict) else None
     supported = able.get("supported") if isinstance(able, dict) else None
     return supported if isinstance(supported, bool) else otherwise
-
-
-def _read_retry_after(headers: Any) -> float | None:
-    """Retry-After, where it is a number of seconds."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:
-        return None

@@ -36,8 +36,6 @@ MOST_BYTES = 64 << 20  # that a server may send in one call
 MOST_CHARS = 1 << 20  # of a reply
 LOOP_CHARS, COUNTED_CHARS = 600, 1_200  # at the end of a reply without any other text: a loop
 
-LATER = "Ask again in a minute, or use another model: pal models use answer NAME"  # what to do about a busy server
-
 T = TypeVar("T")
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
+from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, client_arguments, find_json, holds_object, shorten_reason, without_thoughts
+from plugins.llms.call import Call, client_arguments, find_json, holds_object
 from plugins.llms.settings import OllamaSettings
+from plugins.llms.transport import Pieces, Remedies, collect
 
 if TYPE_CHECKING:
     import ollama
@@ -30,6 +31,13 @@ SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
+REMEDIES = Remedies(
+    "Ollama",
+    key="Sign in: ollama signin",  # to Ollama's cloud
+    credit="See your plan: https://ollama.com/settings",
+    missing="Fetch it: ollama pull {}",
+    fault="See its log: ollama serve",
+)
 LINE_ENDS = {"\x85": b"\\u0085", "\u2028": b"\\u2028", "\u2029": b"\\u2029"}  # for the client, which splits there
 
 
@@ -48,12 +56,14 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         arguments = self._make_arguments(request)
         try:
             with connect(self._url, self.limits, _make_extra_arguments(request)) as client:
-                for item in _read_parts(call.stream(client.chat(**arguments, stream=True))):
+                pieces = Pieces()
+                parts = call.stream(client.chat(**arguments, stream=True))
+                for item in collect(_read_contents(parts, pieces), pieces):
                     if isinstance(item, Reply) and request.schema:
                         item = self._move_json(item, arguments)
                     yield item
         except ResponseError as error:
-            raise self._make_error(error.status_code, shorten_reason(str(error.error))) from error
+            raise REMEDIES.make_error(self._model, error.status_code, str(error.error)) from error
         except json.JSONDecodeError:  # whoever answers there is no Ollama
             raise
         except ValueError as error:  # the client checks each part
@@ -101,7 +111,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         listed = {row["name"]: row for row in _list_rows(_ask(self._url, "/api/tags"))}
         row = listed.get(self._model) or listed.get(f"{self._model}:latest")
         if row is None:
-            raise self._make_missing()
+            raise REMEDIES.make_missing(self._model)
         shown = _ask(self._url, "/api/show", {"model": self._model})
         return _make_info(row, shown, self._here, self._settings), _list_abilities(shown)
 
@@ -110,31 +120,6 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         if self._model.startswith("gpt-oss"):  # it always thinks; only how much can be said
             return "medium" if request.think else "low"
         return request.think or bool(request.schema and self._must_think)
-
-    def _make_missing(self) -> ModelUnavailableError:
-        return ModelUnavailableError(
-            f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
-        )
-
-    def _make_error(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
-        """What an error means; `status` is -1 for one in the middle of a reply."""
-        if status == 404:
-            return self._make_missing()
-        if "context length" in why:
-            return OverBudgetError(f"The question to {self._model} is too long for its context. Ask about less.")
-        if status in (401, 402, 403):  # of a model in Ollama's cloud
-            return ModelUnavailableError(
-                f"Your account may not use {self._model} ({status}: {why}). Sign in (ollama signin), or see your plan:"
-                " https://ollama.com/settings",
-                lasting=True,
-            )
-        if status in (429, 503):
-            return ModelUnavailableError(f"Ollama takes no more requests to {self._model} now ({why}). {LATER}")
-        if 300 <= status < 500:
-            return ModelUnavailableError(
-                f"Ollama refuses the request to {self._model} ({status}: {why}). Try another model.", lasting=True
-            )
-        return ModelUnavailableError(f"Ollama could not answer with {self._model} ({why}). See its log: ollama serve")
 
 
 def look(settings: OllamaSettings | None) -> Look:
@@ -237,35 +222,19 @@ def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:
     return added
 
 
-def _read_parts(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
-    """The parts of a chat -> its text, and the reply."""
-    text: list[str] = []
-    thought: list[str] = []
-    calls: list[ToolCall] = []
-    last: ollama.ChatResponse | None = None
-
-    def contents() -> Iterator[str]:
-        nonlocal last
-        for last in parts:
-            thought.append(last.message.thinking or "")
-            for call in last.message.tool_calls or ():
-                calls.append(ToolCall(f"call_{len(calls) + 1}", call.function.name, call.function.arguments))
-            yield last.message.content or ""
-            if last.done:
-                return
-
-    for piece in without_thoughts(contents()):
-        text.append(piece)
-        yield piece
-    if last is None or not last.done:
-        return  # it broke off
-    yield Reply(
-        "".join(text),
-        Usage(last.prompt_eval_count or 0, last.eval_count or 0),
-        calls=tuple(calls),
-        stop="length" if last.done_reason == "length" else "tools" if calls else "end",
-        native="".join(thought) or None,
-    )
+def _read_contents(parts: Iterator[ollama.ChatResponse], pieces: Pieces) -> Iterator[str]:
+    """The text of the parts of a chat; the rest is noted in `pieces`."""
+    for part in parts:
+        pieces.thought.append(part.message.thinking or "")
+        for call in part.message.tool_calls or ():
+            name = f"call_{len(pieces.calls) + 1}"
+            pieces.calls.append(ToolCall(name, call.function.name, call.function.arguments))
+        if part.done:
+            pieces.usage = Usage(part.prompt_eval_count or 0, part.eval_count or 0)
+            pieces.stop = part.done_reason or "stop"
+        yield part.message.content or ""
+        if part.done:
+            return
 
 
 def _make_message(message: Message) -> dict[str, Any]:

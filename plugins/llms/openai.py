@@ -7,26 +7,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
-from memory.llm import NOTHING, LlmRequest, Message, Reply, ToolCall, Usage
+from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError
+from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo, transport
-from plugins.llms.call import LATER, Call, find_json, shorten_reason, to_int, without_thoughts
+from plugins.llms.call import Call, find_json, shorten_reason, to_int
 from plugins.llms.settings import OpenAISettings
+from plugins.llms.transport import Pieces, Remedies, collect
 
 PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
-LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
 THOUGHT_TOKENS = 2048  # on top of what may be said
 ABSENT = (
     "For models of llama.cpp, LM Studio or vLLM, say where they are: pal models connect openai http://127.0.0.1:8080"
 )
 TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes arguments on to the template of a chat
-CUT = ("context length", "context size", "context window")  # what a server complains of where a prompt is too long
+REMEDIES = Remedies(
+    "The server",
+    key="Name another key: pal config set openai.key_file FILE",
+    credit="Add to it where you got the key.",
+    missing="See those it has: pal models",
+    fault="See its log.",
+)
 
 
 class OpenAIModel(transport.ServedModel[bool]):
@@ -40,7 +46,8 @@ class OpenAIModel(transport.ServedModel[bool]):
         """See `plugins.llms.Backend`."""
         body = self._make_body(request)
         try:
-            for item in _read_events(call.stream(self._stream_events(body))):
+            pieces = Pieces()
+            for item in collect(_read_contents(call.stream(self._stream_events(body)), pieces), pieces):
                 if isinstance(item, Reply) and request.schema:
                     item = replace(item, text=find_json(item.text, str(item.native or "")))
                 yield item
@@ -51,7 +58,7 @@ class OpenAIModel(transport.ServedModel[bool]):
         """Also whether it takes arguments for the template."""
         row = next((row for row in _list_rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
         if row is None:
-            raise _make_missing(self._model)
+            raise REMEDIES.make_missing(self._model)
         info = _make_info(row, self._settings, self._url, self._here)
         return info, self._here or row.get("owned_by") in TEMPLATED
 
@@ -187,40 +194,9 @@ def _ask_context(url: str, model: str) -> int:
     return 0
 
 
-@dataclass(slots=True)
-class _Pieces:
-    """A reply as it comes."""
-
-    text: list[str] = field(default_factory=list)
-    thought: list[str] = field(default_factory=list)
-    calls: dict[int, dict[str, str]] = field(default_factory=dict)
-    usage: Usage = NOTHING
-    stop: str = ""
-
-
-def _read_events(events: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
-    """The events of a chat -> its text, and the reply. MalformedOutputError, ModelRefusedError."""
-    pieces = _Pieces()
-    for piece in without_thoughts(_read_contents(events, pieces)):
-        pieces.text.append(piece)
-        yield piece
-    if not pieces.stop:
-        return  # it broke off
-    if pieces.stop == "content_filter":
-        raise ModelRefusedError("The server filters what the model would say. Ask another one, or ask otherwise.")
-    cut = pieces.stop == "length"
-    calls = () if cut else tuple(_call(pieces.calls[index], number) for number, index in enumerate(pieces.calls, 1))
-    yield Reply(
-        "".join(pieces.text),
-        pieces.usage,
-        calls=calls,
-        stop="length" if cut else "tools" if calls else "end",
-        native="".join(pieces.thought) or None,
-    )
-
-
-def _read_contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterator[str]:
-    """The text of the events; the rest is noted in `pieces`."""
+def _read_contents(events: Iterator[dict[str, Any]], pieces: Pieces) -> Iterator[str]:
+    """The text of the events of a chat; the rest is noted in `pieces`. MalformedOutputError, ModelRefusedError."""
+    calls: dict[int, dict[str, str]] = {}
     for event in events:
         if isinstance(usage := event.get("usage"), dict):
             details = usage.get("prompt_tokens_details")
@@ -231,12 +207,16 @@ def _read_contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterato
             delta = choice.get("delta") or {}
             pieces.thought.append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
             for part in delta.get("tool_calls") or ():
-                call = pieces.calls.setdefault(to_int(part.get("index")), {"id": "", "name": "", "arguments": ""})
+                call = calls.setdefault(to_int(part.get("index")), {"id": "", "name": "", "arguments": ""})
                 function = part.get("function") or {}
                 call["id"] = call["id"] or str(part.get("id") or "")
                 call["name"] += str(function.get("name") or "")
                 call["arguments"] += str(function.get("arguments") or "")
             yield str(delta.get("content") or "")
+    if pieces.stop == "content_filter":
+        raise ModelRefusedError("The server filters what the model would say. Ask another one, or ask otherwise.")
+    if pieces.stop not in ("", "length"):  # a call that was cut is half a call
+        pieces.calls += [_call(calls[index], number) for number, index in enumerate(calls, 1)]
 
 
 def _call(call: Mapping[str, str], number: int) -> ToolCall:
@@ -268,35 +248,8 @@ def _make_message(message: Message) -> dict[str, Any]:
 
 def _make_error(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
     """What an error means; `status` is 0 for one in the middle of a reply."""
-    why = read_reason(body)
-    if status in (401, 403):
-        return ModelUnavailableError(
-            f"The server does not accept the API key ({status}). Name another: pal config set openai.key_file FILE",
-            lasting=True,
-        )
-    if status == 402 or b"insufficient_quota" in body:
-        return ModelUnavailableError(
-            f"The account of the API key has no credit left ({why}). Add to it where you got the key.", lasting=True
-        )
-    if status == 404:
-        return _make_missing(model)
-    if any(words in why.lower() for words in CUT):
-        return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
-    wait = headers.get("retry-after", "")
-    retry_after = float(wait) if wait.isdecimal() else None
-    if status in (429, 529):
-        return ModelUnavailableError(
-            f"The server takes no more requests to {model} now ({why}). {LATER}", retry_after=retry_after
-        )
-    if 300 <= status < 500:
-        return ModelUnavailableError(
-            f"The server refuses the request to {model} ({status}: {why}). Try another model.", lasting=True
-        )
-    if status == 503 and "loading" in why.lower():
-        return ModelUnavailableError(f"{model} is still being loaded. Ask again.", retry_after=LOADING_SECONDS)
-    return ModelUnavailableError(
-        f"The server could not answer with {model} ({why}). See its log.", retry_after=retry_after
-    )
+    kind = "insufficient_quota" if b"insufficient_quota" in body else ""
+    return REMEDIES.make_error(model, status, read_reason(body), kind, headers)
 
 
 def read_reason(body: bytes) -> str:
@@ -308,10 +261,6 @@ def read_reason(body: bytes) -> str:
         reply = text
     reason = reply.get("error", reply.get("message", "")) if isinstance(reply, dict) else reply
     return shorten_reason(str(reason.get("message", "")) if isinstance(reason, dict) else str(reason))
-
-
-def _make_missing(model: str) -> ModelUnavailableError:
-    return ModelUnavailableError(f"The server has no model {model!r}. See those it has: pal models", lasting=True)
 
 
 def _make_unreachable(url: str) -> ModelUnavailableError:

@@ -1,4 +1,4 @@
-"""Plain HTTP with a server of models, for families that need no vendor's client: where it is, its lines, its key.
+"""What the families of models share: plain HTTP with a server, the pieces of a reply, what an error means, a key.
 
 Nothing of the environment sends a request elsewhere: no proxy, no redirect.
 """
@@ -10,23 +10,39 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
-from memory.errors import ModelUnavailableError
-from memory.llm import LlmRequest
+from memory.errors import ModelError, ModelUnavailableError, OverBudgetError
+from memory.llm import NOTHING, LlmRequest, Reply, ToolCall, Usage
 from plugins.installing import install_command
 from plugins.llms import ModelInfo
-from plugins.llms.call import Call, client_arguments
+from plugins.llms.call import Call, client_arguments, shorten_reason, without_thoughts
 
 CONNECT_SECONDS = 2.0
 ASK_SECONDS = 5.0  # for what a server knows without a model
 FRESH_SECONDS = 60.0  # for which its word about a model is believed
 
 PLAIN = {"accept-encoding": "identity"}  # what is compressed may be larger than what is counted
+
+LATER = "Ask again in a minute, or use another model: pal models use answer NAME"
+LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
+TOO_LONG = ("context length", "context size", "context window", "too long")  # what is said of a prompt
+STATUS_OF = {  # of an error in the middle of a reply, by its kind
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
 
 More = TypeVar("More")
 
@@ -112,6 +128,92 @@ def make_tools(request: LlmRequest) -> list[dict[str, Any]]:
         }
         for tool in request.tools
     ]
+
+
+@dataclass(slots=True)
+class Pieces:
+    """A reply as it comes. `stop` is "" until it has ended, and "length" if it was cut."""
+
+    text: list[str] = field(default_factory=list)
+    thought: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    usage: Usage = NOTHING
+    stop: str = ""
+
+
+def collect(contents: Iterator[str], pieces: Pieces) -> Iterator[str | Reply]:
+    """The text of a reply without thoughts, and the reply if it has ended. Reading `contents` fills `pieces`, except
+    their text."""
+    for piece in without_thoughts(contents):
+        pieces.text.append(piece)
+        yield piece
+    if pieces.stop:
+        yield Reply(
+            "".join(pieces.text),
+            pieces.usage,
+            calls=tuple(pieces.calls),
+            stop="length" if pieces.stop == "length" else "tools" if pieces.calls else "end",
+            native="".join(pieces.thought) or None,
+        )
+
+
+class Remedies(NamedTuple):
+    """Who the `server` is, and what to do about a key or account that it does not accept, credit that is used up, a
+    model that it does not have, and a fault."""
+
+    server: str
+    key: str
+    credit: str
+    missing: str
+    fault: str
+
+    def make_missing(self, model: str) -> ModelUnavailableError:
+        """That the server has no such model."""
+        return ModelUnavailableError(
+            f"{self.server} has no model {model!r}. {self.missing.format(model)}", lasting=True
+        )
+
+    def make_error(
+        self, model: str, status: int, why: str, kind: str = "", headers: Mapping[str, str] | None = None
+    ) -> ModelError:
+        """What an error means, in words. In the middle of a reply the status says nothing, only its `kind` does."""
+        why, server = shorten_reason(why), self.server
+        status = 402 if "credit balance" in why else STATUS_OF.get(kind, status)
+        if status == 404:
+            return self.make_missing(model)
+        if status == 413 or any(words in why.lower() for words in TOO_LONG):
+            return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
+        detail = f"{status}: {why}" if status >= 300 else why
+        lasting = {
+            401: f"{server} does not accept the API key or account (401). {self.key}",
+            402: f"There is no credit left at {server} ({why}). {self.credit}",
+            403: f"The API key or account may not use {model} ({why}). {self.key}",
+        }
+        if text := lasting.get(status, ""):
+            return ModelUnavailableError(text, lasting=True)
+        if 300 <= status < 500 and status != 429:
+            return ModelUnavailableError(
+                f"{server} refuses the request to {model} ({detail}). Try another model.", lasting=True
+            )
+        if status == 503 and "loading" in why.lower():
+            return ModelUnavailableError(f"{model} is still being loaded. Ask again.", retry_after=LOADING_SECONDS)
+        if status == 429:
+            text = f"{server} takes no more requests to {model} now ({why}). {LATER}"
+        elif status in (503, 529):
+            text = f"{server} is overloaded ({why}). {LATER}"
+        else:
+            text = f"{server} could not answer with {model} ({detail}). {self.fault}"
+        wait = (headers or {}).get("retry-after", "")
+        error = ModelUnavailableError(text, retry_after=_to_seconds(wait))
+        error.add_note(kind)  # for who reads a log
+        return error
+
+
+def _to_seconds(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

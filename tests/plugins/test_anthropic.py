@@ -187,7 +187,7 @@ def test_a_refusal_is_no_answer(server: FakeAnthropic) -> None:
             "JSON",
             3,
         ),
-        (Sends(b"", 302), ModelUnavailableError, "302", 3),
+        (Sends(b"", 302), ModelUnavailableError, "302", 1),
         (Says("", [Calls("find", "{name")]), MalformedOutputError, "invalid JSON", 1),
         (Says("", [Calls("find", "[]")]), MalformedOutputError, "else than an object", 1),
     ],

@@ -16,7 +16,7 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Usage
-from plugins.llms import openai
+from plugins.llms import openai, transport
 from plugins.llms.guard import Guarded
 from plugins.llms.openai import OpenAIModel, look
 from plugins.llms.settings import OpenAISettings
@@ -167,7 +167,7 @@ def test_what_a_bad_server_says(
     says: str,
     tries: int,
 ) -> None:
-    monkeypatch.setattr(openai, "LOADING_SECONDS", 0.001)
+    monkeypatch.setattr(transport, "LOADING_SECONDS", 0.001)
     server.answer = lambda body: reply
     with pytest.raises(error, match=says):
         opened(server).complete(ask(tools=(FIND,)))

@@ -65,7 +65,7 @@ def test_a_credit_that_is_used_up_is_told_however_the_vendor_says_it(monkeypatch
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
     with FakeAnthropic(ClaudeModel("m"), key="sk-ant-fake") as server:
         server.answer = lambda body: Fails(400, "Your credit balance is too low to access the API.")
-        with pytest.raises(ModelUnavailableError, match=r"credit at Anthropic is used up.*billing") as caught:
+        with pytest.raises(ModelUnavailableError, match=r"no credit left at Anthropic.*billing") as caught:
             Guarded("anthropic:m", AnthropicModel("m", AnthropicSettings(url=server.url))).complete(
                 ask(local_only=False)
             )
