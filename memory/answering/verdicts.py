@@ -104,7 +104,8 @@ def _proves(window: Window, part: Clause, least: float) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
     own = frozenset[str]().union(*(sentence.roots for sentence in window))
     near = own | window[0].head_roots
-    if own.isdisjoint(part.roots) and not any(line.holds(value, False) for line in window for value in part.values):
+    has_value = any(sentence.holds(value, False) for sentence in window for value in part.values)
+    if not has_value and part.roots.isdisjoint(own - window[0].head_roots):
         return False  # only what is above it has words of the clause
     if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):
         return False
@@ -123,13 +124,19 @@ def _proves(window: Window, part: Clause, least: float) -> bool:
             value.kind != "name" or has_other or not window[0].holds(value)
         ):
             return False
-        if _has_other_day(last, value):
+        if _has_other_day(last, value) or not (part.is_denied or part.ended or _is_affirmed(value, window)):
             return False
         if any(ended.holds(value) for ended in part.ended) and not any(
             other.kind == value.kind and other.norm != value.norm for sentence in window for other in sentence.values
         ):
             return False
     return not _has_other_roles(part, window)
+
+
+def _is_affirmed(value: Value, window: Window) -> bool:
+    """Whether a clause there has a value outside of what it denies, or none has it in so many words."""
+    homes = [clause for sentence in window for clause in sentence.clauses if clause.holds(value, False)]
+    return not homes or not all(any(ended.holds(value) for ended in home.ended) for home in homes)
 
 
 def _has_other_day(sentence: Clause, value: Value) -> bool:

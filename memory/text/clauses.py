@@ -67,6 +67,11 @@ class Value(NamedTuple):
         begins = self.kind == "date" and (long.startswith(short) or long.endswith(short))
         return self.kind == other.kind and (short == long or begins)
 
+    def is_of_other(self, other: Value) -> bool:
+        """Whether a word is of somebody else's full name: "Marta" of "Marta R." and of "Marta S."."""
+        mine, theirs = (set(WORD.findall(name.unit.casefold())) for name in (self, other))
+        return min(len(mine), len(theirs)) > 1 and not mine <= theirs and not theirs <= mine
+
 
 @dataclass(frozen=True)
 class Clause:
@@ -196,6 +201,9 @@ class Clause:
         head = self.head if with_head else ""
         match value.kind:
             case "name":
+                names = [name for name in self.values if name.kind == "name" and name.norm == value.norm]
+                if names and all(map(value.is_of_other, names)):
+                    return False
                 return self.content.names(value.norm) or content_of(head).names(value.norm)
             case "number":
                 return value.norm in self.content.numbers

@@ -218,9 +218,9 @@ def test_however_it_fails_the_lines_come_with_one_sentence_why(boat: Desk, name:
     ("fails", "remedy"),
     [
         (Fails(401, "no", "authentication_error"), "pal models connect anthropic --key"),
-        (Fails(402, "no", "billing_error"), "Your credit at Anthropic is used up."),
-        (Fails(429, "no", "rate_limit_error"), "limited by the minute and the day. Ask again in a minute"),
-        (Fails(529, "no", "overloaded_error"), "Anthropic is overloaded. Ask again in a minute"),
+        (Fails(402, "no", "billing_error"), "There is no credit left at Anthropic"),
+        (Fails(429, "no", "rate_limit_error"), "takes no more requests"),
+        (Fails(529, "no", "overloaded_error"), "Anthropic is overloaded (no). Ask again in a minute"),
     ],
 )
 def test_a_vendors_error_comes_with_what_to_do(boat: Desk, fails: Fails, remedy: str) -> None:

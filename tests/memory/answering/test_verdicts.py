@@ -178,6 +178,12 @@ PAIRS = [  # a passage, and what is right and wrong of one of its clauses
     ("Ludo lent Marit 300 euros in May.", "Ludo lent Marit 300 euros.", "Marit lent Ludo 300 euros."),
     ("Ilka beat Tamsin at chess on Sunday.", "Ilka beat Tamsin at chess.", "Tamsin beat Ilka at chess."),
     ("Tamsin owes Benno 40 for the tickets.", "Tamsin owes Benno 40.", "Benno owes Tamsin 40."),
+    ("# Feast plan\nBring cake.", "The feast has cake.", "The feast is planned for May 2026."),
+    ("Ilka is back home on the 29th.", "Ilka is back home on 29 May 2026.", "Ilka is back home on 20 May 2026."),
+    ("Ilka is ill. Ludo mends the oars.", "Ludo mends the oars.", "Ilka mends the oars."),
+    ("Ilka R. has moved to Bergen.", "Ilka R. has moved to Bergen.", "Ilka S. has moved to Bergen."),
+    ("It took Ludo 2:09, not 2:05.", "It took Ludo 2:09.", "It took Ludo 2:05."),
+    ("Kim-Lee isn't here and can't order sails.", "Kim-Lee can't order sails.", "Kim-Lee can order sails."),
 ]
 
 
