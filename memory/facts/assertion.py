@@ -143,7 +143,7 @@ class FactAsserter:
             past.restore_fact(self.conn, revision.old, former)
         else:
             former = past.restored_evidence(self.conn, revision.old)
-            episodes.retire_many(self.conn, former, self._now, "source_changed")
+            episodes.retire_many(self.conn, former, self._now)
         self.restored_passages |= bool(former)
 
     def correct(self, fact: int, value: str, episode: int, length: int) -> int:

@@ -127,9 +127,9 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
     skipped."""
     live = {row.id for row in episodes.read_texts(conn, [row.id for row in embedded])}
     places = [place for place, row in enumerate(embedded) if row.id in live]
-    ids, hashes = [embedded[place].id for place in places], [embedded[place].sha256 for place in places]
+    ids = [embedded[place].id for place in places]
     sentences = split_sentences(matrix[len(embedded) :], [len(row.sentences) for row in embedded])
-    vectors.put_many(conn, embedder_id, ids, matrix[places], hashes, [sentences[place] for place in places])
+    vectors.put_many(conn, embedder_id, ids, matrix[places], [sentences[place] for place in places])
 
 
 class Ingestion:
@@ -166,7 +166,7 @@ class Ingestion:
         receipts = [self._write_source(draft, diff) for draft, diff in zip(batch, diffs, strict=True)]
         episodes.insert_many(self._conn, self._episode_rows, self._now)
         graph.insert_theses(self._conn, self._theses, self._now)
-        graph.retire_edges(self._conn, self.change.unlinked, self._now, "source_changed")
+        graph.retire_edges(self._conn, self.change.unlinked, self._now)
         first = graph.allocate(self._conn, "edge", len(self._edges))
         rows = [graph.EdgeRow(first + i, *edge) for i, edge in enumerate(self._edges)]
         graph.insert_edges(self._conn, rows, self._now)
@@ -176,27 +176,20 @@ class Ingestion:
         sentences = split_sentences(matrix[len(new) :], [len(episode.sentences) for episode in new])
         made = [
             place
-            for place, those in enumerate(sentences)
-            if not (np.isnan(matrix[place]).any() or np.isnan(those).any())
+            for place, rows_of in enumerate(sentences)
+            if not (np.isnan(matrix[place]).any() or np.isnan(rows_of).any())
         ]
-        hashes = [self._episode_rows[place].sha256 for place in made]
-        vectors.put_many(
-            self._conn,
-            self._embedder_id,
-            [ids[place] for place in made],
-            matrix[made],
-            hashes,
-            [sentences[place] for place in made],
-        )
+        made_sentences = [sentences[place] for place in made]
+        vectors.put_many(self._conn, self._embedder_id, [ids[place] for place in made], matrix[made], made_sentences)
         self.change.retired.extend(placed.id for diff in diffs for placed in diff.removed)
         self.redated = [id for diff in diffs for id in diff.redated]
-        episodes.retire_many(self._conn, self.redated, self._now, "source_changed")
+        episodes.retire_many(self._conn, self.redated, self._now)
         return receipts
 
     def retire_removed(self) -> None:
         """Retires episodes no longer in their source, after new facts are asserted, so that a fact in both versions
         stays the same and a changed one has a predecessor."""
-        episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
+        episodes.retire_many(self._conn, self.change.retired, self._now)
 
     def _resolve_mentions(self, batch: Sequence[DocumentDraft]) -> None:
         """Finds or creates the object of every norm in the batch; one that is sure nowhere is only found. An alias is

@@ -303,7 +303,7 @@ class Past:
         store = Store.open(file, folder)
         weakref.finalize(store, folder.cleanup)  # with the last question that reads it
         with store.writing() as conn:
-            episodes.retire_many(conn, versions.later, now_ms(), "source_changed")
+            episodes.retire_many(conn, versions.later, now_ms())
             self._state.asserter(conn).restore_passages(versions.then)
             past.retire_successors(conn, versions.then, now_ms())
         serving = self._state.serving

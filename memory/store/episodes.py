@@ -60,12 +60,11 @@ class EpisodeRef(NamedTuple):
 
 
 class EpisodeText(NamedTuple):
-    """The text of a live episode; `sha256` identifies it, `sentences` are the spans of its theses."""
+    """The text of a live episode; `sentences` are the spans of its theses."""
 
     id: int
     title: str
     text: str
-    sha256: str
     sentences: tuple[tuple[int, int], ...]
 
 
@@ -195,11 +194,11 @@ def read_texts(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeText
     for id, start, end in conn.execute(f"{query} ORDER BY node_id", listed):
         spans[id].append((start, end))
     rows = conn.execute(
-        "SELECT n.id, ifnull(n.label, ''), e.text, e.sha256 FROM node n JOIN episode e ON e.node_id = n.id"
+        "SELECT n.id, ifnull(n.label, ''), e.text FROM node n JOIN episode e ON e.node_id = n.id"
         f" WHERE n.id IN {LISTED} AND {is_live('n')} ORDER BY n.id",
         listed,
     )
-    return [EpisodeText(id, title, text, digest, tuple(spans[id])) for id, title, text, digest in rows]
+    return [EpisodeText(id, title, text, tuple(spans[id])) for id, title, text in rows]
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
@@ -251,7 +250,7 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
     return select_ids(conn, f"{query} WHERE {' AND '.join(conditions)} ORDER BY e.node_id", *values)
 
 
-def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> tuple[int, ...]:
+def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int) -> tuple[int, ...]:
     """Retires episodes with their theses, edges, full text, vectors, and objects without other mentions; returns the
     ids of all retired nodes. The rows stay for questions about earlier times. After an edit insert the new episodes
     first, so that shared objects keep their identity. Ids that are not live are ignored."""
@@ -265,12 +264,12 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     query = f"SELECT DISTINCT dst FROM edge WHERE src IN {LISTED} AND kind IN ('mention', 'member') AND {LIVE}"
     spoken_of = select_ids(conn, query, nodes)
     for end in ("src", "dst"):
-        query = f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE {end} IN {LISTED} AND {LIVE} RETURNING id"
-        edges = select_ids(conn, query, now, reason, nodes)
+        query = f"UPDATE edge SET t_expired = ? WHERE {end} IN {LISTED} AND {LIVE} RETURNING id"
+        edges = select_ids(conn, query, now, nodes)
         conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(edges),))
     lonely = select_ids(conn, _LONELY, id_list(spoken_of))
-    query = f"UPDATE node SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED}"
-    conn.execute(query, (now, reason, id_list([*live, *theses, *lonely])))
+    query = f"UPDATE node SET t_expired = ? WHERE id IN {LISTED}"
+    conn.execute(query, (now, id_list([*live, *theses, *lonely])))
     vectors.delete_many(conn, live)
     fact_vectors.delete(conn, theses)
     return (*live, *theses, *lonely)
@@ -283,7 +282,7 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
     end_many(conn, [row.id for row in of_source(conn, source_id)], wall_of(now))
     live = [row.id for row in of_source(conn, source_id, former=True)]
     secrets.keep(conn, source_id, ())
-    return retire_many(conn, live, now, "source_deleted")
+    return retire_many(conn, live, now)
 
 
 _LONELY = f"""

@@ -164,7 +164,7 @@ def _remove(
     _remove_predicates(conn, predicates)
     lonely = select_ids(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
     conn.execute(  # only retired edges mention them
-        f"UPDATE node AS n SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {LISTED} AND id NOT IN {LISTED}"
+        f"UPDATE node AS n SET t_expired = ? WHERE id IN {LISTED} AND id NOT IN {LISTED}"
         f" AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
         (now, spoken_of, id_list(lonely)),
     )

@@ -352,8 +352,8 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
     return [EdgeRow(*row) for row in rows]
 
 
-def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
+def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int) -> None:
     """Retires edges and deletes their memory. Ids that are not live are ignored."""
-    query = f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED} AND {LIVE}"
-    conn.execute(query, (now, reason, id_list(ids)))
+    query = f"UPDATE edge SET t_expired = ? WHERE id IN {LISTED} AND {LIVE}"
+    conn.execute(query, (now, id_list(ids)))
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(ids),))

@@ -84,7 +84,7 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
     )
     nodes = id_list([*ids, *theses])
     conn.execute(
-        "UPDATE OR IGNORE edge SET t_expired = NULL, expire_reason = NULL WHERE t_expired IS NOT NULL AND id IN ("
+        "UPDATE OR IGNORE edge SET t_expired = NULL WHERE t_expired IS NOT NULL AND id IN ("
         " SELECT e.id FROM edge e JOIN node n ON n.id = e.src AND n.t_expired = e.t_expired"
         "  WHERE e.t_expired IS NOT NULL AND e.src IN (SELECT value FROM json_each(?1))"
         " UNION SELECT e.id FROM edge e JOIN node n ON n.id = e.dst AND n.t_expired = e.t_expired"

@@ -246,7 +246,7 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     condition = "FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id"
     is_only = not select_ids(conn, f"SELECT 1 {condition} <> ? LIMIT 1", id, episode)
     if is_only:
-        retire_edges(conn, [id], now, "source_changed")
+        retire_edges(conn, [id], now)
     else:
         conn.execute(f"DELETE {condition} = ?", (id, episode))
     return is_only

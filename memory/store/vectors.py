@@ -93,33 +93,25 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
 
 
 def put_many(
-    conn: Connection,
-    embedder_id: int,
-    ids: Sequence[SupportsInt],
-    matrix: Vectors,
-    hashes: Sequence[str],
-    sentences: Sequence[Vectors],
-) -> int:
+    conn: Connection, embedder_id: int, ids: Sequence[SupportsInt], matrix: Vectors, sentences: Sequence[Vectors]
+) -> None:
     """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,), and the vectors of their
-    `sentences`, n times (s, dimension); returns the number of nonzero rows. `hashes` are the sha256 (hex) of the
-    embedded texts. A zero row is stored as NULL and never found. InvalidInputError for another shape, norm, NaN or
-    infinity; then nothing is stored."""
+    `sentences`, n times (s, dimension). A zero row is stored as NULL and never found. InvalidInputError for another
+    shape, norm, NaN or infinity; then nothing is stored."""
     checked = _check_matrix(conn, embedder_id, matrix)
-    if not len(ids) == len(hashes) == len(checked) == len(sentences):
-        raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
+    if not len(ids) == len(checked) == len(sentences):
+        raise InvalidInputError(f"{len(ids)} ids and {len(checked)} vectors do not match.")
     checked_sentences = [to_bytes(_check_matrix(conn, embedder_id, rows_of)) for rows_of in sentences]
-    blobs = [row.tobytes() if row.any() else None for row in checked]
     conn.executemany(
-        "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET data = excluded.data, sha256 = excluded.sha256",
-        [(embedder_id, int(id), blob, digest) for id, blob, digest in zip(ids, blobs, hashes, strict=True)],
+        "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, '')"
+        " ON CONFLICT DO UPDATE SET data = excluded.data",
+        [(embedder_id, int(id), row.tobytes() if row.any() else None) for id, row in zip(ids, checked, strict=True)],
     )
     conn.executemany(
         "INSERT OR REPLACE INTO sentence_vec(vec_id, data) SELECT id, ? FROM vec"
         " WHERE embedder_id = ? AND item_kind = 'episode' AND item_id = ?",
         [(rows_of.tobytes(), embedder_id, int(id)) for id, rows_of in zip(ids, checked_sentences, strict=True)],
     )
-    return len(blobs) - blobs.count(None)
 
 
 def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:

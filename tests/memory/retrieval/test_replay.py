@@ -199,7 +199,7 @@ def test_the_same_question_again_is_offered_what_answered_it(asked: Asked) -> No
 
 def test_not_if_what_answered_it_is_gone(asked: Asked) -> None:
     with asked.store.writing() as conn:
-        episodes.retire_many(conn, asked.ids[1:2], 3000, "source_deleted")
+        episodes.retire_many(conn, asked.ids[1:2], 3000)
     assert asked.found() == []
 
 

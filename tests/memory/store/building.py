@@ -87,7 +87,7 @@ def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: st
     if ids:
         matrix = embedder.embed_documents(list(texts))
         sentences = [embedder.embed_documents(re.findall(r"[^.]+\.?", one)) for one in texts]
-        vectors.put_many(conn, embedder_id, ids, matrix, [sha(one) for one in texts], sentences)
+        vectors.put_many(conn, embedder_id, ids, matrix, sentences)
     return ids
 
 

@@ -61,7 +61,7 @@ def test_that_reading_helped_is_an_edge_which_is_made_once_and_goes_with_the_pas
         assert edge_memory.open_edges(conn, [other, one, 4711], 20) == made | {other: made[one] + 1}
         assert edge_memory.openings(conn, [one, 4711]) == made
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})
-        episodes.retire_many(conn, [one], 30, "source_deleted")
+        episodes.retire_many(conn, [one], 30)
         assert edge_memory.openings(conn, [one]) == {} and edge_memory.open_edges(conn, [one], 40) == {}
         assert edge_memory.counts(conn, embedder) == (0, 0, 0)
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})

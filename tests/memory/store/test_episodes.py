@@ -53,7 +53,7 @@ def test_neighbours_stand_beside_it_in_its_own_source_and_are_live(store: Store)
         a, b, c, d = remember(conn, "s", "One.", "Two.", "Three.", "Four.")
         (other,) = remember(conn, "t", "Else.")
         assert episodes.neighbours(conn, [a, c, other]) == {a: (None, b), c: (b, d), other: (None, None)}
-        episodes.retire_many(conn, [b], 2000, "source_changed")
+        episodes.retire_many(conn, [b], 2000)
         assert episodes.neighbours(conn, [c]) == {c: (a, d)}
 
 
@@ -74,7 +74,7 @@ def test_a_retired_episode_takes_all_that_hangs_on_it_out_of_sight(store: Store)
         a, b = remember(conn, "s", "Ana met Bo. They sang.", "Ana slept.")
         names = graph.objects_by_norm(conn, ["ana", "bo", "they"])
         theses = [one.id for one in episodes.theses_of(conn, [a])]
-        gone = episodes.retire_many(conn, [a], 2000, "source_changed")
+        gone = episodes.retire_many(conn, [a], 2000)
         assert set(gone) == {a, *theses, *names["bo"], *names["they"]}
         assert graph.objects_by_norm(conn, ["ana", "bo", "they"]) == {"ana": names["ana"]}
         assert episodes.theses_of(conn, [a]) == []
@@ -85,7 +85,7 @@ def test_a_retired_episode_takes_all_that_hangs_on_it_out_of_sight(store: Store)
         assert text.search(conn, ["sang", "bo"], 5)[0].tolist() == []
         assert nearest(conn, 1, HashEmbedder().embed_query("Ana met Bo. They sang."), 5)[0].tolist() == [b]
         assert episodes.by_ids(conn, [a])[0].text == "Ana met Bo. They sang.", "the past keeps it"
-        assert episodes.retire_many(conn, [a, 99999], 3000, "user") == ()
+        assert episodes.retire_many(conn, [a, 99999], 3000) == ()
     assert check.check(store).problems == ()
 
 
@@ -94,7 +94,7 @@ def test_an_object_that_old_and_new_mention_keeps_its_identity(store: Store) -> 
         (old,) = remember(conn, "s", "Ana sings.")
         ana = graph.objects_by_norm(conn, ["ana"])
         remember(conn, "s", "Ana dances.")
-        episodes.retire_many(conn, [old], 2000, "source_changed")
+        episodes.retire_many(conn, [old], 2000)
         assert graph.objects_by_norm(conn, ["ana"]) == ana
     assert check.check(store).problems == ()
 
@@ -138,7 +138,7 @@ def test_live_lists_what_the_graph_is_built_from(store: Store) -> None:
         a, b = remember(conn, "s", "One.", "Two.")
         episodes.restate_many(conn, [row_at(b, 1, event_from=to_ms(MAY))])
         (c,) = remember(conn, "t", "Gone.")
-        episodes.retire_many(conn, [c], 2000, "user")
+        episodes.retire_many(conn, [c], 2000)
         found = arrays.live_episodes(conn)
         assert found.id.tolist() == [a, b]
         assert found.seq.tolist() == [0, 1]

@@ -74,7 +74,7 @@ def test_a_fact_holds_from_one_day_to_another(store: Store) -> None:
 def test_retired_facts_are_history(store: Store) -> None:
     with store.writing() as conn:
         (id,) = remember(conn, "n.md", "Ana lives in Oslo.", now=1000)
-        episodes.retire_many(conn, [id], 2000, "source_changed")
+        episodes.retire_many(conn, [id], 2000)
         assert about(conn, "ana", 3000) == []
         assert texts(about(conn, "ana", 1500)) == ["Ana lives in Oslo."], "as it was known before"
         (fact,) = about(conn, "ana", 3000, history=True) or []

@@ -76,7 +76,7 @@ def test_its_earlier_versions_and_retired_sources_go_too(store: Store) -> None:
     with store.writing() as conn:
         (old,) = remember(conn, "a.md", SECRET)
         remember(conn, "a.md", "Ana met Bo.")
-        episodes.retire_many(conn, [old], 2000, "source_changed")
+        episodes.retire_many(conn, [old], 2000)
         remember(conn, "b.md", SECRET)
         episodes.retire_source(conn, sources.get(conn, "b.md").id, 2000)
     with store.writing() as conn:
@@ -118,7 +118,7 @@ def test_an_object_that_only_the_past_mentions_is_no_longer_live(store: Store) -
     with store.writing() as conn:
         (old,) = remember(conn, "old", "Bo sang.")
         (new,) = remember(conn, "new", "Bo danced.")
-        episodes.retire_many(conn, [old], 2000, "source_changed")
+        episodes.retire_many(conn, [old], 2000)
         assert forget.episode(conn, new, 3000).objects == 0
         assert graph.objects_by_norm(conn, ["bo"]) == {}
         assert about(conn, "bo", 1500) is not None

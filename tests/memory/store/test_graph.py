@@ -74,7 +74,7 @@ def test_an_edge_lives_only_once_but_relations_may_be_parallel(store: Store, nod
     with pytest.raises(StoreError, match="UNIQUE"), store.writing() as conn:
         graph.insert_edges(conn, [EdgeRow(graph.allocate(conn, "edge", 1), "rel", a, b, pred_id=2)], 1000)
     with store.writing() as conn:
-        graph.retire_edges(conn, [first + 2], 2000, "retracted")
+        graph.retire_edges(conn, [first + 2], 2000)
         graph.insert_edges(conn, [EdgeRow(graph.allocate(conn, "edge", 1), "rel", a, b, pred_id=2)], 3000)
         assert len(graph.edges_from(conn, [a], "rel")) == 2
 
@@ -127,7 +127,7 @@ def test_more_edges_than_one_piece_are_loaded_without_an_object_each(
         graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(101)], 1)
         pairs = [(node + a, node + b) for a in range(100) for b in range(100)]
         graph.insert_edges(conn, [EdgeRow(edge + n, "next", *pair) for n, pair in enumerate(pairs)], 1)
-        graph.retire_edges(conn, range(edge + 1500, edge + 4000), 2, "test")
+        graph.retire_edges(conn, range(edge + 1500, edge + 4000), 2)
         fetched = []
         conn.row_factory = lambda cursor, row: fetched.append(row) or row
         found = arrays.live_edges(conn)["next"]
@@ -144,7 +144,7 @@ def test_retired_edges_are_gone_with_what_was_learnt_on_them(store: Store) -> No
             "INSERT INTO edge_memory(edge_id, slot, embedder_id, data, norm, t_last) VALUES (?, 0, 1, x'00', 0.5, 1)",
             (edges[0].id,),
         )
-        graph.retire_edges(conn, [edges[0].id], 2000, "retracted")
+        graph.retire_edges(conn, [edges[0].id], 2000)
         assert graph.edges_from(conn, [a], "mention") == edges[1:]
-        episodes.retire_many(conn, [a], 3000, "user")
+        episodes.retire_many(conn, [a], 3000)
     assert check.check(store).problems == ()

@@ -32,7 +32,7 @@ def test_any_text_is_kept_to_the_letter_and_leaves_without_a_trace(store: Store,
             assert "\0" in words or thesis.text == words[thesis.span_from : thesis.span_to]
     assert check.check(store).problems == ()
     with store.writing() as conn:
-        episodes.retire_many(conn, ids[:1], 2000, "source_changed")
+        episodes.retire_many(conn, ids[:1], 2000)
         forget.source(conn, "s", 3000)
         assert conn.execute("SELECT count(*) FROM node").fetchone() == (0,)
     assert check.check(store).problems == ()
@@ -71,8 +71,8 @@ class Life(RuleBasedStateMachine):
     def retire(self, numbers: list[int]) -> None:
         ids = [self.picked(number) for number in numbers]
         with self.store.writing() as conn:
-            gone = episodes.retire_many(conn, ids, self.tick(), "source_changed")
-            assert episodes.retire_many(conn, ids, self.now, "source_changed") == ()
+            gone = episodes.retire_many(conn, ids, self.tick())
+            assert episodes.retire_many(conn, ids, self.now) == ()
             live = arrays.live_edges(conn).values()
             assert not {*gone} & {node for edges in live for ends in (edges.src, edges.dst) for node in ends.tolist()}
 

@@ -55,7 +55,7 @@ def test_a_flipped_bit_of_what_was_just_written_is_noticed(written: bytes, tmp_p
     path, changed, unnoticed = tmp_path / "memory.db", 0, []
     path.write_bytes(written)
     truth, rng = read_rows(path), random.Random(5)
-    for _ in range(rounds(160)):
+    for _ in range(rounds(200)):
         data = bytearray(written)
         place = rng.randrange(PAGE, len(data))
         data[place] ^= 1 << rng.randrange(8)
