@@ -11,17 +11,27 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
+from memory.facts.attributes import owner_pattern
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis
 from memory.text.clauses import ASKS, CLAUSE_END, SUPPOSES, Clause, read_passage
 from memory.text.content import COUNTS, ENDED, WORD, blank, content_of, find_numbers, fold, unheard_words
-from memory.text.languages import alternatives, guess_language, languages, tables, word_numbers, word_set
-from memory.text.mentions import is_date, mentions
+from memory.text.languages import (
+    alternatives,
+    guess_language,
+    languages,
+    stop_words,
+    tables,
+    word_numbers,
+    word_set,
+)
+from memory.text.mentions import Mention, is_date, mentions
 from memory.text.sentences import sentences
 from memory.text.words import words
 
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
-_ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
-_DETERMINER = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles'))})\s+")
+_ARTICLES = word_set("facts", "articles")
+_ARTICLE = re.compile(rf"^(?i:{'|'.join(_ARTICLES - word_set('facts', 'pronouns'))})\s+")
+_DETERMINER = re.compile(rf"^(?i:{'|'.join(_ARTICLES)})\s+")
 _NOUN = re.compile(r"((?:[^\W\d_][\w-]*\s+){1,3}?)([^\W\d_]+)\b(?!:)")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
@@ -120,9 +130,11 @@ class Support:
         passage = [clause.content for clause in self._passage]
         if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
             return "its subject is not in the text"
+        if reason := _embedded(item, sentence):
+            return reason
+        if all(_is_of_relative(item, sentence if _goes_on(clause) else clause) for clause in own):
+            return "its sentence is about another person"
         if heard := [clause for clause in own if _is_heard(item.subject, clause)]:
-            if all(_is_of_relative(item, clause) for clause in heard):
-                return "its sentence is about another person"
             claim = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
             is_reversed = any(claim.reverses(Clause(clause, self._language)) for clause in own)
             return "it is the other way round" if is_reversed else ""
@@ -218,8 +230,76 @@ def _names_another(item: ExtractedRelation, words: str) -> bool:
 
 
 def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
-    """Whether a clause names a subject only to say whose the other is: "Mira's sister Petra lives in Oslo"."""
-    return _names_another(item, clause) and not _is_heard(item.subject, _GENITIVE.sub("", clause))
+    """Whether what has the value in a clause is named by whose it is, and the subject only for that, or not at all:
+    "last year her boss Anna Lind moved to Oslo", "Mira's boss moved to Oslo"; not "her rent is 900" of a rent."""
+    language = guess_language(clause)
+    genitives = [rf"{re.escape(word)}s" for word in WORD.findall(item.subject)]
+    whose = rf"\b(?:{'|'.join([owner_pattern('their', language), *genitives])})\b"
+    lead = _before(item.object, clause)
+    for mark in re.finditer(rf"(?i:{whose})|(?:[^\W\d_a-zß-ÿ]\w*\s+)*{_GENITIVE.pattern}", lead):
+        before, behind = lead[: mark.start()], lead[mark.end() :]
+        if _is_heard(item.subject, before) or _they().search(before) or _first_person().search(before):
+            continue  # "Mira visits her sister"
+        verb = next((word for word in WORD.finditer(behind) if _is_verb(word[0])), None)
+        phrase = behind[: verb.start()] if verb else behind
+        names = _names(phrase)
+        if ":" in behind or not (verb or names):  # "Mira's boss: Anna Lind"
+            continue
+        if not verb:  # "with her sister Petra"
+            small = words(before)[-1:]
+        elif names and not phrase[names[-1].end :].strip(" ,"):
+            small = words(phrase[: names[-1].start])[-1:]  # "her flat in Oslo"
+        else:
+            small = words(phrase)
+        is_subject = stop_words(language).isdisjoint(small)
+        if is_subject and not _is_heard(item.subject, behind) and not _is_heard(phrase, item.predicate):
+            return True
+    return False
+
+
+def _goes_on(clause: str) -> bool:
+    """Whether a clause begins with a verb, so that its subject is before it."""
+    first = WORD.search(clause)
+    return first is not None and _is_verb(first[0])
+
+
+def _embedded(item: ExtractedRelation, sentence: str) -> str:
+    """Why the clause within another that has the value does not assert it of the subject; "" if it may: "Mira says that
+    Tom lives in Oslo" asserts nothing of Tom, and "Mira met Tom, who lives in Oslo" nothing of Mira."""
+    lead, language = _before(item.object, sentence), guess_language(sentence)
+    marks = [(mark.start(), mark.end(), True) for mark in _that(language).finditer(lead)]
+    marks += [(mark.start(), mark.end(), False) for mark in _who(language).finditer(lead)]
+    for name in _names(lead):  # "Mira says Tom lives in Oslo"
+        said, verb = WORD.findall(lead[: name.start])[-2:], WORD.match(lead, name.end + 1)
+        if len(said) > 1 and _is_verb(said[-1]) and said[0].lower() not in _ARTICLES and verb and _is_verb(verb[0]):
+            marks.append((name.start, name.start, True))
+    for start, end, is_report in marks:
+        before = lead[:start].rstrip(" ,")
+        names = _names(before)
+        if not before or (is_report and not (names or _they().search(before))):
+            continue
+        if _is_heard(item.subject, lead[end:]):
+            if is_report and item.modality == "asserted" and not _first_person().match(before.lstrip(_MARKS)):
+                return "its sentence reports what somebody said"
+        elif is_report or not _is_heard(item.subject, _last_phrase(before, names)):
+            return "its sentence is about another person"
+    return ""
+
+
+def _before(value: str, text: str) -> str:
+    """The text before the first word of a value; all of it if the text has that in other words."""
+    first = WORD.search(value)
+    place = re.search(rf"\b{re.escape(first[0])}\b", text, re.IGNORECASE) if first else None
+    return text[: place.start()] if place else text
+
+
+def _names(text: str) -> list[Mention]:
+    return [name for name in mentions(text) if name.kind == "name" and name.start >= 0]
+
+
+def _last_phrase(text: str, names: Sequence[Mention]) -> str:
+    """The name at the end of a text, or its last two words."""
+    return names[-1].surface if names and names[-1].end == len(text) else " ".join(text.split()[-2:])
 
 
 def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
@@ -263,6 +343,20 @@ def _condition() -> re.Pattern[str]:
 
 
 @cache
+def _that(language: str) -> re.Pattern[str]:
+    """What begins a clause that somebody says, before a name, a pronoun or an article."""
+    subject = "|".join((owner_pattern("they", language), owner_pattern("their", language), *_ARTICLES))
+    that = alternatives("owner", "that", language=language) or "(?!)"
+    return re.compile(rf"\b(?i:{that})\s+(?=[^\W\d_a-zà-ÿ]|(?i:{subject})\b)")
+
+
+@cache
+def _who(language: str) -> re.Pattern[str]:
+    """What begins a clause about the name before it."""
+    return re.compile(rf"\b(?:{alternatives('followup', 'who', language=language) or '(?!)'})\b", re.IGNORECASE)
+
+
+@cache
 def _they() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{alternatives('owner', 'they')}|{alternatives('owner', 'their')})\b", re.IGNORECASE)
 
@@ -278,7 +372,7 @@ def _is_verb(word: str) -> bool:
         word in word_set("facts", "third_person")
         or _holds().fullmatch(word) is not None
         or (
-            word.islower() and word.isalpha() and ((word.endswith(("s", "ed")) and len(word) > 3) or word in _IRREGULAR)
+            word.islower() and word.isalpha() and ((word.endswith(("s", "ed")) and not word.endswith("ss") and len(word) > 3) or word in _IRREGULAR)
         )
     )
 

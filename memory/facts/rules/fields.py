@@ -264,6 +264,7 @@ def _table(text: str, rows: Sequence[tuple[Line, list[Span]]], places: Places) -
         for column, (start, end) in zip(header[1:], cells[1:], strict=True):
             value = clean(text[start:end])
             if name and column and len(name.split()) <= _KEY_WORDS + 1 and 0 < len(value.split()) <= _VALUE_WORDS:
+                is_single = value_kind(value) != "word" or (is_name(value) and "," not in value)  # no remark, no list
                 yield ExtractedRelation(
-                    subject=name, predicate=column, object=value, start=start, end=end, by_place=True, single=True
+                    subject=name, predicate=column, object=value, start=start, end=end, by_place=True, single=is_single
                 )
