@@ -37,6 +37,7 @@ _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
 _GENITIVE = re.compile(r"[\w-]+['’]s?\b(?=\s+\w)")
 _MARKS = "|*> -"
+_ENDING = re.compile(r"(?:[^s]s|ed)$")  # of a verb
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 MAX_SALUTATION_WORDS = 5
 MAX_OPENING_WORDS = 6  # among which the verb of a sentence is looked for
@@ -134,7 +135,7 @@ class Support:
             return reason
         if all(_is_of_relative(item, sentence if _goes_on(clause) else clause) for clause in own):
             return "its sentence is about another person"
-        if heard := [clause for clause in own if _is_heard(item.subject, clause)]:
+        if any(_is_heard(item.subject, clause) for clause in own):
             claim = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
             is_reversed = any(claim.reverses(Clause(clause, self._language)) for clause in own)
             return "it is the other way round" if is_reversed else ""
@@ -372,7 +373,9 @@ def _is_verb(word: str) -> bool:
         word in word_set("facts", "third_person")
         or _holds().fullmatch(word) is not None
         or (
-            word.islower() and word.isalpha() and ((word.endswith(("s", "ed")) and not word.endswith("ss") and len(word) > 3) or word in _IRREGULAR)
+            word.islower()
+            and word.isalpha()
+            and ((_ENDING.search(word) is not None and len(word) > 3) or word in _IRREGULAR)
         )
     )
 

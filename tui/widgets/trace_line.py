@@ -22,7 +22,7 @@ from tui.widgets.plain import Plain
 if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
 
-ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
+ASKING = ("compose", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that is not shown
 PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
 ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
@@ -205,9 +205,7 @@ class TraceLine(Plain):
 
 
 def _calls(stage: wire.Step) -> int:
-    """The model calls of a stage: one for each step of guided expansion that asked."""
-    if (guided := wire.GuidedNote.from_step(stage)) is not None:
-        return int(guided.call > 0)
+    """The model calls of a stage."""
     note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)
     return (note.calls or 0) if note is not None else 0
 
