@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory.facts import decisions, llm_requests
-from tests.daemon.enriching import AWAY, HERE, Make, World, able, entry, item, passages, system_of
+from memory.protocols import Embedder
+from tests.daemon.enriching import AWAY, HERE, Make, World, able, entry, item, passages, system_of, world
 from tests.fakes import Breaks, Fails, Hangs, Reply, Says, Sends
 
 KNOWN = "Mira lives in Utrecht."
@@ -18,13 +21,22 @@ INJECTED = (
 )
 
 
-@pytest.fixture
-def ready(make: Make) -> Iterator[World]:
-    """One passage has been read, and the next one is there."""
-    with make() as here:
+@pytest.fixture(scope="module")
+def read_once(tmp_path_factory: pytest.TempPathFactory, static: Embedder) -> Path:
+    """The file of a memory of which one passage has been read, and the next one is there."""
+    home = tmp_path_factory.mktemp("read")
+    with pytest.MonkeyPatch.context() as patch, world(home, static) as here:
+        patch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
         here.note("known", KNOWN, 1)
         here.run()
         here.note("next", INJECTED, 2)
+    return home / "memory.db"
+
+
+@pytest.fixture
+def ready(read_once: Path, make: Make, tmp_path: Path) -> Iterator[World]:
+    shutil.copy(read_once, tmp_path / "home" / "memory.db")
+    with make() as here:
         yield here
 
 
