@@ -158,7 +158,6 @@ class EnrichmentSettings:
     enabled: bool = setting(
         True, "Whether a model reads notes in the background; `pal pause` and `pal unpause` change it."
     )
-    daily_tokens: int = setting(1_000_000, "Tokens a day for reading, of all models together; 0: no limit.")
     daily_minutes: int = setting(240, "Minutes a day of reading by models; 0: no limit.", most=1440)
     on_battery: bool = setting(False, "Whether models read while the machine runs on battery.")
 

@@ -151,7 +151,6 @@ class Enrichment:
             failed=tuple(wire.FailedJob(job.id, job.kind, _name(job, titles), job.last_error or "") for job in dead),
             failed_total=counts.get("dead", 0),
             tokens=tokens,
-            daily_tokens=self._settings.daily_tokens,
             daily_minutes=self._settings.daily_minutes,
             minutes=round(minutes, 1),
             unable=self._models.unable,
@@ -337,9 +336,7 @@ def sum_spent(memory: Memory) -> tuple[int, float]:
 
 def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], bool | None]) -> str:
     """Why models may not read now, and what to do about it; "" if they may."""
-    tokens, minutes = sum_spent(memory)
-    if most.daily_tokens and tokens >= most.daily_tokens:
-        return f"Reading used {tokens:,} tokens today, the daily limit: enrichment.daily_tokens"
+    _, minutes = sum_spent(memory)
     if most.daily_minutes and minutes >= most.daily_minutes:
         return f"Models read for {minutes:,.0f} minutes today, the daily limit: enrichment.daily_minutes"
     if not most.on_battery and battery():

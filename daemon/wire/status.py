@@ -26,7 +26,7 @@ class Enrichment:
     """How far models are with reading. `state`: off | no_model | idle | reading | waiting, with a sentence in `detail`.
 
     `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today, of
-    `daily_tokens` and `daily_minutes` (0: of any number). `unable`: that a model could not read several notes in a row.
+    `daily_minutes` (0: no limit). `unable`: that a model could not read several notes in a row.
     """
 
     state: str
@@ -39,7 +39,6 @@ class Enrichment:
     failed_total: int = 0
     tokens: int = 0
     minutes: float = 0.0
-    daily_tokens: int = 0
     daily_minutes: int = 0
     unable: str = ""
 

@@ -230,7 +230,6 @@ def uses(here: World) -> list[Use]:
 @pytest.mark.parametrize(
     ("settings", "usage", "ms", "why"),
     [
-        ({"daily_tokens": 500}, Usage(400, 100), 0.0, "enrichment.daily_tokens"),
         ({"daily_minutes": 2}, Usage(1, 1), 120_000.0, "enrichment.daily_minutes"),
         ({"battery": True}, Usage(), 0.0, "enrichment.on_battery"),
     ],
@@ -248,7 +247,7 @@ def test_it_keeps_within_its_budget(make: Make, settings: dict[str, Any], usage:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"battery": None}, {"battery": False}, {"battery": True, "on_battery": True}, {"daily_tokens": 0}]
+    "settings", [{"battery": None}, {"battery": False}, {"battery": True, "on_battery": True}, {"daily_minutes": 0}]
 )
 def test_what_is_allowed_or_not_known_is_no_obstacle(make: Make, settings: dict[str, Any]) -> None:
     with make(**settings) as here:

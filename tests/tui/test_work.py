@@ -63,7 +63,7 @@ async def test_folders_are_shown_in_peoples_words() -> None:
         await work(chat)
         await chat.until(lambda: "Read last: museum/fog-signal.md" in chat.said("#detail"))
         about = chat.said("#detail")
-        assert "Tags: museum" in about and "Readers: markdown" in about and "2 folders deep" in about
+        assert "Tags: museum" in about
         assert "Its text stays on this machine." in about
         assert "3 files gone · not there · 12 notes · may be sent out" in chat.text()
 
@@ -141,7 +141,7 @@ async def test_reading_tells_rate_and_time_left() -> None:
         chat.app.shared.now = lambda: now
         await work(chat, 1)
         assert chat.said("#summary").startswith("7 files to read.\n640 of 1,204 passages read by a model")
-        assert "52,000 of 1,000,000 tokens, 31 of 240 min today" in chat.said("#summary")
+        assert "52,000 tokens, 31 of 240 min today" in chat.said("#summary")
         chat.client.live.give(wire.Progress(10, 1000, "a.md"))
         await chat.until(lambda: chat.said("#summary").startswith("Reading 10 of 1,000."))
         now += timedelta(seconds=5)

@@ -233,7 +233,7 @@ def working(**fields: object) -> ScriptedClient:
     )
     failed = wire.FailedJob(5, "extract", "Fog signal", "the model answered with nothing that can be read")
     enrichment = wire.Enrichment(
-        "reading", "", "qwen3:4b", 640, 1204, 12, (failed,), 1, 52_000, 31.0, 1_000_000, 240
+        "reading", "", "qwen3:4b", 640, 1204, 12, (failed,), 1, 52_000, 31.0, 240
     )  # fmt: skip
     given_up = wire.FailedJob(6, "read", f"{HOME}/broken.pdf", "the pdf reader failed ten times")
     state = replace(STATUS, folders=folders, enrichment=enrichment, failed=(given_up,), failed_total=1, queue=7)

@@ -154,9 +154,8 @@ def describe_models(state: wire.Enrichment) -> str:
     doing = {"off": "paused: p goes on", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
     if state.state == "reading":
         doing = "; ".join(filter(None, (f"now {state.model}", state.detail)))
-    spent = (
-        f"{state.tokens:,}{_of(state.daily_tokens)} tokens, {state.minutes:,.0f}{_of(state.daily_minutes)} min today"
-    )
+    most = f" of {state.daily_minutes:,}" if state.daily_minutes else ""
+    spent = f"{state.tokens:,} tokens, {state.minutes:,.0f}{most} min today"
     return " · ".join(filter(None, (far, doing, spent if state.tokens else "")))
 
 
@@ -165,7 +164,3 @@ def describe_seconds(seconds: float) -> str:
     if seconds < 90:
         return f"about {max(1, round(seconds))} s"
     return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {round(seconds / 3600)} h"
-
-
-def _of(most: int) -> str:
-    return f" of {most:,}" if most else ""
