@@ -16,25 +16,27 @@ from memory.errors import (
     StoreError,
     StoreFullError,
     StoreMovedError,
+    StoreNewerError,
 )
 
-STATUS = {
-    "bad_input": 422,
-    "too_large": 413,
-    "late": 408,
-    "not_found": 404,
-    "not_allowed": 405,
-    "conflict": 409,
-    "forbidden": 403,
-    "no_session": 401,
-    "not_available": 501,
-    "busy": 503,
-    "stopping": 503,
-    "store": 500,
-    "moved": 500,
-    "damaged": 500,
-    "full": 507,
-    "internal": 500,
+CODES = {  # code -> the status of HTTP, and the exit code of `pal` and of a daemon that cannot start
+    "bad_input": (422, 2),
+    "too_large": (413, 2),
+    "late": (408, 1),  # it did not all come
+    "not_found": (404, 4),
+    "not_allowed": (405, 1),
+    "conflict": (409, 1),
+    "forbidden": (403, 1),
+    "no_session": (401, 1),  # of the page in the browser
+    "not_available": (501, 1),
+    "busy": (503, 1),
+    "stopping": (503, 1),
+    "store": (500, 75),  # the memory's file
+    "newer": (500, 4),  # a newer version wrote it
+    "moved": (500, 74),
+    "damaged": (500, 74),
+    "full": (507, 75),
+    "internal": (500, 1),
 }
 
 
@@ -43,7 +45,7 @@ class ConflictError(PalimpsestError):
 
 
 # An error has the code of the first of these kinds that it is of.
-CODES: dict[type[BaseException], str] = {
+KINDS: dict[type[BaseException], str] = {
     NotFoundError: "not_found",
     InvalidInputError: "bad_input",
     NotAvailableError: "not_available",
@@ -53,6 +55,7 @@ CODES: dict[type[BaseException], str] = {
     StoreMovedError: "moved",
     StoreDamagedError: "damaged",
     StoreFullError: "full",
+    StoreNewerError: "newer",
     StoreError: "store",
     PalimpsestError: "internal",
 }
@@ -60,7 +63,7 @@ CODES: dict[type[BaseException], str] = {
 
 def failure(error: BaseException) -> wire.Failed:
     """The error as the wire has it."""
-    for kind, code in CODES.items():
+    for kind, code in KINDS.items():
         if isinstance(error, kind):
             return wire.Failed(code, _describe_error(error))
     match error:

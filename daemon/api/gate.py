@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.routing import reply
-from daemon.failures import STATUS, failure
+from daemon.failures import CODES, failure
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the me
 
 
 def fail(problem: wire.Failed) -> Response:
-    response = reply(problem, STATUS[problem.code])
+    response = reply(problem, CODES[problem.code][0])
     if problem is BUSY or problem.code == "stopping":  # the store has waited for its own lock already
         response.headers["Retry-After"] = "1"
     return response

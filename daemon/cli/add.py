@@ -12,7 +12,6 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import (
-    ListGroup,
     as_date,
     confirm_much,
     json_command,
@@ -174,7 +173,7 @@ def forget(
         print_copies(gone)
 
 
-@click.group(cls=ListGroup)
+@click.group()
 def watch() -> None:
     """Manage watched folders, which are read again when files change."""
 

@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,15 +18,10 @@ from daemon.cli import output
 from daemon.cli.options import as_date, check_name, json_command, write_setting
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session, pass_session
-from daemon.client.client import DaemonDownError
 from daemon.paths import AT, HOME, write_private
 from daemon.terminal import count, display_safe
 
-if TYPE_CHECKING:
-    from daemon.client.client import Client
-
 LOG = "mcp.log"
-LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
 NAME = "palimpsest"  # of the server in the settings of programs
 SECTION = "mcpServers"  # of JSON settings
 _DESKTOP = "Library/Application Support" if sys.platform == "darwin" else ".config"
@@ -52,35 +47,18 @@ def mcp(ctx: click.Context, client: str | None) -> None:
     if ctx.invoked_subcommand is not None:
         return
     session = ctx.ensure_object(Session)
+    from daemon.client.starting import connect
     from daemon.mcp.access import Policies
     from daemon.mcp.agent import Agent
     from daemon.mcp.server import AgentServer
     from daemon.process import logs
 
     logs.configure(session.paths.logs / LOG, "INFO")
-    daemon = _Daemon(session)
+    daemon = partial(connect, session.paths, session.start)  # one that was stopped meanwhile is started again
     policies = Policies(session.paths.config, lambda: daemon().folders())
     calls = policies.settings.mcp.calls_per_minute
     daemon()  # if it cannot start, the agent's program gets the error at once
     AgentServer(Agent(daemon, policies.find, calls, client)).run()
-
-
-class _Daemon:
-    """A client of a daemon that answers; one that was stopped meanwhile is started again."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._seen = 0.0  # when it last answered
-
-    def __call__(self) -> Client:
-        if time.monotonic() - self._seen > LOOK_SECONDS:
-            try:
-                self._session.client.hello()
-            except DaemonDownError:
-                self._session.__dict__.pop("client", None)
-            self._session.client.hello()
-            self._seen = time.monotonic()
-        return self._session.client
 
 
 @mcp.command()

@@ -24,13 +24,12 @@ def print_answer(
     events: Iterable[wire.Event],
     as_json: bool = False,
     in_full: bool = False,
-    shows_events: bool = False,
     more: str = "pal ask --all",
 ) -> wire.Answered:
     """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
-    shows; as JSON once and without the passages of its citations, or every event."""
+    shows; as JSON without the passages of its citations."""
     if as_json:
-        return _print_json(events, shows_events)
+        return _print_json(events)
     answered = _print_lines(events, in_full)
     if hidden := () if in_full else [line for line in answered.lines if line.kind == "folded"]:
         output.say(f"{count(len(hidden), 'more line')}: {more}")
@@ -39,14 +38,10 @@ def print_answer(
     return answered
 
 
-def _print_json(events: Iterable[wire.Event], shows_events: bool) -> wire.Answered:
+def _print_json(events: Iterable[wire.Event]) -> wire.Answered:
     for event in events:
-        if shows_events:
-            output.print_json(event)
         if isinstance(event, wire.Answered):
-            if not shows_events:
-                citations = tuple(replace(cited, passage="") for cited in event.citations)
-                output.print_json(replace(event, citations=citations))
+            output.print_json(replace(event, citations=tuple(replace(cited, passage="") for cited in event.citations)))
             return event
     raise DaemonDownError(INTERRUPTED)
 
@@ -73,7 +68,7 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
     """Prints the lines as they come, and before a model's the lines that answer without it."""
     last = doing = ""
     cited: list[wire.Citation] = []
-    preview: wire.Preview | None = None
+    previews: list[wire.Preview] = []
     clock = output.Clock()
     try:
         for event in events:
@@ -82,9 +77,10 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                 case wire.Step():
                     say_if(describe_time(event))
                 case wire.Preview():
-                    if preview is None:
+                    previews.append(event)
+                    doing = "asking a model"
+                    if len(previews) == 1:
                         _print_preview(event)
-                    preview, doing = preview or event, "asking a model"
                 case wire.Writing():
                     doing = "writing"
                 case wire.Citation():
@@ -105,19 +101,19 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                 clock.show(doing)
     except KeyboardInterrupt:
         clock.close()
-        _end_interrupted(last, cited, preview)
+        _end_interrupted(last, cited or (previews[0].citations if previews else ()))
         raise
     finally:
         clock.close()
     raise DaemonDownError(INTERRUPTED)
 
 
-def _end_interrupted(last: str, cited: Sequence[wire.Citation], preview: wire.Preview | None) -> None:
+def _end_interrupted(last: str, cited: Sequence[wire.Citation]) -> None:
     """Ends the line, and prints the sources of the lines that are there."""
     if last and not last.endswith("\n"):
         click.echo()
-    if preview is not None and output.use_colour():
-        print_sources((), tuple(cited) or preview.citations)
+    if output.use_colour():
+        print_sources((), tuple(cited))
 
 
 def _print_preview(preview: wire.Preview) -> None:

@@ -109,7 +109,6 @@ class PlainChat:
     def __init__(self, session: Session, interactive: bool) -> None:
         self._session = session
         self._interactive = interactive
-        self._client: Client | None = session.client
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
         self._told: wire.Told | None = None
@@ -129,6 +128,7 @@ class PlainChat:
         }
 
     def run(self) -> int:
+        _ = self._session.client  # which is started, and says so, before the first question
         if self._interactive:
             notes = count(self.client.status().stats.sources, "note")
             output.print_text(f"Memory: {notes}. Ask a question, or type /help." if notes != "0 notes" else HOW_TO_READ)
@@ -140,12 +140,10 @@ class PlainChat:
 
     @property
     def client(self) -> Client:
-        """The connection, a new one after the daemon went away."""
+        """The daemon, started again if it went away."""
         from daemon.client.starting import connect
 
-        if self._client is None:
-            self._client = connect(self._session.paths, start=self._session.start)
-        return self._client
+        return connect(self._session.paths, self._session.start)
 
     def _do(self, line: str) -> None:
         name, _, argument = line.partition(" ")
@@ -159,7 +157,6 @@ class PlainChat:
         except DaemonError as error:
             self._fail(str(error), Refused(error.failed, False).exit_code)
         except DaemonDownError as error:
-            self._client = None
             self._fail(str(error), 3)
 
     def _fail(self, message: str, code: int) -> None:

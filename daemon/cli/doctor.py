@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -14,7 +13,6 @@ from daemon import health, wire
 from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.session import WITHOUT_OFFLINE, Session
-from daemon.cli.show import describe_upkeep, night
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.client.starting import explain_failure
 from daemon.health import FIXES, HealthCheck, check_place
@@ -42,26 +40,13 @@ def doctor(session: Session, fix: bool, secrets: bool) -> None:
     if fix and list(_run_fixes(session, checks)):
         checks = list(examine(session))
     problems = [check.problem for check in checks if check.problem]
-    if not session.shows_json({"problems": problems, "checks": checks}):
-        for problem in problems:
-            output.print_text(f"Problem: {problem}")
-        if not problems:
-            places = ", ".join(dict.fromkeys(check.place for check in checks))
-            output.print_text(f"All is well. Checked: {places}.")
-        with suppress(DaemonError, DaemonDownError):  # which was already reported
-            _print_upkeep(session)
+    places = ", ".join(dict.fromkeys(check.place for check in checks))
+    text = "\n".join(f"Problem: {problem}" for problem in problems) or f"All is well. Checked: {places}."
+    session.show({"problems": problems, "checks": checks}, text)
     if not fix and not session.as_json and any(check.fix for check in checks):
         output.say("Some of it can be fixed now: pal doctor --fix")
     if problems:
         sys.exit(1)
-
-
-def _print_upkeep(session: Session) -> None:
-    now = session.client.status()
-    if now.night:
-        output.print_text(f"Night: {night(now.night)}")
-    if now.upkeep:
-        output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
 
 
 def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import ListGroup, as_date, as_of_option, json_command, json_option
+from daemon.cli.options import as_date, as_of_option, json_command, json_option
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
@@ -87,7 +87,7 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
         output.print_dim(f"      {describe_end(value.ended)} (revision {value.ended.id})")
 
 
-@click.group(cls=ListGroup, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
 def me(ctx: click.Context) -> None:

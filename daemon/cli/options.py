@@ -25,13 +25,6 @@ SETTING = "models.policy"
 MANY = 5_000  # files
 
 
-class ListGroup(click.Group):
-    """Commands around a list. What takes an entry out is `rm`; whoever types another word for it means that."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, "rm" if cmd_name in ("remove", "delete") else cmd_name)
-
-
 def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
     """The type of a date as people write it: a time with its offset. A day, week, month or year means its `edge`."""
 

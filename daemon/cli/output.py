@@ -36,7 +36,6 @@ from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, Sto
 
 HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
-_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
 NOT_RUNNING, BAD_SETTINGS = 3, 78
 _START_CODES = {4, 74, 75, BAD_SETTINGS}  # of a daemon that could not start; `pal` exits with the same
 ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
@@ -261,7 +260,9 @@ class Refused(Failure):
     """The daemon could not do it; says what happened and what to do."""
 
     def __init__(self, failed: wire.Failed, as_json: bool) -> None:
-        super().__init__(f"{failed.message} {failed.remedy}".strip(), _EXIT_CODES.get(failed.code, 1))
+        from daemon.failures import CODES
+
+        super().__init__(f"{failed.message} {failed.remedy}".strip(), CODES.get(failed.code, (500, 1))[1])
         self.failed = failed
         self.as_json = as_json
 

@@ -58,8 +58,8 @@ def status(
     if sources:
         _show_sources(session, session.reader.sources(match, limit))
         return
-    if skipped and not session.as_json:
-        _print_skipped(session.client.list_skipped(match, limit))
+    if skipped:
+        session.show(session.client.list_skipped(match, limit), _print_skipped)
         return
     now = session.reader.status()
     session.show(now, print_failed if failed else partial(_print_status, in_full=in_full, at=session.paths.at))

@@ -41,19 +41,17 @@ WORDS = {  # of an answer, and of a refusal
 @click.option(
     "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of questions."
 )
-@click.option("--skip", type=click.IntRange(0), default=0, help="Skip this many, from the newest.")
 @json_command
-def traces(session: Session, limit: int, skip: int) -> None:
+def traces(session: Session, limit: int) -> None:
     """List the questions that were asked, newest first.
 
     Each with its number, time, result, the calls of language models and the duration. Forgetting a note also removes
     the questions that it answered.
     """
-    reply = session.client.traces(limit, skip)
+    reply = session.client.traces(limit)
     nothing = "" if reply.total else NONE_ASKED
-    rows = map(_row, reply.traces)
-    if session.show_rows(reply, rows, nothing, right=(0, 4, 5)) and skip + len(reply.traces) < reply.total:
-        output.say_rest(len(reply.traces), reply.total, "-n and --skip show more")
+    if session.show_rows(reply, map(_row, reply.traces), nothing, right=(0, 4, 5)):
+        output.say_rest(len(reply.traces), reply.total, "-n shows more")
 
 
 def _row(of: wire.Asked) -> tuple[str, ...]:

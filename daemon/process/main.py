@@ -20,7 +20,6 @@ import sys
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from daemon.client.starting import COULD_NOT_START
 from daemon.config.settings import Settings, SettingsError, describe_ignored, load
@@ -28,27 +27,11 @@ from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
 from daemon.reading.memory import limit_arenas, set_limits
-from memory.errors import (
-    PalimpsestError,
-    StoreDamagedError,
-    StoreError,
-    StoreFullError,
-    StoreMovedError,
-    StoreNewerError,
-)
-
-if TYPE_CHECKING:
-    pass
+from memory.errors import PalimpsestError, StoreError, StoreMovedError
 
 log = logging.getLogger("daemon")
 
-NEWER_FILE, NO_FILE, FULL_DISK, BAD_SETTINGS = 4, 74, 75, 78
-EXIT_CODES = {
-    StoreNewerError: NEWER_FILE,
-    StoreFullError: FULL_DISK,
-    StoreDamagedError: NO_FILE,
-    StoreMovedError: NO_FILE,
-}
+NO_FILE, BAD_SETTINGS = 74, 78
 INTERRUPTED = 130
 YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
@@ -88,10 +71,12 @@ def run() -> int:
     except KeyboardInterrupt:  # before it serves; from then on the daemon has its own handler
         return INTERRUPTED
     except (PalimpsestError, OSError) as error:
+        from daemon.failures import CODES, failure
+
         log.error("%s%s", COULD_NOT_START, error)
         with contextlib.suppress(OSError):  # what is full may be the disk that takes these words
             print(f"{COULD_NOT_START}{error}", file=sys.stderr, flush=True)
-        return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1)
+        return CODES[failure(error).code][1] if isinstance(error, StoreError) else 1
 
 
 def refuse_network(folder: Path, settings: Settings) -> None:

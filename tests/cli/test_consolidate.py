@@ -1,4 +1,4 @@
-"""pal tidy, and the night in pal status and pal doctor, with a real daemon."""
+"""pal tidy, and the night in pal status, with a real daemon."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def test_names_that_may_be_one_are_told_with_the_command(shell: Shell) -> None:
     assert not PAIR.search(shell.pal("tidy").out)
 
 
-def test_status_and_doctor_tell_of_the_night(shell: Shell) -> None:
-    for command in (["status", "--all"], ["doctor"]):
-        assert "nothing done yet; every day from 3:00 on" in shell.pal(*command).out
+def test_status_tells_of_the_night(shell: Shell) -> None:
+    assert "nothing done yet; every day from 3:00 on" in shell.pal("status", "--all").out
 
 
 def test_a_night_is_told_in_a_line() -> None:

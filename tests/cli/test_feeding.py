@@ -143,7 +143,7 @@ def test_watching_a_folder(shell: Shell) -> None:
     assert "No longer watched: " in shell.pal("watch", "rm", "notes").out
     nothing = shell.pal("watch", "list")
     assert (nothing.out, nothing.err) == ("", "No folder is watched. Watch one: pal watch add ~/notes\n")
-    assert shell.pal("watch", "remove", "notes").code == 4
+    assert shell.pal("watch", "rm", "notes").code == 4
 
 
 def many(folder: Path, files: int) -> Path:

@@ -1,4 +1,4 @@
-"""pal sessions: list, search, show, rename, delete."""
+"""pal sessions: list, search, show, delete."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ def test_sessions_from_the_first_to_the_deleted(shell: Shell, tmp_path: Path) ->
     shown = shell.pal("sessions", "show", "1").out
     assert shown.startswith(f"{BELT}\n\nYou: {BELT}\n\n- The belt")
     assert shell.pal("sessions", "show", "1", "--json").json["conversation"]["messages"] == 4
-
-    assert shell.pal("sessions", "rename", "1", "The", "belt").out == "Session 1 is called The belt now.\n"
 
     asked = shell.pal("sessions", "delete", "1")
     assert asked.code == 2 and "Add --yes to delete without being asked." in asked.err

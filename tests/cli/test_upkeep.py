@@ -38,7 +38,7 @@ def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Sh
     with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
         job = memory.jobs.begin(NewJob("add", str(notes), {"paths": [str(notes)]}), "an earlier daemon")
         memory.jobs.give_up(job, "the daemon ended 10 times while it read this")
-    assert "1 job of files failed; why: pal status --failed" in shell.pal("status").out
+    assert "1 job of reading failed; which: pal status --failed" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     assert said.out == f"{job}  ./log: the daemon ended 10 times while it read this\n" and "pal retry" in said.err
     (listed,) = shell.pal("status", "--json").json["failed"]
