@@ -30,7 +30,7 @@ class RunningDaemon:
     def start(self) -> RunningDaemon:
         """Starts the process and returns when it answers. AssertionError with its words if it does not."""
         self.process = self.spawn()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(Exception):
                 self.client.hello()

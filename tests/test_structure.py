@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from plugins.readers.registry import READERS
 
 ROOT = Path(memory.__file__).parent.parent
 PACKAGES = ("memory", "plugins", "daemon", "tui")
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def module_files() -> dict[str, Path]:
@@ -65,7 +71,7 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
 
 def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
     known = module_files()
-    imports = {name: set(imported_modules(ast.parse(path.read_text()), known)) - {name} for name, path in known.items()}
+    imports = {name: set(imported_modules(parse(path), known)) - {name} for name, path in known.items()}
     assert len(imports) > 200
     assert circles(imports) == []
 
@@ -76,7 +82,7 @@ def test_a_command_imports_no_other_command() -> None:
     commands = {f"daemon.cli.{module}" for module, _ in COMMANDS.values()}
     assert len(commands) < 20
     for name in commands:
-        assert {*imported_modules(ast.parse(known[name].read_text()), known)} & commands <= {name}, name
+        assert {*imported_modules(parse(known[name]), known)} & commands <= {name}, name
 
 
 def test_no_reader_imports_another_reader() -> None:
@@ -86,14 +92,14 @@ def test_no_reader_imports_another_reader() -> None:
     readers = {getattr(read, "func", read).__module__ for read in functions} - {"plugins.readers.registry"}
     assert len(readers) >= 20
     for name in readers:
-        assert {*imported_modules(ast.parse(known[name].read_text()), known)} & readers <= {name}, name
+        assert {*imported_modules(parse(known[name]), known)} & readers <= {name}, name
 
 
 def test_no_class_of_the_chat_has_more_than_four_bases_of_ours() -> None:
     """With the bases of its bases: what a class does is found in a few places."""
     bases: dict[str, set[str]] = {}
     for path in (path for name, path in module_files().items() if name.startswith("tui")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parse(path)):
             if isinstance(node, ast.ClassDef):
                 names = (ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases)
                 bases.setdefault(node.name, set()).update(names)
@@ -124,7 +130,7 @@ def test_nothing_that_is_shown_in_the_chat_is_read_as_markup() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "tui").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.Call) and reads_markup(node)
     ]
     assert found == [], "give these markup=False"
@@ -163,7 +169,7 @@ def test_nothing_that_is_read_is_run() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         for path in files
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parse(path))
         if runs_what_it_reads(node)
     ]
     assert found == []
@@ -190,7 +196,7 @@ VAGUE_NAMES = {"one", "found", "said", "told"}
 
 def count_structure() -> dict[str, int]:
     sources = {path: path.read_text("utf-8") for path in module_files().values()}
-    trees = [ast.parse(text) for text in sources.values()]
+    trees = [*map(parse, sources)]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     ours = {node.name for node in classes}

@@ -20,10 +20,8 @@ def test_notes_with_all_questions_take_no_answer_and_hide_no_note(fresh: Memory)
         for name in NAMES
         for thing in THINGS
     ])  # fmt: skip
-    fresh.remember_many([
-        Document(f"/all{n}.md", "# All\n\n" + "\n\n".join(f"{ask} {ask} The answer is Nowhere{n}. {ask}" for ask in PLACES))
-        for n in range(5)
-    ])  # fmt: skip
+    notes = ("\n\n".join(f"{ask} {ask} The answer is Nowhere{n}. {ask}" for ask in PLACES) for n in range(5))
+    fresh.remember_many([Document(f"/all{n}.md", f"# All\n\n{text}") for n, text in enumerate(notes)])
     for question, place in PLACES.items():
         *_, answer = fresh.ask(question)
         assert isinstance(answer, Answer) and place in answer.text.splitlines()[0]
