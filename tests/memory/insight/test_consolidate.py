@@ -198,21 +198,6 @@ def test_what_is_not_the_same_stays(fresh: Memory, other: Callable[[Memory], int
     assert stored(fresh) == before
 
 
-def test_what_was_learnt_on_either_is_remembered(fresh: Memory) -> None:
-    tell(fresh, "2021-01-01", "Ana", "Utrecht")
-    twice = again(fresh, "2022-01-01", "Ana", "Utrecht")
-    slot = np.zeros((1, fresh.embedder.dimension), np.float16)
-    slot[0, 0] = 0.75
-    one = np.ones(1, np.int64)
-    with fresh.store.writing() as conn:
-        edge_memory.put(conn, fresh.state.serving.embedder_id, {twice: Slots(slot, one, one, one)})
-    fresh.maintenance.consolidate()
-    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
-    with fresh.store.reading() as conn:
-        held = edge_memory.slots(conn, fresh.state.serving.embedder_id, fresh.embedder.dimension, [fact.id, twice])
-    assert held[fact.id].vectors[0, 0] > 0 and twice not in held
-
-
 def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
