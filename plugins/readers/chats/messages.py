@@ -11,6 +11,7 @@ from plugins.readers import MIB
 
 MAX_MESSAGE = 5 * MIB  # characters read of a message
 MAX_LINE = 64 * MIB  # of a file of JSON lines; a longer one is the output of a tool
+SHOWN_WORDS = 12  # of a message that names a chat or is quoted
 _TEXT = ("content", "text", "message")
 _MILLISECONDS = 10**11  # seconds since 1970 exceed this in the year 5138
 
@@ -69,10 +70,10 @@ def quote(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
-def shorten(text: str, words: int = 12) -> str:
+def shorten(text: str) -> str:
     """The first words of a message, in one line."""
     parts = text.split()
-    return " ".join(parts[:words]) + ("…" if len(parts) > words else "")
+    return " ".join(parts[:SHOWN_WORDS]) + ("…" if len(parts) > SHOWN_WORDS else "")
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ A row of a table becomes the line "column: value; column: value"."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -82,10 +82,10 @@ class LaidOut:
         self._left -= len(line) + 1
 
 
-def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
+def convert_table(source: Iterable[Row], note: str = "") -> Document:
     """The document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more than
-    MAX_COLUMNS + 1 cells. Without `columns` the first row may name them. `note` says which part was not read."""
-    header: list[str] = [*columns]
+    MAX_COLUMNS + 1 cells; the first row may name the columns. `note` says which part was not read."""
+    header: list[str] = []
     rows: list[Row] = []
     count, is_wide = 0, False
     for row in source:

@@ -45,16 +45,14 @@ _DIGIT = re.compile(r"\d")  # required for any date
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 
-def date_document(
-    document: Document, path: Path, file_time: datetime | None, has_parts: bool, now: datetime | None = None
-) -> Document:
+def date_document(document: Document, path: Path, file_time: datetime | None, has_parts: bool) -> Document:
     """The document with its time of writing (docs/times.md): the date that its reader found, or that its head, title or
     name states, else the time of its file if reliable (`file_time`), else the month in its name or its start date, else
-    None. No date after `now` counts.
+    None. No date in the future counts.
 
     With `has_parts` it also gets the times of its parts, unless its reader set them; their first date is then neither
     the date nor the title of the whole. Part dates after the time of the file are plans."""
-    now = now or datetime.now().astimezone()
+    now = datetime.now().astimezone()
     latest = file_time or now
     lines = document.text.split("\n")
     _, before = frontmatter.split(document.text)  # its dates are properties

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,10 @@ def read(path: Path, data: bytes) -> list[Document]:
     body = next((part for child in content if name_of(child) == "body" for part in child), None)
     if body is None:
         raise Unreadable(f"a damaged {suffix} file: no content")
-    title, at = stated.get("title") or None, _parse_time(stated.get("date") or stated.get("creation-date") or "")
+    title, at = (
+        stated.get("title") or None,
+        parse_date((stated.get("date") or stated.get("creation-date") or "").partition(".")[0]),
+    )
     if name_of(body) == "spreadsheet":
         return [
             replace(table, uri=name, title=f"{title or path.stem}, {name}", at=at)
@@ -171,7 +173,3 @@ def _find_all(tree: Any, *names: str) -> Iterator[Any]:
 
 def _read_metadata(meta: Any) -> dict[str, str]:
     return {name_of(element): " ".join(element.text.split()) for part in meta for element in part if element.text}
-
-
-def _parse_time(text: str) -> datetime | None:
-    return parse_date(text.partition(".")[0])
