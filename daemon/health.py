@@ -187,9 +187,8 @@ def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
 
 
 def _models(client: Client) -> Iterator[str]:
-    from plugins.llms.call import OTHERS
-
-    yield from (problem for problem in client.models().problems if OTHERS in problem)
+    for problem in client.models().problems:
+        yield problem if "pal " in problem else f"{problem} What can be: pal models"
 
 
 def _night(now: wire.Status) -> Iterator[str]:

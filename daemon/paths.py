@@ -18,6 +18,7 @@ AT = "PALIMPSEST_AT"  # the address of the computer that has the memory
 RECEIVED = "palimpsest-received"  # the folder with the files that other computers sent
 REPLACED = "replaced-"  # begins the name of a memory that another one took the place of, among the backups
 SETTING = re.compile(r'^\[memory\][^\[]*?^at\s*=\s*["\']([^"\']+)["\']', re.MULTILINE)
+SERVES = " serves "  # in the log, before the path of the memory
 SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
 
 
@@ -71,9 +72,20 @@ class Paths:
         return self.data / "memory.db"
 
     @property
-    def is_memory_lost(self) -> bool:
-        """Whether the memory file is missing though there are backups of it."""
-        return not self.memory.exists() and any(self.backups.glob("*.db"))
+    def trace_of_lost(self) -> Path | None:
+        """What shows that there was a memory, if its file is missing."""
+        if self.memory.exists():
+            return None
+        if any(self.backups.glob("*.db")):
+            return self.backups
+        return next((path for path in (self.sync, self.replica) if path.exists()), self._log_of_lost)
+
+    @property
+    def _log_of_lost(self) -> Path | None:
+        try:
+            return self.log if f"{SERVES}{self.memory}\n" in self.log.read_text("utf-8", "replace") else None
+        except OSError:
+            return None
 
     @property
     def received(self) -> Path:

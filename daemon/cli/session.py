@@ -100,7 +100,7 @@ class Session:
         try:
             return self.client
         except DaemonDownError as error:
-            if self.paths.is_memory_lost and not self.paths.at:
+            if self.paths.trace_of_lost and not self.paths.at:
                 raise type(error)(explain_failure(error), error.code) from error
             if error.code in WITHOUT_OFFLINE:
                 raise

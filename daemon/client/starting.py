@@ -40,7 +40,7 @@ def connect(
     except DaemonDownError:
         if not start:
             raise
-        begins = not paths.memory.exists() and not paths.is_memory_lost
+        begins = not paths.memory.exists() and not paths.trace_of_lost
         say(NEW_MEMORY.format(paths.data) if begins else "Starting the memory in the background.")
         _start(client, wait, say)
         return client
@@ -114,7 +114,7 @@ def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
     except OSError as error:
         why = error.strerror or str(error)
         raise DaemonDownError(
-            f"The daemon cannot start: {error.filename or paths.data} cannot be written ({why}). Make it writable, or "
+            f"{COULD_NOT_START}{error.filename or paths.data} cannot be written ({why}). Make it writable, or "
             "choose another folder with PALIMPSEST_HOME.",
             CANNOT_WRITE,
         ) from error

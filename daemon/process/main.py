@@ -24,7 +24,7 @@ from types import FrameType
 from daemon.client.starting import COULD_NOT_START
 from daemon.config.settings import Settings, SettingsError, describe_ignored, load
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
-from daemon.paths import OwnFile, Paths, private_folder
+from daemon.paths import SERVES, OwnFile, Paths, private_folder
 from daemon.process.logs import configure
 from daemon.reading.memory import limit_arenas, set_limits
 from memory.errors import PalimpsestError, StoreError, StoreMovedError
@@ -92,11 +92,11 @@ def refuse_network(folder: Path, settings: Settings) -> None:
 
 
 def refuse_lost_memory(paths: Paths) -> None:
-    """StoreMovedError if the memory is missing and there are backups of it: a new memory would hide the loss."""
-    if paths.is_memory_lost:
+    """StoreMovedError if there was a memory that is missing: a new one would hide the loss."""
+    if trace := paths.trace_of_lost:
         raise StoreMovedError(
-            f"{paths.memory} is missing, but there are backups of it. Restore the newest one: pal restore. To begin a "
-            f"new memory, move {paths.backups} away."
+            f"{paths.memory} is missing, but {trace} shows that there was one. Restore a backup: pal restore. To begin "
+            f"a new memory, move {trace} away."
         )
 
 
@@ -151,7 +151,7 @@ class Daemon:
         gc.freeze()
         gc.set_threshold(YOUNG_OBJECTS, 10, 10)
         gc.enable()
-        log.info("process %d serves %s", os.getpid(), self.paths.memory)
+        log.info("process %d%s%s", os.getpid(), SERVES, self.paths.memory)
         self._beginning = threading.Thread(target=self._begin, name="begin", daemon=True)
         self._beginning.start()
 

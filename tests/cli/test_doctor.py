@@ -126,6 +126,20 @@ def test_a_key_in_settings_that_others_can_read_is_told(shell: Shell) -> None:
     assert shell.pal("doctor").code == 0
 
 
+def test_a_model_that_is_named_and_away_and_a_log_that_cannot_be_written_are_told(shell: Shell) -> None:
+    shell.home.mkdir()
+    config = shell.home / "config.toml"
+    config.write_text('[ollama]\nhost = "http://127.0.0.1:9"\n[models]\nanswer = ["ollama:qwen3:4b"]\n', "utf-8")
+    config.chmod(0o600)
+    said = shell.pal("doctor")
+    assert said.code == 1 and "ollama:qwen3:4b is wanted and cannot be reached. What can be: pal models" in said.out
+    shell.pal("daemon", "stop")
+    shutil.rmtree(shell.home / "logs")
+    (shell.home / "logs").write_text("no folder")
+    said = shell.pal("doctor")
+    assert said.code == 1 and said.out.startswith("Problem: The daemon cannot start: ./home/logs cannot be written")
+
+
 def test_settings_that_cannot_be_read_any_more_are_a_problem_among_the_others(shell: Shell) -> None:
     shell.pal("remember", "The gate is green.")
     (shell.home / "config.toml").write_text("[disk\n", "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import sqlite3
 import time
@@ -219,6 +220,17 @@ def test_a_lost_memory_is_not_replaced_by_an_empty_one(shell: Shell) -> None:
     assert not (shell.home / "memory.db").exists()
     assert shell.pal("restore", "--yes").code == 0
     assert "nine" in shell.pal("ask", "When does the ferry leave?").out
+
+
+def test_a_lost_memory_without_a_backup_is_not_replaced_unasked(shell: Shell) -> None:
+    shell.pal("remember", "The ferry leaves at nine.")
+    shell.pal("daemon", "stop")
+    for file in shell.home.glob("memory.db*"):
+        file.unlink()
+    refused = shell.pal("remember", "The pier is closed.")
+    assert refused.code == 74 and "./home/logs/daemon.log shows that there was one" in refused.err
+    shutil.rmtree(shell.home / "logs")
+    assert shell.pal("remember", "The pier is closed.").code == 0
 
 
 def test_a_daemon_that_lost_its_socket_can_be_stopped(shell: Shell) -> None:
