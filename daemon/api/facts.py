@@ -9,7 +9,7 @@ from datetime import datetime
 from daemon import wire
 from daemon.api.services import Services
 from daemon.calls.knowledge import State, Verdict
-from daemon.views import quote_sentences
+from daemon.jobs.activity import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Document, Fact

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api.routing import follow, stream
 from daemon.api.services import Services
 from daemon.jobs.syncing import NO_FOLDER
@@ -34,8 +34,11 @@ def status(services: Services) -> wire.Status:
         skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
         failed, failed_total = services.adds.list_failed(MAX_FAILED)
-    return views.status(
-        stats,
+    return wire.Status(
+        read_version(),
+        wire.PROTOCOL,
+        os.getpid(),
+        stats=stats,
         uptime_s=round(time.monotonic() - services.began, 1),
         queue=services.tasks.queue,
         busy=services.tasks.busy,

@@ -18,7 +18,7 @@ from functools import partial
 
 from starlette.responses import Response
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api.routing import stream
 from daemon.api.services import Services
 from daemon.api.telling import answer_told
@@ -27,7 +27,7 @@ from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelCancelledError, NotFoundError
-from memory.nouns import Answer, AskEvent, Citation, Effort, Preview, Scope, Token
+from memory.nouns import ENTRY_VERSIONS, Answer, AskEvent, Citation, Effort, Preview, Scope, Token
 from memory.services.sources import fold_name
 
 log = logging.getLogger(__name__)
@@ -173,8 +173,12 @@ def recall(
     if not 1 <= k <= MOST_HITS:
         raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
     began = time.monotonic()
-    reply = memory.recall(question, k, as_of, checked_scope(memory, within), strategy=strategy)
-    return views.recall_reply(reply, round((time.monotonic() - began) * 1000, 1))
+    found = memory.recall(question, k, as_of, checked_scope(memory, within), strategy=strategy)
+    hits = (
+        wire.Found(hit.episode.to_passage(), float(hit.score), {name: float(of) for name, of in hit.channels.items()})
+        for hit in found.hits
+    )
+    return wire.RecallReply(tuple(hits), round((time.monotonic() - began) * 1000, 1), found.trace.steps)
 
 
 def context(
@@ -190,4 +194,10 @@ def episode(memory: Memory, id: int) -> wire.Passage:
 
 
 def surroundings(memory: Memory, id: int) -> wire.Surroundings:
-    return views.surroundings(*memory.sources.surroundings(id))
+    before, after, properties = memory.sources.surroundings(id)
+    texts = {
+        str(key): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        for key, value in properties.items()
+        if key != ENTRY_VERSIONS
+    }
+    return wire.Surroundings(before.to_passage() if before else None, after.to_passage() if after else None, texts)

@@ -6,6 +6,7 @@ Imported only then: it takes the library, half a second, where a client takes no
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
@@ -14,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api import questions
 from daemon.api.app import find_function
 from daemon.calls.declaration import Call
@@ -26,6 +27,7 @@ from daemon.paths import Paths, name_backup
 from memory import Memory
 from memory.nouns import Answer, Effort
 from plugins import manager
+from plugins.installing import read_version
 
 
 def open_stored(paths: Paths, **options: Any) -> Memory:
@@ -58,7 +60,7 @@ class Offline(Client):
             case "ask":
                 return Stream(_Pieces(map(wire.event_line, self._answer(**values))), wire.Answered)
             case "status":
-                return views.status(self._memory.stats(), uptime_s=0.0, queue=0, busy="")
+                return wire.Status(read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.stats(), 0, "")
             case "backup":
                 return self._back_up(**values)
         result = find_function(call.name)(self._memory, **values)

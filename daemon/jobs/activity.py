@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import re
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 
 from daemon import wire
-from daemon.views import quote_sentences
 from memory import Memory
+from memory.nouns import Fact
+from memory.revisions import Revision
 
 BACKLOG = 1000  # events that may wait for a listener
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 NEWS = 100  # changes that are published of one unit
 
 
@@ -117,3 +121,20 @@ class News:
 
     def _find_last(self) -> int:
         return max((revision.id for revision in self._memory.revisions("all", 1)), default=0)
+
+
+def quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:
+    """The revisions with the whole sentences of their quotes: a person is to judge them."""
+    ids = {fact.episode_id for each in listed for fact in (each.old, each.new)}
+    passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
+
+    def whole(fact: Fact) -> Fact:
+        passage = passages.get(fact.episode_id)
+        for match in re.finditer(re.escape(fact.quote), passage.text) if passage and fact.quote else ():
+            if passage and passage.line_at(match.start()) == fact.line:
+                start = max((end.end() for end in SENTENCE_END.finditer(passage.text, 0, match.start())), default=0)
+                end = SENTENCE_END.search(passage.text, max(match.start(), match.end() - 1))
+                return replace(fact, quote=passage.text[start : end.start() if end else None].strip())
+        return fact
+
+    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in listed]
