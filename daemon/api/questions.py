@@ -173,12 +173,12 @@ def recall(
     if not 1 <= k <= MOST_HITS:
         raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
     began = time.monotonic()
-    found = memory.recall(question, k, as_of, checked_scope(memory, within), strategy=strategy)
+    recalled = memory.recall(question, k, as_of, checked_scope(memory, within), strategy=strategy)
     hits = (
         wire.Found(hit.episode.to_passage(), float(hit.score), {name: float(of) for name, of in hit.channels.items()})
-        for hit in found.hits
+        for hit in recalled.hits
     )
-    return wire.RecallReply(tuple(hits), round((time.monotonic() - began) * 1000, 1), found.trace.steps)
+    return wire.RecallReply(tuple(hits), round((time.monotonic() - began) * 1000, 1), recalled.trace.steps)
 
 
 def context(
