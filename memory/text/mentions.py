@@ -31,7 +31,7 @@ _WORD = rf"[{_UPPER}][\w’'\-]*(?:\.(?=[{_UPPER}]\.))?|[{_UPPER}]\.(?=[\s{_UPPE
 _LINK = r"(?:of|the|de|del|della|der|den|des|di|da|do|dos|du|la|le|van|von|zu|y|e|al|el|bin|ibn|&)"
 _NAME = re.compile(
     rf"(?<![\w@#/])(?:{_WORD}|(?<![+:.,–-])\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
-    rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b))*"
+    rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b(?![.,]\d)))*"
 )
 _BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # ends a name
@@ -341,7 +341,8 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     for match in _find_names(text):
         start = match.start()
         before = start - max(text.rfind(end, 0, start) for end in "\n\0")
-        is_wrapped = match[0].count("\n") == 1 and before > MIN_WRAPPED_CHARS
+        is_label = text.startswith(":", match.end())  # "Hamid: yes" in the next line
+        is_wrapped = match[0].count("\n") == 1 and before > MIN_WRAPPED_CHARS and not is_label
         if "\n" in match[0] and not is_wrapped:
             for line in match[0].split("\n"):
                 yield line.removesuffix(","), start

@@ -161,7 +161,7 @@ def _compile_named_dates() -> tuple[re.Pattern[str], ...]:
         for pattern in (
             rf"(?<![^\W_])(?<!\d[.,:/])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|\.|º|ª|-?го|η)?[\s-]*(?:(?:{particles})\s+)?"
             rf"{_NAME}(?:\.?[,\s-]{{0,3}}(?:(?:{particles}|{alternatives('time', 'of_year')})\s+)?{_SOME_Y})?",
-            rf"(?<!\w){_NAME}\.?\s*\Z",
+            rf"(?<!\w){_NAME}(?:\.[^\S\n]*|\s*)\Z",
             rf"(?<!\w){_NAME}[.,]{{0,2}}\s{{0,3}}(?:(?:{particles}|{alternatives('time', 'of_year')})\s+)?\Z",
             rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[.,]\d)(?:,?\s{{1,3}}{_SOME_Y})?",
             rf"{_Y}(?!\d|[.,]\d)",

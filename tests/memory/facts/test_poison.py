@@ -326,6 +326,11 @@ def test_a_title_is_the_subject_only_of_a_sentence_without_one(
     assert learnt(text, triple(*fact, text.rstrip(".")), title=MIRA) == is_learnt
 
 
+def test_what_somebody_says_is_learnt_as_a_supposition() -> None:
+    text = "Mira says that Tom lives in Oslo."
+    assert learnt(text, triple("Tom", "lives_in", "Oslo", text) | {"modality": "hypothesis"}, title=MIRA)
+
+
 @pytest.mark.parametrize(
     ("text", "fact", "is_learnt"),
     [
@@ -392,6 +397,12 @@ def test_a_title_is_the_subject_only_of_a_sentence_without_one(
         ("Mira met Tom, who lives in Oslo.", ("Tom", "lives_in", "Oslo"), True),
         ("Mira, who lives in Oslo, works at Nordlys.", (MIRA, "lives_in", "Oslo"), True),
         ("Mira, who lives in Oslo, works at Nordlys.", (MIRA, "works_at", "Nordlys"), True),
+        ("She visited her sister Petra Holm in Oslo.", (MIRA, "was_in", "Oslo"), True),
+        ("Lives with her sister Petra in Oslo.", (MIRA, "lives_in", "Oslo"), True),
+        ("Her flat at the harbour costs 900.", (MIRA, "pays_rent", "900"), True),
+        ("Mira's talk at Nordlys: ten minutes.", (MIRA, "speaks_for", "ten minutes"), True),
+        ("I heard from Ana that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
+        ("It turned out that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
     ],
 )
 def test_what_somebody_says_and_what_is_another_persons_is_not_learnt(

@@ -161,6 +161,12 @@ def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
     assert norms("see Port Skerrow\nHigh water at noon", kind="name") == ["port skerrow", "high"]
 
 
+def test_the_label_of_the_next_line_and_the_beginning_of_a_number_belong_to_no_name() -> None:
+    assert norms("There is a guest bed in the flat in Bergen since IKEA\nHamid: who") == ["bergen", "ikea", "hamid"]
+    assert norms("We paid NL 4,120 for it, and sat in Room B 12.") == ["nl", "room b 12"]
+    assert norms("Dues go up as of January.\n3. Elections were dull.") == ["dues", "elections"], "no third of January"
+
+
 def sure(text: str) -> list[str]:
     return [mention.norm for mention in mentions(text) if mention.sure]
 
