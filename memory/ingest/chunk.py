@@ -7,7 +7,7 @@ Sections (headings of level 1 and 2) come first, the budget of words second: the
 and the title of an episode that is one section is exact. So:
 
 * A section of up to 1.5 times the budget is one episode; a longer one fills episodes block by block up to
-  the budget; each repeats the last sentences of the one before.
+  the budget.
 * A section of less than a quarter of the budget says little alone ("## Decision: RabbitMQ, 3 nodes.").
   Neighbouring small siblings share an episode up to the budget: a note of eight sections of 20 words is one
   episode. Larger sections are never merged.
@@ -69,7 +69,7 @@ class _Message(Turn):
     number: int = 0  # number in its chat, from 1
 
 
-# An episode's span in the text, including repeated sentences, and its headings.
+# An episode's span in the text, and its headings.
 _Cut = tuple[int, int, tuple[str, ...]]
 
 
@@ -233,20 +233,20 @@ def _fill_episodes(text: str, pieces: Sequence[Block], settings: ChunkSettings) 
     words_left = sum(piece.words for piece in pieces)
     episode: list[Block] = []
     size = 0
-    repeated: int | None = None
     for index, piece in enumerate(pieces):
         if size + words_left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
-            following = [piece]
-            while len(following) <= _LEVELS and episode[-1].level and any(not block.level for block in episode):
-                following.insert(0, episode.pop())  # a heading stays with its text
-            yield _make_cut(episode, repeated, settings)
-            repeated, size = _find_repeated(text, episode, following[0], settings)
-            episode = following[:-1]
-            size += sum(heading.words for heading in episode)
+            lead: list[Block] = []  # the line that introduces a table stays with it, a heading with its text
+            follows = any(not block.level for block in episode[:-1])
+            if piece.kind in _WHOLE and follows and episode[-1].words < settings.words * _SMALL:
+                lead.append(episode.pop())
+            while len(lead) <= _LEVELS and episode[-1].level and any(not block.level for block in episode):
+                lead.insert(0, episode.pop())
+            yield _make_cut(episode, settings)
+            episode, size = lead, sum(block.words for block in lead)
         episode.append(piece)
         size += piece.words
         words_left -= piece.words
-    yield _make_cut(episode, repeated, settings)
+    yield _make_cut(episode, settings)
 
 
 def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index: int, settings: ChunkSettings) -> bool:
@@ -268,29 +268,7 @@ def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index
     return size + subsection > settings.words
 
 
-def _find_repeated(
-    text: str, episode: Sequence[Block], following: Block, settings: ChunkSettings
-) -> tuple[int | None, int]:
-    """(start of the sentences that the next episode repeats, or None; their words)."""
-    start, size = episode[-1].end, 0
-    for piece in reversed(episode):
-        if size > settings.overlap or piece.kind in _WHOLE or piece.level or piece.path != following.path:
-            break
-        start, size = piece.start, size + piece.words
-    if following.level or not size:
-        return None, 0
-    taken, total = None, 0
-    for first, last in reversed(sentences(text[start : episode[-1].end])):
-        words = count_words(text[start + first : start + last])
-        if total + words > settings.overlap:
-            break
-        taken, total = _include_marks(text, start, start + first), total + words
-    if taken is None or taken <= episode[0].start:
-        return None, 0
-    return taken, total
-
-
-def _make_cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSettings) -> _Cut:
+def _make_cut(episode: Sequence[Block], settings: ChunkSettings) -> _Cut:
     """The headings of an episode are those shared by all its pieces; a few words above a heading do not count."""
     words: dict[tuple[str, ...], int] = {}
     for piece in episode:
@@ -302,7 +280,7 @@ def _make_cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSet
         if path == longest or path != longest[: len(path)] or words[path] >= settings.words * _SMALL
     ]
     shared = tuple(names[0] for names in takewhile(lambda names: len({*names}) == 1, zip(*about, strict=False)))
-    return episode[0].start if repeated is None else repeated, episode[-1].end, shared
+    return episode[0].start, episode[-1].end, shared
 
 
 # Chats ----------------------------------------------------------------------------------------

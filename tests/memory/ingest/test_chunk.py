@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -123,25 +122,14 @@ def test_a_heading_is_never_left_behind():
 # Length ---------------------------------------------------------------------------------------
 
 
-def test_a_long_section_goes_on_with_its_last_sentences():
-    paragraphs = [words(80, f"p{n}-") for n in range(9)]
-    drafts = episodes("# A\n\n" + "\n\n".join(paragraphs))
-    assert len(drafts) > 2
-    for one, following in pairwise(drafts):
-        repeated = following.text.split("\n\n")[0]
-        assert one.text.endswith(repeated)
-        assert 20 < count_words(repeated) <= SETTINGS.overlap
-        assert following.line == one.end_line
+def test_a_long_section_is_cut_between_paragraphs():
+    drafts = episodes("# A\n\n" + "\n\n".join(words(80, f"p{n}-") for n in range(9)))
+    assert len(drafts) > 2 and sum(count_words(draft.text) for draft in drafts) == 722
     assert all(count_words(draft.text) <= 1.5 * SETTINGS.words for draft in drafts)
 
 
-def test_no_overlap_when_none_is_wanted():
-    drafts = episodes("\n\n".join(words(80, f"p{n}-") for n in range(9)), overlap=0)
-    assert sum(count_words(draft.text) for draft in drafts) == 720
-
-
 def test_a_long_paragraph_is_cut_at_sentence_ends():
-    drafts = episodes(words(1000), overlap=0)
+    drafts = episodes(words(1000))
     assert len(drafts) == 5
     assert all(draft.text.endswith(".") and 150 <= count_words(draft.text) <= 240 for draft in drafts)
     assert " ".join(draft.text for draft in drafts) == words(1000)
@@ -149,7 +137,7 @@ def test_a_long_paragraph_is_cut_at_sentence_ends():
 
 @pytest.mark.parametrize("text", [words(3000).replace(".", ""), "x" * 200_000, "你好" * 3000, ("y" * 33 + " ") * 999])
 def test_what_has_no_sentence_end_is_cut_all_the_same(text):
-    drafts = episodes(text, overlap=0)
+    drafts = episodes(text)
     assert all(SETTINGS.words / 4 < count_words(draft.text) <= 1.5 * SETTINGS.words for draft in drafts)
     assert "".join(draft.text for draft in drafts) == text or " ".join(draft.text for draft in drafts) == text.strip()
 
@@ -175,15 +163,10 @@ def test_a_monstrous_table_is_cut_at_lines():
 
 def test_list_items_are_kept_whole():
     items = [f"- {words(25, f'i{n}-')}\n  {words(10, f'j{n}-')}" for n in range(30)]
-    drafts = episodes("\n".join(items), overlap=0)
+    drafts = episodes("\n".join(items))
     assert "\n".join(draft.text for draft in drafts) == "\n".join(items)
     assert len(drafts) > 3
     assert all(draft.text.startswith("- ") for draft in drafts)
-
-
-def test_an_overlap_of_list_items_keeps_their_marks():
-    drafts = episodes("\n".join(f"- [x] {words(10, f'i{n}-')}" for n in range(60)))
-    assert all(draft.text.startswith("- [x] ") for draft in drafts)
 
 
 # Chats ----------------------------------------------------------------------------------------
@@ -262,10 +245,7 @@ def test_episodes_are_slices_with_their_lines_and_hold_every_word(text, settings
         assert draft.line - 1 >= place
         place = draft.line - 1
     kept = re.sub(r"[\W_]+", "", "".join(draft.text for draft in drafts))
-    if settings.overlap == 0:
-        assert kept == re.sub(r"[\W_]+", "", text)
-    else:
-        assert len(kept) >= len(re.sub(r"[\W_]+", "", text))
+    assert kept == re.sub(r"[\W_]+", "", text)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Ana", "Ben", ""]), markdown, st.integers(-90, 90)), max_size=12), tight)
