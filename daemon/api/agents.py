@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from daemon import wire
-from daemon.api.services import Services, WriteLimiter
+from daemon.api.services import Services
 from daemon.api.sources import date_copies
 from daemon.config.settings import CLIENT_NAME
 from memory import Memory
@@ -27,7 +27,17 @@ DAY = timedelta(days=1)
 
 
 def remember_for(services: Services, agent: str, text: str, title: str) -> wire.KeptNote:
-    return write_note(services.memory, services.limiter, check_name(agent), text, title)
+    """ConflictError above a limit."""
+    memory, limiter = services.memory, services.limiter
+    limiter.check_size(text)
+    title = " ".join(title.split())
+    digest = hashlib.sha256(" ".join(f"{title}\n{text}".casefold().split()).encode("utf-8", "replace")).hexdigest()
+    source, now = f"{_prefix(check_name(agent))}{digest[:16]}", datetime.now(UTC)
+    if memory.sources.get(source) is not None:
+        return wire.KeptNote(source, known=True)
+    limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
+    memory.remember(text, title or None, source, now, speaker=speaker_of(agent))
+    return wire.KeptNote(source)
 
 
 def agents(memory: Memory) -> tuple[wire.Agent, ...]:
@@ -52,19 +62,6 @@ async def undo_agent(services: Services, agent: str, since: datetime | None) -> 
     undone = await services.write(partial(_undo, services.memory, services.backups, check_name(agent), since))
     services.erasing.watch(undone.forgotten)
     return undone
-
-
-def write_note(memory: Memory, limiter: WriteLimiter, agent: str, text: str, title: str) -> wire.KeptNote:
-    """Keeps an agent's note, within a unit of the writer. InvalidInputError, ConflictError."""
-    limiter.check_size(text)
-    title = " ".join(title.split())
-    digest = hashlib.sha256(" ".join(f"{title}\n{text}".casefold().split()).encode("utf-8", "replace")).hexdigest()
-    source, now = f"{_prefix(agent)}{digest[:16]}", datetime.now(UTC)
-    if memory.sources.get(source) is not None:
-        return wire.KeptNote(source, known=True)
-    limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
-    memory.remember(text, title or None, source, now, speaker=speaker_of(agent))
-    return wire.KeptNote(source)
 
 
 def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> wire.AgentUndone:

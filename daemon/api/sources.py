@@ -17,11 +17,10 @@ from daemon import wire
 from daemon.api import objects
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
-from daemon.config.settings import Settings
 from daemon.jobs.activity import Channel
 from daemon.jobs.erasure import find_files
 from daemon.paths import name_backup
-from daemon.watch.files import Found, uri_of
+from daemon.watch.files import uri_of
 from daemon.watch.walking import Ignore, walk
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
@@ -29,7 +28,6 @@ from memory.nouns import Policy
 from memory.time.timestamps import from_ms
 from memory.views import Copy, Forgotten
 from plugins.installing import read_version
-from plugins.manager import Plugins
 
 COUNT_SECONDS = 10.0
 
@@ -62,7 +60,19 @@ async def add(services: Services, paths: Sequence[Path], policy: Policy | None, 
 
 
 def count(services: Services, paths: Sequence[Path]) -> wire.Counted:
-    return count_files(services.plugins, services.settings, services.own, find_existing(paths))
+    """Counts what would be read, for some seconds; no file is opened."""
+    number = size = lacking = 0
+    plugins, deadline = services.plugins, time.monotonic() + COUNT_SECONDS
+    for path in find_existing(paths):
+        ignore = Ignore(path if path.is_dir() else path.parent, services.settings.watch.ignore, services.own)
+        for entry in walk(path, ignore):
+            if entry.unread is None and entry.size and plugins.reads(entry.path):
+                number += 1
+                size += entry.size
+                lacking += plugins.lacks_library(entry.path)
+            if time.monotonic() > deadline:
+                return wire.Counted(number, size, complete=False, lacking=lacking)
+    return wire.Counted(number, size, complete=True, lacking=lacking)
 
 
 def sources(memory: Memory, query: str, limit: int) -> wire.SourcesReply:
@@ -217,29 +227,6 @@ def backup(services: Services, to: Path | None) -> wire.BackedUp:
         services.writer.write(partial(memory.maintenance.note_copy, to))
     memory.backup(to)
     return wire.BackedUp(str(to), to.stat().st_size)
-
-
-def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[Path]) -> wire.Counted:
-    """Counts what would be read, for some seconds; no file is opened."""
-    number = size = lacking = 0
-    deadline = time.monotonic() + COUNT_SECONDS
-    own = tuple(own)
-    for entry, _ in _walk(paths, settings, own):
-        if entry.unread is None and entry.size and plugins.reads(entry.path):
-            number += 1
-            size += entry.size
-            lacking += plugins.lacks_library(entry.path)
-        if time.monotonic() > deadline:
-            return wire.Counted(number, size, complete=False, lacking=lacking)
-    return wire.Counted(number, size, complete=True, lacking=lacking)
-
-
-def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> Iterator[tuple[Found, Path]]:
-    """All files below the paths, each with the folder below which no link is followed."""
-    for path in paths:
-        ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
-        for entry in walk(path, ignore):
-            yield entry, ignore.root
 
 
 def export(memory: Memory, pages: bool) -> Iterator[bytes]:
