@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
@@ -28,8 +27,7 @@ READING_GAIN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(NamedTuple):
     """A kind of service: what people call it, the setting of its address, where it is if that is empty, and whether it
     may want a key."""
 

@@ -296,6 +296,11 @@ class Fact:
         return self.title or self.uri if is_named else name_place(self.uri, self.line or 0)
 
     @property
+    def is_over(self) -> bool:
+        """Whether another fact or a person replaced it."""
+        return self.superseded_by is not None or self.retired is not None
+
+    @property
     def remark(self) -> str:
         """How it is meant, in brackets; "" if it is simply so. What a rule reads as negated is "no longer"."""
         kind = "past" if (self.modality, self.origin) == ("negated", "rule") else self.modality
@@ -338,18 +343,6 @@ class Profile:
 
 RevisionState = Literal["open", "kept", "undone", "settled"]
 Verdict = Literal["keep", "both", "old", "open"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A judgement of a model on two facts, by their ids: what the new one does to the old one. `confidence` in [0, 1],
-    `words`: its evidence, as far as the model quotes it."""
-
-    old: int
-    new: int
-    relation: FactRelation
-    confidence: float
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

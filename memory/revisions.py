@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from memory.nouns import Fact, RevisionState
+from memory.nouns import Fact, FactRelation, RevisionState
 
 _RELATIONS = {  # its name, its meaning, and what its two facts are called
     "supersedes": ("Replaced", "The new one replaced the old one.", "Before", "Now"),
@@ -87,3 +87,15 @@ class AssertionResult:
     facts: tuple[int, ...] = ()
     revisions: tuple[int, ...] = ()
     undecided: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A judgement of a model on two facts, by their ids: what the new one does to the old one. `confidence` in [0, 1],
+    `words`: its evidence, as far as the model quotes it."""
+
+    old: int
+    new: int
+    relation: FactRelation
+    confidence: float
+    words: str = ""

@@ -208,6 +208,7 @@ class PalimpsestApp(App[None]):
         """What can be done here first, then what can be done in the chat, and everywhere."""
         here = screen.places if isinstance(screen, Page) else ()
         listed = [action for action in ACTIONS if action.palette or (action.footer and action.where in here)]
+        listed = [action for action in listed if self._page_of(action, screen).can_do(action)]
         listed.sort(key=lambda action: (action.name == "Quit", action.where not in here))
         for action in listed:
             yield SystemCommand(action.name, action.sentence, partial(self._do, action, screen))
@@ -221,6 +222,9 @@ class PalimpsestApp(App[None]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), *self._last_guard]
+
+    def _page_of(self, action: Action, screen: Screen[object]) -> Page:
+        return screen if isinstance(screen, Page) and action.where in screen.places else self.chat
 
     def _do(self, action: Action, page: Screen[object]) -> None:
         """Does something that was chosen in the palette over a page; commands of the chat go to the chat first."""

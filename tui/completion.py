@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from daemon import wire
 from daemon.terminal import count
@@ -19,8 +18,7 @@ from tui.wording import day, short_path
 _LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Typing:
+class Typing(NamedTuple):
     """The word before the cursor: `query`, which begins at `start` on its line. `command` is the usage of the command
     whose argument it is."""
 
@@ -31,8 +29,7 @@ class Typing:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """A completion: `text` to insert, or a `limit` of the questions; neither for a mere hint. With `is_whole` nothing
     needs to follow."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from daemon import wire
 from daemon.terminal import count
@@ -17,8 +16,7 @@ LONG_LINES, LONG_CHARS = 5, 500  # longer pastes become attachments
 _DAY = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """A limit of a question: a note (its uri), a folder (its path), a tag, or a day for an answer as of then (as typed:
     2026, 2026-03 or 2026-03-09)."""
 
@@ -32,8 +30,7 @@ class Limit:
         return {"tag": "#", "day": "as of "}.get(self.kind, "@") + self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Inquiry:
+class Inquiry(NamedTuple):
     """A question with its attachments and limits."""
 
     words: str

@@ -10,11 +10,10 @@ import signal
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Final, cast
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, Final, NamedTuple, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.keys import Keys
@@ -97,11 +96,10 @@ _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
 
 
-@dataclass(frozen=True, slots=True)
-class Keymap:
+class Keymap(NamedTuple):
     """Custom keys by the ids of their actions, as Textual takes them; and problems with others, a sentence each."""
 
-    changed: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = MappingProxyType({})
     problems: tuple[str, ...] = ()
 
     def actions_of(self, where: Where) -> tuple[Action, ...]:
@@ -114,7 +112,7 @@ class Keymap:
 
     def _give_key(self, action: Action) -> Action:
         keys = self.changed.get(action.id)
-        return replace(action, key=keys) if keys and action.key else action
+        return action._replace(key=keys) if keys and action.key else action
 
 
 def load_keymap(path: Path) -> Keymap:

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
-from tui.actions import Where
+from tui.actions import Action, Where
 from tui.actions.action import TABS
 from tui.dialogs.dialog import Hasty, use_styles
 from tui.link import Activity, Disconnected, StatusChanged
@@ -37,7 +37,7 @@ class Page(Hasty[None]):
     def __init__(self, shared: Shared) -> None:
         super().__init__(classes="page")
         # Textual measures the width after mounting and styling, which would restyle everything.
-        self.add_class("-wide" if self.app.size.width >= WIDE else "-narrow")
+        self.add_class("-wide" if self.app.size.width >= WIDE else "-narrow", update=False)
         use_styles(self)
         self._is_new = True
         self.shared = shared
@@ -72,9 +72,8 @@ class Page(Hasty[None]):
         part = _place_of(self.focused)
         return (part, self.NAME) if part else (self.NAME,)
 
-    @property
-    def has_row(self) -> bool:
-        """Whether a row is selected for an action."""
+    def can_do(self, action: Action) -> bool:
+        """Whether an action has something to act on now."""
         return True
 
     def on_descendant_focus(self) -> None:
@@ -82,7 +81,7 @@ class Page(Hasty[None]):
 
     def show_keys(self) -> None:
         """Shows the keys of the focused place."""
-        self.query_one(Hints).show_for(_place_of(self.focused), self.has_row)
+        self.query_one(Hints).show_for(_place_of(self.focused), self.can_do)
 
     @property
     def folders(self) -> tuple[str, ...]:

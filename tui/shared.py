@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from textual.signal import Signal
 
@@ -20,8 +21,7 @@ Step = Callable[[Client], object]
 TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """An action that can be undone: the call that undoes it, the message, and the update of the screen after that."""
 
     undo: Step

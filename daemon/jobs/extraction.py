@@ -21,7 +21,8 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.facts.json_replies import complete_json
 from memory.facts.llm_requests import MAX_EPISODE_CHARS
 from memory.llm import LlmRequest
-from memory.nouns import Decision, Episode, Fact
+from memory.nouns import Episode, Fact
+from memory.revisions import Decision
 from memory.services.jobs import Job, NewJob
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded

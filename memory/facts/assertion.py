@@ -12,9 +12,8 @@ from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Superseder
 from memory.facts.theses import assert_theses
 from memory.graph.change import GraphChange, Link, ThesisVertex
-from memory.nouns import Decision
 from memory.protocols import Embedder
-from memory.revisions import AssertionResult
+from memory.revisions import AssertionResult, Decision
 from memory.store import episodes, fact_vectors, graph, past, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation

@@ -13,7 +13,8 @@ from typing import Any
 from memory.facts.json_replies import rows_of
 from memory.facts.llm_requests import list_of, text_of
 from memory.llm import LlmRequest, Message
-from memory.nouns import Decision, Fact, FactRelation
+from memory.nouns import Fact, FactRelation
+from memory.revisions import Decision
 from memory.text.quotes import make_fence, one_line
 
 DECISION_PURPOSE = "decide"

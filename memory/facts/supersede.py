@@ -11,7 +11,8 @@ from itertools import chain, pairwise
 
 from memory.facts import slots
 from memory.facts.extraction import ExtractedRelation
-from memory.nouns import Decision, RevisionState
+from memory.nouns import RevisionState
+from memory.revisions import Decision
 from memory.store import fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation

@@ -11,8 +11,8 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import find_similar, list_suspects
-from memory.nouns import Decision, Episode, Fact, Profile, RevisionState, Verdict
-from memory.revisions import AssertionResult, Revision
+from memory.nouns import Episode, Fact, Profile, RevisionState, Verdict
+from memory.revisions import AssertionResult, Decision, Revision
 from memory.services import read_by
 from memory.services.state import State
 from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions

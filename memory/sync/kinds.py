@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis, Extraction
 from memory.memory import Memory
-from memory.nouns import BY_HAND, DISPUTED, Decision, Document, FactRelation, Trace
+from memory.nouns import BY_HAND, DISPUTED, Document, FactRelation, Trace
+from memory.revisions import Decision
 from memory.store import conversations, revisions, shared, synced, traces
 from memory.store.connect import Connection
 from memory.sync.document import Resolved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory import Memory
-from memory.nouns import Decision
+from memory.revisions import Decision
 from plugins import manager
 from tests.cli.taught import teach
 from tests.cli.vault import Shell

@@ -14,7 +14,8 @@ from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction
-from memory.nouns import Decision, Document
+from memory.nouns import Document
+from memory.revisions import Decision
 from memory.settings import FactSettings, MemorySettings
 from memory.store import episodes
 from plugins import manager

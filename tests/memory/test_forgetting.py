@@ -13,7 +13,8 @@ import pytest
 from memory import Memory
 from memory.errors import NotFoundError
 from memory.facts.extraction import ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
-from memory.nouns import Answer, Citation, Decision, Document, Receipt
+from memory.nouns import Answer, Citation, Document, Receipt
+from memory.revisions import Decision
 from memory.settings import FactSettings, MemorySettings
 from memory.store import files, jobs
 from tests.memory.store.building import HashEmbedder

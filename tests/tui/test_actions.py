@@ -109,7 +109,10 @@ async def test_help_tells_every_command_and_every_key() -> None:
 
 
 async def test_the_palette_offers_what_the_registry_says() -> None:
-    async with chatting(world.client(kept=world.sessions())) as chat:
+    async with chatting(world.client(kept=world.sessions(), answers=[world.answer()])) as chat:
+        names = [command.title for command in chat.app.get_system_commands(chat.screen)]
+        assert {"Sessions", "Status"} <= set(names) and {"Evidence", "Good", "Trace"}.isdisjoint(names)
+        await chat.ask(world.QUESTION)
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
         offered = [action for action in ACTIONS if action.palette]
         assert sorted(names) == sorted(action.name for action in offered)
@@ -123,9 +126,9 @@ async def test_the_palette_offers_what_the_registry_says() -> None:
 
 
 async def test_the_palette_begins_with_what_can_be_done_on_the_page_and_does_it() -> None:
-    async with chatting(world.client(kept=world.sessions())) as chat:
+    async with chatting(world.reviewed(kept=world.sessions())) as chat:
         await chat.pilot.press("f7")
-        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.changes.revision)
         names = [command.title for command in chat.app.get_system_commands(chat.app.screen)]
         assert {"Keep new", "Keep old", "Both are true"} <= set(names[:8]) and names[-1] == "Quit"
         await chat.pilot.press("ctrl+p", *"filter", "enter")
@@ -139,21 +142,31 @@ async def test_the_palette_begins_with_what_can_be_done_on_the_page_and_does_it(
 
 async def test_the_footer_shows_what_can_be_done_here() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
-        footer = chat.text().splitlines()[-1]
-        assert re.split(r"\s{2,}", footer.strip()) == [
-            "F2 evidence",
-            "^S sessions",
-            "^N new",
-            "F1 help",
-            "^P commands",
-        ]
+
+        def footer() -> list[str]:
+            return re.split(r"\s{2,}", chat.text().splitlines()[-1].strip())
+
+        await chat.until(lambda: footer() == ["^S sessions", "F1 help", "^P commands"])
+        await chat.pilot.press("f2")
+        await chat.until(lambda: "There is no answer yet." in chat.text())
         await chat.ask(world.QUESTION)
+        await chat.until(lambda: footer() == ["F2 evidence", "^S sessions", "^N new", "F1 help", "^P commands"])
         await chat.pilot.press("tab")
         await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  n around"))
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+
+
+async def test_the_footer_shows_no_key_that_has_nothing_to_act_on() -> None:
+    async with chatting(world.examined()) as chat:
+        await chat.pilot.press("f7")
+        await chat.until(lambda: "There is nothing to review." in chat.text())
+        assert "undo" not in chat.said("#hints") and "filter" in chat.said("#hints")
+        await chat.pilot.press("f8", "right", "right", "right")
+        await chat.until(lambda: "No problems." in chat.text())
+        assert "fix" not in chat.said("#hints") and "look again" in chat.said("#hints")
 
 
 @pytest.mark.parametrize(

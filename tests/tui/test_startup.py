@@ -47,6 +47,8 @@ async def main():
     async with chatting(world.client(kept=world.sessions())) as chat:
         await chat.until(lambda: "Last session" in chat.text())
         assert len(chat.screen.query("*")) < 35  # each costs 2 ms
+        # Textual styles such a widget again whenever one is mounted next to it.
+        assert [widget for widget in chat.screen.query("*") if widget._has_order_style] == []
 
 asyncio.run(main())
 """

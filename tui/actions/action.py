@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(NamedTuple):
     """A page as the rail shows it: the name of its Textual mode, and the word on its tab."""
 
     name: str
@@ -53,13 +51,12 @@ Where = Literal[
 Completes = Literal["", "path", "name", "note", "effort", "theme"]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One action.
 
     `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` its
     argument, in brackets if optional, `completes` the kind of completion. `footer` is its word in the footer, if any;
-    with `of_row` only while a row is selected.
+    with `of_row` only while a row is selected, in the chat an answer.
     """
 
     name: str

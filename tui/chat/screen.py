@@ -7,8 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from daemon import wire
-from tui.actions import bindings_of, find_command, parse_command
-from tui.chat.answers import AnswerTopic
+from tui.actions import Action, bindings_of, find_command, parse_command
 from tui.chat.completions import CompletionTopic
 from tui.chat.facts import FactTopic, StatementTopic, UndoTopic
 from tui.chat.home import HomeTopic
@@ -41,8 +40,7 @@ class ChatScreen(Page):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
-        self.add_class("-fresh")
-        self.set_class(not shared.preferences.evidence, "-evidence-closed")
+        self.add_class("-fresh", *[] if shared.preferences.evidence else ["-evidence-closed"], update=False)
         self.sessions = SessionTopic(self)
         self.limits = LimitTopic(self)
         self.reading = ReadingTopic(self)
@@ -52,7 +50,7 @@ class ChatScreen(Page):
         self.completions = CompletionTopic(self)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
         others = (
-            AnswerTopic(self), FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self),
+            FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self),
             UpkeepTopic(self),
         )  # fmt: skip
         for topic in (*vars(self).values(), *others):
@@ -233,6 +231,7 @@ class ChatScreen(Page):
     def _session_changed(self) -> None:
         session = self.conversation.session
         self.conversation.show_title()
+        self.show_keys()
         self.prompt.asked = session.asked
         self.limits.show_chips()
         waiting = self.query_one(Waiting)
@@ -255,13 +254,18 @@ class ChatScreen(Page):
     def action_select_answer(self, step: int) -> None:
         self.conversation.select(step)
 
+    def can_do(self, action: Action) -> bool:
+        return self.conversation.has_answer or not action.of_row
+
     def action_toggle_trace(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
             answer.trace.toggle()
+            self.conversation.transcript.reveal_answer(answer)
 
     def action_toggle_more(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
             answer.toggle_more()
+            self.conversation.transcript.reveal_answer(answer)
 
     def action_scroll_transcript(self, direction: int) -> None:
         transcript = self.conversation.transcript
@@ -299,6 +303,9 @@ class ChatScreen(Page):
         self.sources.look_into(message)
 
     def action_toggle_evidence(self) -> None:
+        if not self.conversation.has_answer:
+            self.notify("There is no answer yet.", markup=False)
+            return
         if self.evidence.display:
             self.remove_class("-evidence-open")
             self.set_class(self.has_class("-wide"), "-evidence-closed")

@@ -1,4 +1,4 @@
-"""Commands on the evidence of an answer: explain, reveal secrets, judge."""
+"""Commands on an answer and its evidence: copy, explain, reveal secrets, judge."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
 from tui.widgets.evidence import Evidence
 from tui.widgets.trace_line import TraceLine
+from tui.wording import answer_markdown
 
 EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
 MARKS = "Enter marks the answer as wrong · Esc cancels"
 
 
 class SourceTopic(Topic):
-    """/why, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
+    """/copy, /why, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
 
     @background()
     async def recall_trace(self, line: TraceLine) -> None:
@@ -31,6 +32,14 @@ class SourceTopic(Topic):
             self.evidence.surround(cited, around)
         except (DaemonError, DaemonDownError) as error:
             self.evidence.remark(cited, str(error))
+
+    def action_copy_answer(self) -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None or not answer.text:
+            self.show_message("There is no answer to copy yet.", "warning")
+        else:
+            self.page.app.copy_to_clipboard(answer_markdown(answer.text, answer.citations))
+            self.show_message("Answer copied, with its sources.")
 
     @background()
     async def action_show_why(self) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -28,8 +27,7 @@ NONE_FOUND = "No session contains these words."
 HINT = "Enter open · / search · n new · d delete · Esc"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A session by its id, or a NEW one; where words were looked for, the message that has them."""
 
     id: int

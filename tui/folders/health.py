@@ -11,7 +11,7 @@ from textual.content import Content
 from daemon.client.client import Client
 from daemon.health import FIXES, HealthCheck, examine
 from daemon.terminal import count
-from tui.actions import Where, bindings_of
+from tui.actions import Action, Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
 
 NAMES = {
@@ -33,6 +33,11 @@ class HealthList(TabList):
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "health")
         self._looks: list[HealthCheck] | None = None
+
+    def can_do(self, action: Action) -> bool:
+        problem = self.look.problem if self.look is not None else ""
+        can = {"fix": bool(problem), "copy": bool(problem), "fix_all": any(look.fix for look in self.problems)}
+        return can.get(action.handler, True)
 
     @property
     def problems(self) -> list[HealthCheck]:

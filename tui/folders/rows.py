@@ -17,7 +17,7 @@ from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.connecting import ConnectError
 from daemon.terminal import display_safe
-from tui.actions import bindings_of
+from tui.actions import Action, bindings_of
 from tui.link import Activity
 from tui.shared import Shared
 from tui.widgets.plain import Options
@@ -52,6 +52,10 @@ class TabList(Options, inherit_bindings=False):
     @property
     def key(self) -> str | None:
         return None if self.highlighted is None else self._keys[self.highlighted]
+
+    def can_do(self, action: Action) -> bool:
+        """Whether an action has something to act on now."""
+        return self.key is not None or not action.of_row
 
     @property
     def summary(self) -> str | Content:

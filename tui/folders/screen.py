@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import ContentSwitcher, OptionList
 
-from tui.actions import bindings_of
+from tui.actions import Action, bindings_of
 from tui.folders.folders import FolderList
 from tui.folders.health import HealthList
 from tui.folders.models import ModelList
@@ -51,9 +51,8 @@ class FoldersScreen(Page):
     def tab(self) -> TabList:
         return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
 
-    @property
-    def has_row(self) -> bool:
-        return self.tab.key is not None
+    def can_do(self, action: Action) -> bool:
+        return self.tab.can_do(action)
 
     def on_screen_resume(self) -> None:
         if self.shared.wants_tab:
@@ -105,7 +104,7 @@ class FoldersScreen(Page):
 
     def _show(self) -> None:
         tab = self.tab
-        empty = not self.has_row
+        empty = self.tab.key is None
         texts: dict[str, str | Content] = {
             "#summary": tab.summary,
             "#nothing": tab.EMPTY if empty else "",

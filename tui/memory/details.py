@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.content import Content
 
@@ -21,8 +20,7 @@ MAX_PLACE = 44  # characters of a path: its end says most
 MAX_CHANGES = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a page, or a few that belong together. `target`: the destination of Enter; `fact`: the fact to
     correct or forget; `place`: the file and line to open. A line without any of them cannot be selected."""
 
@@ -113,7 +111,7 @@ def _list_changes(strands: Iterable[wire.Strand]) -> list[tuple[wire.HeldValue, 
 
 def _make_change_line(value: wire.HeldValue, strand: wire.Strand, folders: Sequence[str]) -> Line:
     fact = value.fact
-    past = value.ended is not None or fact.superseded_by is not None or fact.retired is not None
+    past = value.ended is not None or fact.is_over
     words = flatten(fact.objects[-1] if fact.predicate else fact.text)
     began = fact.since or day(fact.valid_from or fact.recorded)
     until = f" until {fact.until}" if past and fact.until else ""
@@ -178,7 +176,7 @@ def _name_told(fact: wire.Fact) -> str:
 
 def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequence[str]) -> list[Line]:
     """A fact's page: its text, its time, its objects, and its passage."""
-    past = fact.superseded_by is not None or fact.retired is not None
+    past = fact.is_over
     head = Content.assemble((flatten(fact.statement), PAST if past else "bold"), (f"\n{fact.held}", MUTED), " ")
     lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
     lines.append(make_heading("About"))

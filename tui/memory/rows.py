@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from daemon import wire
 from daemon.terminal import count
@@ -15,8 +14,7 @@ Kind = Literal["object", "note", "fact", "me"]
 KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me", "plans": "Plans"}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Something with its own page: an object by its name, a note by its uri, a fact or profile entry by value."""
 
     kind: Kind
@@ -30,8 +28,7 @@ class Target:
         return other is not None and (self.kind, self.name) == (other.kind, other.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of the list: a label, and details at its right end. A row without a target, or with a `filter` that it
     selects, is not a thing itself."""
 
@@ -63,8 +60,7 @@ def make_object_row(thing: wire.FoundObject) -> Row:
 
 def make_fact_row(fact: wire.Fact) -> Row:
     """A fact; one that holds no longer is dimmed."""
-    past = fact.superseded_by is not None or fact.retired is not None
-    return Row(fact.statement, fact.held, make_fact_target(fact), look="past" if past else "plain")
+    return Row(fact.statement, fact.held, make_fact_target(fact), look="past" if fact.is_over else "plain")
 
 
 def make_note_row(note: wire.ListedSource, now: datetime) -> Row:

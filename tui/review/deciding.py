@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
@@ -11,8 +11,7 @@ from daemon.client.client import Client, DaemonError
 SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are true"}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A decided revision, with the verdict that brings it back to where it was; and the fact that was `corrected`."""
 
     id: int
@@ -30,7 +29,7 @@ def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
     """The fact whose value a person can correct: the chosen side if it is active, else the other; None for a sentence
     of a note, or if none is active."""
     facts = (revision.old, revision.new) if side == "old" else (revision.new, revision.old)
-    return next((fact for fact in facts if fact.predicate is not None and _stands(fact)), None)
+    return next((fact for fact in facts if fact.predicate is not None and not fact.is_over), None)
 
 
 def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Decision, str]:
@@ -57,7 +56,7 @@ def _describe_standing(client: Client, settled: wire.Revision) -> str:
     """The current facts about a revision's subject after the decision. DaemonDownError."""
     subject, predicate = settled.new.objects[0] if settled.new.objects else "", settled.new.predicate
     if predicate is None:
-        active = [fact for fact in (settled.new, settled.old) if _stands(fact)]
+        active = [fact for fact in (settled.new, settled.old) if not fact.is_over]
         if settled.relation == "negates" and settled.state == "kept":
             active = [] if settled.new.retired is None else [settled.old]
         return f"Now: {' / '.join(fact.statement for fact in active)}" if active else "It is no longer true."
@@ -67,7 +66,3 @@ def _describe_standing(client: Client, settled: wire.Revision) -> str:
         if values:
             return f"Now: {subject}, {predicate}: {', '.join(dict.fromkeys(values))}."
     return f"Nothing is known now about {subject}, {predicate}."
-
-
-def _stands(fact: wire.Fact) -> bool:
-    return fact.superseded_by is None and fact.retired is None

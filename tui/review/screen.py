@@ -14,7 +14,7 @@ from textual.content import Content
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
-from tui.actions import bindings_of
+from tui.actions import Action, bindings_of
 from tui.changes import mark_difference, source_label
 from tui.dialogs.dialog import AskScreen
 from tui.editor import CannotOpenError, open_in_editor
@@ -83,9 +83,10 @@ class ReviewScreen(Page):
     def filter(self) -> Choices:
         return self.query_one(Choices)
 
-    @property
-    def has_row(self) -> bool:
-        return self.changes.revision is not None
+    def can_do(self, action: Action) -> bool:
+        if action.handler == "take_back":
+            return bool(self._decisions)
+        return self.changes.revision is not None or not action.of_row
 
     # The daemon ---------------------------------------------------------------------------------
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Parts
 
 _GAP = 3
 _MANY = 10_000  # from here on thousands are enough
 
 
-class Choices(Plain):
+class Choices(Parts):
     """Words in a line, the selected one highlighted; a click selects. `choices`: name -> word."""
 
     @dataclass
@@ -32,7 +31,6 @@ class Choices(Plain):
         self._number_style = number_style
         self._choices = dict(choices)
         self._numbers: dict[str, int] = {}
-        self._targets: list[tuple[range, str]] = []
         self.chosen = next(iter(self._choices))
         self._show()
 
@@ -52,22 +50,17 @@ class Choices(Plain):
         self._show()
 
     def _show(self) -> None:
-        text, self._targets = Content(), []
-        for name, word in self._choices.items():
-            style = "bold $accent underline" if name == self.chosen else "$foreground-muted"
-            words = Content.styled(word, style)
-            if number := self._numbers.get(name):
-                words += Content.styled(f" {_shorten(number)}", self._number_style)
-            self._targets.append((range(len(text), len(text) + len(words)), name))
-            text += words + " " * _GAP
-        self.update(text)
+        self.show_parts(((self._word(name, word), name) for name, word in self._choices.items()), " " * _GAP)
 
-    async def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for span, name in self._targets:
-            if offset is not None and offset.x in span and name != self.chosen:
-                self.choose(name)
-                self.post_message(self.Selected(self, name))
+    def _word(self, name: str, word: str) -> Content:
+        words = Content.styled(word, "bold $accent underline" if name == self.chosen else "$foreground-muted")
+        number = self._numbers.get(name)
+        return words + Content.styled(f" {_shorten(number)}", self._number_style) if number else words
+
+    async def choose_part(self, name: str) -> None:
+        if name != self.chosen:
+            self.choose(name)
+            self.post_message(self.Selected(self, name))
 
 
 def _shorten(number: int) -> str:

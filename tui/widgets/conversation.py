@@ -83,6 +83,10 @@ class Conversation(Vertical):
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
 
+    @property
+    def has_answer(self) -> bool:
+        return bool(self.query(Answer))
+
     async def _show_home(self) -> None:
         self.add_class("-home")
         await self.transcript.mount(Home())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -12,9 +12,9 @@ from textual.content import Content
 from daemon import wire
 from daemon.terminal import count, display_safe
 from tui.actions import Action, Where
-from tui.actions.action import TABS
+from tui.actions.action import TABS, Tab
 from tui.keys import Keymap, short_key
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Parts, Plain
 
 _LABEL = 24
 _GAP = 2
@@ -75,7 +75,7 @@ class Rail(Horizontal):
         return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])
 
 
-class TabLine(Plain):
+class TabLine(Parts):
     """The tabs in one widget, each with its key and how much waits there; a click opens a page."""
 
     def __init__(self, page: str, keymap: Keymap) -> None:
@@ -83,7 +83,6 @@ class TabLine(Plain):
         self._keys = {tab.name: short_key(keymap.keys_of(f"open_page({tab.name!r})")) for tab in TABS}
         self._page = page
         self._badges: dict[str, int] = {}
-        self._targets: list[tuple[range, str]] = []
         self._show()
 
     def set_badge(self, page: str, number: int) -> None:
@@ -93,31 +92,25 @@ class TabLine(Plain):
             self._show()
 
     def _show(self) -> None:
-        text, self._targets = Content(), []
-        for tab in TABS:
-            here = tab.name == self._page
-            words = Content.assemble(
-                (f"{self._keys[tab.name]} ", "$accent" if here else "$foreground-muted"),
-                (tab.title, "bold $accent underline" if here else "$foreground-muted"),
-            )
-            if badge := self._badges.get(tab.name):
-                words += Content.styled(f" {badge}", "bold $text-warning")
-            self._targets.append((range(len(text), len(text) + len(words)), tab.name))
-            text += words + " " * _GAP
-        self.update(text)
+        self.show_parts(((self._word(tab), tab.name) for tab in TABS), " " * _GAP)
 
-    async def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for span, page in self._targets:
-            if offset is not None and offset.x in span:
-                await self.run_action(f"app.open_page({page!r})")
+    def _word(self, tab: Tab) -> Content:
+        here, badge = tab.name == self._page, self._badges.get(tab.name)
+        return Content.assemble(
+            (f"{self._keys[tab.name]} ", "$accent" if here else "$foreground-muted"),
+            (tab.title, "bold $accent underline" if here else "$foreground-muted"),
+            (f" {badge}" if badge else "", "bold $text-warning"),
+        )
+
+    async def choose_part(self, name: str) -> None:
+        await self.run_action(f"app.open_page({name!r})")
 
 
 HELP = "show_help"  # what F1 does
 WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter is text there
 
 
-class Hints(Plain):
+class Hints(Parts):
     """Actions with a footer word, those of the focused place first; a click runs them. Without space for all, the last
     ones are dropped, except the one for help.
 
@@ -129,19 +122,16 @@ class Hints(Plain):
         self._keymap = keymap
         self._page = page
         self._hints: list[tuple[Content, Action]] = []
-        self._targets: list[tuple[range, str]] = []
         self.show_for(None)
 
-    def show_for(self, focused: Where | None, has_row: bool = True) -> None:
-        """Shows the actions for a focused place, None for any other; without a row, those that need none."""
+    def show_for(self, focused: Where | None, can_do: Callable[[Action], bool] = lambda action: True) -> None:
+        """Shows the actions that can be done in a focused place, None for any other."""
         places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
         self._hints = [
             (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
             for place in places
             for action in self._keymap.actions_of(place)
-            if action.footer
-            and (has_row or not action.of_row)
-            and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
+            if action.footer and can_do(action) and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
         ]
         self._show()
 
@@ -153,19 +143,12 @@ class Hints(Plain):
         while len(visible) > 1 and self.size.width and _width(visible) > self.content_size.width:
             spared = next((hint for hint in reversed(visible) if hint[1].handler != HELP), visible[-1])
             visible.remove(spared)
-        text, self._targets = Content(), []
-        for hint, action in visible:
-            prefix = {"app": "app.", self._page: "screen."}.get(action.where, "focused.")
-            text += Content(" " * _GAP * bool(text))
-            self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
-            text += hint
-        self.update(text)
+        places = {"app": "app.", self._page: "screen."}
+        parts = ((hint, places.get(action.where, "focused.") + action.handler) for hint, action in visible)
+        self.show_parts(parts, " " * _GAP)
 
-    async def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for span, action in self._targets:
-            if offset is not None and offset.x in span:
-                await self.run_action(action)
+    async def choose_part(self, name: str) -> None:
+        await self.run_action(name)
 
 
 def _width(hints: list[tuple[Content, Action]]) -> int:

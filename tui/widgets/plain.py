@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Self
 
+from textual import events
 from textual.content import Content
 from textual.style import Style
 from textual.visual import VisualType
@@ -31,6 +33,31 @@ class Plain(Static):
     @property
     def text(self) -> str:
         return str(self.content)
+
+
+class Parts(Plain):
+    """A line of parts; a click on one calls `choose_part` with its name, if it has one."""
+
+    _parts: tuple[tuple[range, str], ...] = ()
+
+    def show_parts(self, parts: Iterable[tuple[Content, str]], gap: str) -> None:
+        """Shows parts, each with its name, with a gap between them."""
+        text, places = Content(), []
+        for part, name in parts:
+            text += gap * bool(text)
+            places.append((range(len(text), len(text) + len(part)), name))
+            text += part
+        self._parts = tuple(places)
+        self.update(text)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, name in self._parts:
+            if name and offset is not None and offset.x in span:
+                await self.choose_part(name)
+
+    async def choose_part(self, name: str) -> None:
+        raise NotImplementedError
 
 
 def link_text(text: str, link: str | None) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from textual.timer import Timer
 from daemon import wire
 from daemon.terminal import count
 from tui.keys import Keymap, short_key
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Parts
 
 if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
 ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
 
 
-class TraceLine(Plain):
+class TraceLine(Parts):
     """What a person may want to know about an answer, with the keys; while the question runs, the current stage. It
     unfolds to `walk`. A click does what it is on."""
 
@@ -51,7 +51,6 @@ class TraceLine(Plain):
         super().__init__()
         self._keymap = keymap
         self._has_more = False  # folded lines
-        self._targets: list[tuple[range, str]] = []
         self._walk: WalkView | None = None
         self.trace_id: int | None = None  # of an answer of an earlier run
         self._stages: list[wire.Step] = []
@@ -153,23 +152,21 @@ class TraceLine(Plain):
         if self._doing and self._doing != WRITING and self._visits:
             self.unfolded = True
 
-    async def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for span, handler in self._targets:
-            if offset is not None and offset.x in span:
-                self.post_message(self.Asked(self, handler))
-        if not self._targets and self.has_details:
+    async def on_click(self, event: events.Click) -> None:  # Textual calls that of `Parts`, too
+        if not self._parts and self.has_details:
             event.stop()
             self.toggle()
 
+    async def choose_part(self, name: str) -> None:
+        self.post_message(self.Asked(self, name))
+
     def _show(self) -> None:
         if self._doing:
-            self._targets = []
-            text = Content(("▾ " if self.unfolded else "▸ ") * self.has_details + self._describe_running())
+            self._parts = ()
+            self.update(("▾ " if self.unfolded else "▸ ") * self.has_details + self._describe_running())
         else:
-            text = self._list_questions()
-        self.display = bool(text)
-        self.update(text)
+            self.show_parts(self._list_questions(), " · ")
+        self.display = bool(self.text)
         if self.unfolded:
             self.walk.tell(self._describe_stages())
 
@@ -178,18 +175,17 @@ class TraceLine(Plain):
         doing = [self._doing, *([f"{waited} s"] if waited else [])]
         return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
 
-    def _list_questions(self) -> Content:
+    def _list_questions(self) -> Iterator[tuple[Content, str]]:
         """`why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
+        asked = self._cited and self.has_details
         questions = [("why this?", "toggle_trace")] if self.has_details else []
-        questions += [("not right?", "dispute")] if self._cited and self.has_details else []
+        questions += [("not right?", "dispute")] if asked else []
         questions += [("what else?", "toggle_more")] if self._has_more else []
-        text, self._targets = Content(), []
         for words, handler in questions:
-            text += Content(" · ") if text else Content()
-            part = Content.assemble(words, " ", (short_key(self._keymap.keys_of(handler)), "bold"))
-            self._targets.append((range(len(text), len(text) + len(part)), handler))
-            text += part
-        return text + Content(f"{' · ' * bool(text)}{self._verdict}") if self._verdict else text
+            key = short_key(self._keymap.keys_of(handler))
+            yield Content.assemble(words, " ", (key, "bold")), handler
+        if self._verdict:
+            yield Content(self._verdict), ""
 
     def _describe_stages(self) -> list[str]:
         stages = list(filter(None, dict.fromkeys(map(wire.describe_step, self._stages))))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.geometry import Size
@@ -107,6 +107,11 @@ class Transcript(VerticalScroll, can_focus=True):
         await self.mount_all(widgets, before=self._later if self._later.parent is not None else None)
         self._later.display = later > 0
         self._later.update(f"↓ {count(later, 'later message')}; Ctrl+End goes to the last")
+
+    @work(exclusive=True)
+    async def reveal_answer(self, answer: Answer) -> None:
+        """Scrolls to an answer that was unfolded or folded, with its question."""
+        await self.reveal(self.children[self.children.index(answer) - 1])
 
     async def reveal(self, widget: Widget) -> None:
         """Scrolls to a message, and stays there."""

@@ -4,16 +4,7 @@ import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
 import { dotted, inline, shortPath } from "./text.js";
 import {
-  Empty,
-  go,
-  html,
-  keepAddress,
-  useAnswer,
-  useEffect,
-  useKeys,
-  useLayoutEffect,
-  useRef,
-  useState,
+  Empty, go, html, keepAddress, Problem, useEffect, useKeys, useLayoutEffect, useRef, useState,
 } from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
@@ -159,8 +150,10 @@ export function AskPage({ parts: [id], status }) {
   return html`<div class="ask ${chosen ? "with-evidence" : ""}">
     <div class="conversation">
       <div class="turns" aria-live="polite">
-        ${problem && html`<div class="problem" role="alert"><p>${problem.message} ${problem.remedy}</p></div>`}
-        ${!turns.length && !problem && html`<${Suggested} />`}
+        <${Problem} problem=${problem} />
+        ${!turns.length && !problem && html`<${Empty} title="Ask in your own words.">
+          Every line of an answer has the number of its source; the passage is next to it.
+        <//>`}
         ${turns.map((turn) => html`<${Turn} turn=${turn}
           chosen=${chosen?.turn === turn ? chosen.n : null} choose=${(n) => choose(turn, n)} />`)}
         <div ref=${end}></div>
@@ -182,19 +175,6 @@ function step(by) {
   const next = turn.citations[Math.min(Math.max(at + by, 0), turn.citations.length - 1)];
   session.chosen = { turn, n: next.n };
   changed();
-}
-
-function Suggested() {
-  const { data } = useAnswer("/suggestions");
-  return html`<${Empty} title="Ask in your own words.">
-    Every line of an answer has the number of its source; the passage is next to it.
-  <//>
-  ${
-    data?.questions.length > 0 &&
-    html`<ul class="suggested">
-    ${data.questions.map((one) => html`<li><button class="quiet" onClick=${() => ask(one)}>${one}</button></li>`)}
-  </ul>`
-  }`;
 }
 
 function Turn({ turn, chosen, choose }) {
@@ -223,7 +203,7 @@ function Turn({ turn, chosen, choose }) {
     ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
     ${turn.state === "broken" && html`<p class="muted">The answer was interrupted.</p>`}
-    ${turn.state === "failed" && html`<div class="problem" role="alert"><p>${turn.problem.message} ${turn.problem.remedy}</p></div>`}
+    ${turn.state === "failed" && html`<${Problem} problem=${turn.problem} />`}
     ${turn.state === "done" && html`<${Meta} turn=${turn} />`}
   </article>`;
 }

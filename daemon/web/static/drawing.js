@@ -3,7 +3,6 @@
 const FULL = 2 * Math.PI;
 const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
-const [STROKES, CIRCLES] = [400, 60]; // of one path: of more, drawing takes longer for each
 const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
@@ -240,26 +239,20 @@ export class Drawing {
   drawEdges(focus) {
     const { context, transform } = this;
     const strokes = [
-      [
-        "edge",
-        this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus),
-        1,
-      ],
+      ["edge", this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus), 1],
       ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],
       ["accent", focus ? this.edges.filter((edge) => edge.from === focus || edge.to === focus) : [], 1.6],
     ];
     for (const [colour, edges, width] of strokes) {
       context.strokeStyle = this.colours[colour];
       context.lineWidth = width / transform.k;
-      for (let first = 0; first < edges.length; first += STROKES) {
-        context.beginPath();
-        for (const { from, to } of edges.slice(first, first + STROKES)) {
-          if (from.x === undefined || to.x === undefined) continue;
-          context.moveTo(from.x, from.y);
-          context.lineTo(to.x, to.y);
-        }
-        context.stroke();
+      context.beginPath();
+      for (const { from, to } of edges) {
+        if (from.x === undefined || to.x === undefined) continue;
+        context.moveTo(from.x, from.y);
+        context.lineTo(to.x, to.y);
       }
+      context.stroke();
     }
   }
 
@@ -269,7 +262,6 @@ export class Drawing {
       context.fillStyle = this.colourOf(kind);
       for (const isNear of [false, true]) {
         context.globalAlpha = focus && !isNear ? 0.25 : 1;
-        let drawn = 0;
         context.beginPath();
         for (const node of this.nodes) {
           if (node.kind !== kind || node.x === undefined || near.has(node) !== isNear) continue;
@@ -280,11 +272,6 @@ export class Drawing {
           }
           context.moveTo(node.x + r, node.y);
           context.arc(node.x, node.y, r, 0, FULL);
-          drawn += 1;
-          if (drawn % CIRCLES === 0) {
-            context.fill();
-            context.beginPath();
-          }
         }
         context.fill();
       }

@@ -3,17 +3,7 @@
 import { get } from "./api.js";
 import { Drawing } from "./drawing.js";
 import { count, day } from "./text.js";
-import {
-  address,
-  Empty,
-  go,
-  html,
-  Problem,
-  useEffect,
-  useRef,
-  useState,
-  Waiting,
-} from "./ui.js";
+import { address, Empty, go, html, Problem, useEffect, useRef, useState, Waiting } from "./ui.js";
 
 const WHOM = "Center on…";
 const LIMIT = 600; // vertices of the whole memory

@@ -3,18 +3,7 @@
 import { ask } from "./ask.js";
 import { count, when } from "./text.js";
 import {
-  address,
-  Empty,
-  html,
-  Problem,
-  useAnswer,
-  useEffect,
-  useKeys,
-  useKept,
-  useRef,
-  useState,
-  Waiting,
-  moveKeys,
+  address, Empty, html, moveKeys, Problem, useAnswer, useEffect, useKept, useKeys, useRef, useState, Waiting,
 } from "./ui.js";
 
 const SESSIONS = 5;

@@ -3,23 +3,8 @@
 import { Lanes } from "./timeline.js";
 import { count, day, dotted, Passage, place, shortPath, when } from "./text.js";
 import {
-  address,
-  Choices,
-  Empty,
-  html,
-  keepAddress,
-  moveFocus,
-  moveKeys,
-  noteAddress,
-  Problem,
-  useAnswer,
-  useEffect,
-  useKeys,
-  useLayoutEffect,
-  useRef,
-  useSettled,
-  useState,
-  Waiting,
+  address, Choices, Empty, html, keepAddress, moveFocus, moveKeys, noteAddress, Problem, useAnswer, useEffect,
+  useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting,
 } from "./ui.js";
 
 const TYPING_MS = 120;
@@ -94,17 +79,9 @@ function Thing({ one }) {
   </a>`;
 }
 
-function isPast(fact) {
-  return (
-    fact.superseded_by !== null ||
-    fact.retired !== null ||
-    (fact.valid_to !== null && new Date(fact.valid_to) <= new Date())
-  );
-}
-
 function FactRow({ one: fact, folders }) {
   const to = fact.predicate ? address("thing", fact.objects[0]) : noteAddress(fact);
-  return html`<div class="entry fact ${isPast(fact) ? "past" : ""}">
+  return html`<div class="entry fact ${fact.is_over ? "past" : ""}">
     <a data-item href=${to}>${fact.statement}</a>
     <small>${fact.held} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
   </div>`;

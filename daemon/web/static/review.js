@@ -3,17 +3,7 @@
 import { post } from "./api.js";
 import { Passage, place, when } from "./text.js";
 import {
-  Choices,
-  Empty,
-  html,
-  noteAddress,
-  Problem,
-  useAnswer,
-  useEffect,
-  useKeys,
-  useRef,
-  useState,
-  Waiting,
+  Choices, Empty, html, noteAddress, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting,
 } from "./ui.js";
 
 const AROUND = 3; // lines on either side

@@ -2,21 +2,8 @@
 
 import { place } from "./text.js";
 import {
-  address,
-  Empty,
-  html,
-  keepAddress,
-  moveKeys,
-  noteAddress,
-  Problem,
-  useAnswer,
-  useEffect,
-  useKeys,
-  useMemo,
-  useRef,
-  useSettled,
-  useState,
-  Waiting,
+  address, Empty, html, keepAddress, moveKeys, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef,
+  useSettled, useState, Waiting,
 } from "./ui.js";
 
 const MOST_FACTS = 500;
@@ -68,8 +55,7 @@ function tell({ facts, total }) {
 }
 
 function Began({ fact, folders }) {
-  const ended = fact.superseded_by !== null || fact.valid_to !== null || fact.retired !== null;
-  return html`<li class=${ended ? "past" : ""}>
+  return html`<li class=${fact.is_over || fact.until ? "past" : ""}>
     <time>${fact.since}</time>
     <div>
       <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${fact.statement}</a>
@@ -97,7 +83,7 @@ export function Lanes({ strands, folders }) {
       (strand) => html`<div class="lane">
       <h3>${strand.predicate || strand.subject}</h3>
       <ol>${[...strand.values].reverse().map(
-        (value) => html`<li class=${isOver(value) ? "past" : ""}>
+        (value) => html`<li class=${value.ended || value.fact.is_over ? "past" : ""}>
         <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
         <small>
           ${value.fact.held} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
@@ -109,5 +95,3 @@ export function Lanes({ strands, folders }) {
     )}
   </div>`;
 }
-
-const isOver = ({ fact, ended }) => ended !== null || fact.superseded_by !== null || fact.retired !== null;

@@ -6,7 +6,8 @@ from memory import Memory
 from memory.facts.extraction import ExtractedThesis, Extraction
 from memory.graph.arrays import NO_END
 from memory.graph.snapshot import load_graph
-from memory.nouns import Answer, Decision
+from memory.nouns import Answer
+from memory.revisions import Decision
 from tests.memory.facts.asserting import day, fresh, written
 
 __all__ = ["fresh"]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.facts import decisions
-from memory.nouns import Decision, Fact
+from memory.nouns import Fact
+from memory.revisions import Decision
 
 DAY = datetime(2024, 9, 1, tzinfo=UTC)
 

@@ -6,8 +6,9 @@ import pytest
 
 from memory import Memory
 from memory.facts.extraction import ExtractedObject, ExtractedThesis, Extraction
-from memory.nouns import Decision, FactRelation, Modality
+from memory.nouns import FactRelation, Modality
 from memory.protocols import Embedder
+from memory.revisions import Decision
 from memory.store import fact_vectors
 from tests.memory.facts.asserting import day, held, relation, tell, written
 

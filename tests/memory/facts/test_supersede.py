@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
-from memory.nouns import Decision, Fact
+from memory.nouns import Fact
 from memory.protocols import Embedder
+from memory.revisions import Decision
 from memory.store import facts, relations
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE

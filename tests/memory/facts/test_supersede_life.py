@@ -15,8 +15,8 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.graph.arrays import Graph
 from memory.graph.snapshot import load_graph
-from memory.nouns import Decision
 from memory.protocols import Embedder
+from memory.revisions import Decision
 from memory.store.graph import EDGE_KINDS
 from tests.examples import examples
 

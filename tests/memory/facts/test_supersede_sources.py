@@ -9,8 +9,9 @@ import pytest
 
 from memory import Memory
 from memory.facts.extraction import OWNER, Extraction
-from memory.nouns import TOLD, Decision, Document, Fact
+from memory.nouns import TOLD, Document, Fact
 from memory.protocols import Embedder
+from memory.revisions import Decision
 from tests.memory.facts.asserting import day, held, relation, state
 
 
