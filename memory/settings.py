@@ -24,7 +24,7 @@ def describe_range(least: float, most: float) -> str:
 class ChunkSettings:
     """How text is cut into passages (episodes)."""
 
-    words: int = 240  # in a passage, about; a longer code block or table is not cut
+    words: int = field(default=240, metadata={"least": 20})  # in a passage, about; a longer code block is not cut
     overlap: int = 40  # words of a chat's message up to which the next passage repeats it
     turn_gap_minutes: int = 60  # without a message after which a new passage of a chat begins
 

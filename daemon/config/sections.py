@@ -49,8 +49,8 @@ class SectionReader:
                 self.ignored.append(_join(section, name))
         for item in fields(kind):
             value = values.get(item.name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and item.metadata:
-                least, most = item.metadata["least"], item.metadata["most"]
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                least, most = item.metadata.get("least", 0), item.metadata.get("most", MOST)
                 if not least <= value <= most:
                     message = f"must be a number {describe_range(least, most)}, not {value}."
                     raise self._error(section, item.name, message)

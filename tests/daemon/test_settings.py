@@ -125,6 +125,8 @@ def test_parameters_are_read_and_not_listed(tmp_path: Path) -> None:
             "[ollama]\nhost = 'x'\ncontext = 0",
             "line 3: ollama.context must be a number from 256 to 10,000,000, not 0",
         ),
+        ("[memory.chunk]\nwords = 0", "line 2: memory.chunk.words must be a number from 20 upwards, not 0"),
+        ("[mcp]\nnote_kb = -1", "line 2: mcp.note_kb must be a number from 0 upwards, not -1"),
         ("[night]\nhour = 99", "line 2: night.hour must be a number from 0 to 23, not 99"),
         ("[memory.answer]\nthreshold = 1.5", "line 2: memory.answer.threshold must be a number from 0 to 1"),
         ("[watch]\ndebounce_s = nan", "line 2: watch.debounce_s must be a number from 0 upwards, not nan"),
