@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -221,6 +222,36 @@ def test_what_happened_while_nobody_watched(
     assert [Path(uri).stem for uri in uris(client, str(folder))] == ["changes", "comes", "moved", "stays"]
     assert "99" in answer(client, "Which number is the barrel that changed?").text
     assert client.check().problems == ()
+
+
+def test_a_scan_reads_no_file_whose_size_and_time_are_as_known(
+    client: Client, running: RunningDaemon, folder: Path, listener: Listener
+) -> None:
+    notes = [folder / f"{number}.md" for number in range(60)]
+    for note in notes:
+        note.write_text(f"The anchor {note.stem} is heavy.")
+    listener.until(lambda event: client.sources(str(folder)).total == 60)
+    listener.close()
+    running.stop()
+    for note in notes:
+        times = note.stat().st_mtime_ns, note.stat().st_mtime_ns
+        note.write_text(f"The anchor {note.stem} is light.")
+        os.utime(note, ns=times)
+    running.start()  # which scans
+    wait_for_state(client, folder, "watching")
+    assert "heavy" in answer(client, "What is the anchor 7?").text
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files")
+def test_files_that_wait_to_be_read_are_not_open(client: Client, running: RunningDaemon, folder: Path) -> None:
+    assert running.process is not None
+    open_files, most = Path(f"/proc/{running.process.pid}/fd"), 0
+    before = len([*open_files.iterdir()])
+    for number in range(700):
+        (folder / f"{number}.md").write_text(f"The anchor {number} is heavy.")
+    while (known := client.sources(str(folder), 1).total) < 700:
+        most = max(most, len([*open_files.iterdir()]) if known else 0)
+    assert 0 < most < before + 60
 
 
 @pytest.mark.skipif(not Path("/proc/sys/fs/inotify").exists(), reason="inotify's queue")

@@ -15,4 +15,4 @@ def test_the_matrix_names_tests_that_exist() -> None:
     for module, test in (name for names in named for name in names):
         source = TRUST.parent.parent / "tests" / f"{module}.py"
         assert source.exists() and (not test or f"def {test}(" in source.read_text("utf-8")), (module, test)
-    assert len(rows) == 92 and sum("not tried" in row for row in rows) == 4
+    assert len(rows) == 92 and sum("not tried" in row for row in rows) == 2
