@@ -49,8 +49,6 @@ _FILING = re.compile(
 _FIELD = re.compile(r"[\w -]{1,24}: ")  # of a note's properties
 _SELF = word_set("briefings", "self")
 _IDENTITY = frozenset(chain.from_iterable(tables("briefings", "identity")))
-NAMED_WEIGHT, NEWNESS_WEIGHT, VALUES_WEIGHT, LENGTH_WEIGHT = 1.0, 1.0, 1.5, 0.5  # of a sentence; not fitted
-ENOUGH_VALUES, ENOUGH_WORDS = 2, 14  # more add nothing to its weight
 
 
 def find_objects(state: AnswerState, subject: str) -> list[int]:
@@ -145,9 +143,12 @@ def _choose_sentences(
     ]
     lines = [line for line in lines if not line.earlier] or lines
     own_lines = sorted((line for line in lines if line.episode.id in own), key=_make_order)
-    others = _sort_by_weight([line for line in lines if line.episode.id not in own], lines, name)
+    others = sorted(
+        (line for line in lines if line.episode.id not in own),
+        key=lambda line: (-line.newness, -len(line.values), line.shown),
+    )
     chosen = _limit_lines([*_interleave(own_lines), *others], own, facts)
-    others = sorted((line for line in chosen if line not in own_lines), key=lambda line: (-line.newness, line.shown))
+    others = [line for line in chosen if line not in own_lines]
     return [_add_date(line) for line in (*(line for line in own_lines if line in chosen), *others)]
 
 
@@ -155,26 +156,6 @@ def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
     """A key that orders lines as in their notes, fields last."""
     episode = line.episode
     return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.source.start
-
-
-def _sort_by_weight(
-    candidates: Sequence[AnswerCandidate], lines: Sequence[AnswerCandidate], name: frozenset[str]
-) -> list[AnswerCandidate]:
-    """The candidates, the most informative first. `lines`: those among which newness is ranked."""
-    times = sorted({line.newness for line in lines})
-    newness = {at: rank / len(times) for rank, at in enumerate(times, 1)}
-
-    def weigh(line: AnswerCandidate) -> float:
-        weight = NAMED_WEIGHT * (name <= line.words) + NEWNESS_WEIGHT * newness[line.newness]
-        return weight + weigh_words(line.values, line.words)
-
-    return sorted(candidates, key=lambda line: (-weigh(line), line.shown))
-
-
-def weigh_words(values: Collection[str], words: Collection[str]) -> float:
-    """How informative a line with these values and stems is."""
-    value = VALUES_WEIGHT * min(len(values), ENOUGH_VALUES) / ENOUGH_VALUES
-    return value + LENGTH_WEIGHT * min(len(words), ENOUGH_WORDS) / ENOUGH_WORDS
 
 
 def _interleave(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

@@ -51,11 +51,10 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     if not lines:
         return 0.0
     features, read = confidence_features(state, lines), covered_by(lines)
-    _, asked = _split_stems(state.features)
-    if features["together"] < LEAST_NEARNESS and not any(
-        is_asked and stem in read for stem, is_asked in zip(state.features.stems, asked.tolist(), strict=True)
-    ):
-        return 0.0  # no line has a word that the question asks for
+    names, asked = _split_stems(state.features)
+    known = np.array([stem in read for stem in state.features.stems], np.bool_)
+    if features["together"] < LEAST_NEARNESS and (not known[asked].any() or (names.any() and not known[names].any())):
+        return 0.0  # no line has a word that the question asks for, or none a name of it
     return 1 / (1 + math.exp(-BIAS - sum(weight * features[name] for name, weight in WEIGHTS.items())))
 
 

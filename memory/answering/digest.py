@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.answering.briefing import LEAST_WORDS, VALUES_WEIGHT, weigh_words
+from memory.answering.briefing import LEAST_WORDS
 from memory.answering.candidates import AnswerCandidate, read_candidates, show_day
 from memory.answering.changes import list_changes
 from memory.answering.features import AnswerState
@@ -34,7 +34,6 @@ MAX_PASSAGES = 300  # read of a time, evenly spread
 EARLIEST = date(1, 1, 3)  # valid in every time zone
 MAX_NAMING, MAX_COUNTED = 60, 20_000  # passages with a name: read, and counted
 DAY_MS = 86_400_000
-FIRST_WEIGHT = 0.5  # of a note's first line
 
 
 class _Item(NamedTuple):
@@ -43,7 +42,7 @@ class _Item(NamedTuple):
     day: date
     is_note: bool
     lines: Sequence[AnswerCandidate]
-    weight: float
+    weight: int
 
     @property
     def order(self) -> tuple[date, bool, int, str, int]:
@@ -155,11 +154,10 @@ def _read_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], f
 def _make_item(state: AnswerState, day: date, lines: Sequence[AnswerCandidate], is_scored: bool) -> _Item:
     lines = [line for line in lines if count_words(line.shown) >= LEAST_WORDS] or lines
     first = min((line.episode.seq, line.start) for line in lines)
-    weights: dict[int, float] = {}
-    for line in lines:
-        values, words = state.features.new_values(line.shown), {*state.features.stem_words(line.shown)}
-        is_first = (line.episode.seq, line.start) == first
-        weights[line.thesis_id] = weigh_words(values, words) + FIRST_WEIGHT * is_first
+    weights = {  # a note's first line counts as if it had one more value
+        line.thesis_id: len(state.features.new_values(line.shown)) + ((line.episode.seq, line.start) == first)
+        for line in lines
+    }
     apart: list[AnswerCandidate] = []
     for line in sorted(lines, key=lambda line: (-weights[line.thesis_id] - line.score * is_scored, line.shown)):
         if not any(line.overlaps(other) for other in apart):
@@ -189,7 +187,7 @@ def _read_events(state: AnswerState, topic: frozenset[str], first: date, end: da
     items: dict[int, _Item] = {}
     for day, at, event in find_dated(events, EVENTS, first, end):
         if id(event) not in items and topic <= {*events.in_heads(event), *state.features.stem_words(event.quote)}:
-            weight = VALUES_WEIGHT / (2 if event.again else 1)
+            weight = 1 if event.again else 2  # as many values
             line = show_entries(state, [(event, event.show_recurring(day, at))])
             items[id(event)] = _Item(day, False, line, weight)
     return list(items.values())

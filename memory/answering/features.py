@@ -1,8 +1,4 @@
-"""Features: how well candidates fit a question, as a weighted sum of named numbers.
-
-The weights were fitted as one softmax over the sentences of each question, with those that contain the answer as
-targets, on the questions of six invented lives for a value that is current, and rounded.
-"""
+"""Features: how well candidates fit a question, by relevance and newness (docs/decisions.md)."""
 
 from __future__ import annotations
 
@@ -45,8 +41,8 @@ _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanes
 
 
 class QueryFeatures:
-    """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), 1 in
-    total."""
+    """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), with
+    the sum 1."""
 
     def __init__(
         self,
@@ -106,8 +102,8 @@ class QueryFeatures:
 
         The relevance of a line is the mean of its cosine and its late interaction, each as a share of the best. It is
         multiplied by a term that grows with newness: of lines about the same thing the newest is usually current. For
-        "Ana's phone" newness counts only in lines about Ana. Equal weights found as much as fitted ones on other lives
-        (docs/decisions.md).
+        "Ana's phone" newness counts only in lines about Ana, and never in a task or a line of an agent. Fitted weights
+        do not find more on lives that they were not fitted on (docs/decisions.md).
         """
         if not candidates:
             return []
@@ -130,7 +126,9 @@ class QueryFeatures:
         near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
         relevance = (min(1.0, near) + min(1.0, late)) / 2
         is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
-        score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.source.episode))
+        is_current = is_of_subject and not (candidate.by_agent or candidate.is_task)
+        newness = self.newness(candidate.episode) if is_current else 0.0
+        score = SCALE * relevance * (1 + RECENCY * newness)
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
@@ -176,10 +174,9 @@ class QueryFeatures:
             nearest = np.maximum.reduce([nearest, *map(self.max_similarity, texts)])
         return float(nearest @ self.shares)
 
-    def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
-        """(n,) texts -> (n,) cosines with the question, or with a `part` of it."""
-        query = self.embedder.embed_query(self.question.text if part is None else part)
-        cosines: Floats = self.embedder.embed_documents(texts) @ query
+    def cosines(self, texts: Sequence[str]) -> Floats:
+        """(n,) texts -> (n,) cosines with the question."""
+        cosines: Floats = self.embedder.embed_documents(texts) @ self.embedder.embed_query(self.question.text)
         return cosines
 
     def newness(self, episode: Episode) -> float:

@@ -73,7 +73,7 @@ class Questions:
         )
         state = self._analyse(searched, options.now, options.as_of, within)
         self._choose_strategy(options.strategy)
-        return self._answer(state, self._choose_models(models), options)
+        return self._answer(state, ModelChoice(models.writer or self._choose, models.driver or self._drive), options)
 
     def retrieve(
         self,
@@ -215,9 +215,6 @@ class Questions:
             return explain_absence(conn, result, answer, traced, words, MAX_LOST)
 
     # ----------------------------------------------------------------------------------------------
-
-    def _choose_models(self, models: ModelChoice) -> ModelChoice:
-        return ModelChoice(models.writer or self._choose, models.driver or self._drive)
 
     def _analyse(
         self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
@@ -383,16 +380,11 @@ class Questions:
 
 
 def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
-    return tuple(
-        Hop(
-            visit.label,
-            "episode" if visit.kind == "episode" else "object",
-            visit.relation,
-            visit.inverse,
-            fact_of.get(visit.parent_edge or 0),
-        )
-        for visit in path
-    )
+    hops = []
+    for visit in path:
+        kind = "episode" if visit.kind == "episode" else "object"
+        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact_of.get(visit.parent_edge or 0)))
+    return tuple(hops)
 
 
 def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
