@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 
@@ -382,8 +383,9 @@ class Questions:
 def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
     hops = []
     for visit in path:
-        kind = "episode" if visit.kind == "episode" else "object"
-        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact_of.get(visit.parent_edge or 0)))
+        fact = fact_of.get(visit.parent_edge or 0)
+        kind: Literal["object", "episode"] = "episode" if visit.kind == "episode" else "object"
+        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact))
     return tuple(hops)
 
 
