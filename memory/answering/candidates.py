@@ -154,11 +154,6 @@ class AnswerCandidate:
         return self.episode.source.by_agent
 
     @property
-    def is_task(self) -> bool:
-        """Whether its marks state what there is to do: no word of it states that status."""
-        return any(fact.relation.predicate == "status" for fact in self.facts) and "status" not in self.quote.casefold()
-
-    @property
     def context(self) -> str:
         """The headings above its line in the passage, and whose turn it is."""
         place = self.place

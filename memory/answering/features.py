@@ -102,8 +102,8 @@ class QueryFeatures:
 
         The relevance of a line is the mean of its cosine and its late interaction, each as a share of the best. It is
         multiplied by a term that grows with newness: of lines about the same thing the newest is usually current. For
-        "Ana's phone" newness counts only in lines about Ana, and never in a task or a line of an agent. Fitted weights
-        do not find more on lives that they were not fitted on (docs/decisions.md).
+        "Ana's phone" newness counts only in lines about Ana, and never in an agent's. Fitted weights do not find more
+        on lives that they were not fitted on (docs/decisions.md).
         """
         if not candidates:
             return []
@@ -126,8 +126,7 @@ class QueryFeatures:
         near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
         relevance = (min(1.0, near) + min(1.0, late)) / 2
         is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
-        is_current = is_of_subject and not (candidate.by_agent or candidate.is_task)
-        newness = self.newness(candidate.episode) if is_current else 0.0
+        newness = self.newness(candidate.episode) if is_of_subject and not candidate.by_agent else 0.0
         score = SCALE * relevance * (1 + RECENCY * newness)
         if self._states_nothing(candidate):
             score += NO_ANSWER
