@@ -84,6 +84,8 @@ ABLATIONS: dict[str, Configuration] = {
     "heuristic": _walk("heuristic"),
     "entities": _walk("entities"),
     "sketches": _walk("sketches"),
+    "spread-EO": _recall(vertices="EO"),
+    "spread-eTO": _recall(vertices="eTO"),
     "beam-EO": _walk("beam", vertices="EO"),
     "beam-eTO": _walk("beam", vertices="eTO"),
     "spread+beam": _walk("spread+beam"),

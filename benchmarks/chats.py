@@ -35,7 +35,7 @@ def turns_per_episode(asked: Sequence[Asked]) -> float:
 
 
 def budget_recall(asked: Sequence[Asked], texts: Mapping[str, str]) -> dict[str, float]:
-    """For each text budget: percent of the gold turns that stand whole within it, without the questions apart."""
+    """For each text budget: percent of the gold texts that stand whole within it, without the questions apart."""
     judged = [(one, {ref: texts.get(ref, "") for ref in one.question.gold}) for one in answerable(asked)]
     return {
         str(budget): metrics.percent(

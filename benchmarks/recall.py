@@ -53,8 +53,11 @@ def measure(
         return done[settings]
 
     def figures(asked: Sequence[Asked]) -> dict[str, Any]:
-        found = ranks(answerable(asked), at) | latency(asked)
-        return found | {"budget_recall": chats.budget_recall(asked, questions.texts)} if questions.turns else found
+        return (
+            ranks(answerable(asked), at)
+            | latency(asked)
+            | {"budget_recall": chats.budget_recall(asked, questions.texts)}
+        )
 
     default = ask("memory", CONFIGURATIONS["memory"])
 

@@ -400,6 +400,7 @@ def test_what_somebody_says_is_learnt_as_a_supposition() -> None:
         ("She visited her sister Petra Holm in Oslo.", (MIRA, "was_in", "Oslo"), True),
         ("Lives with her sister Petra in Oslo.", (MIRA, "lives_in", "Oslo"), True),
         ("Her flat at the harbour costs 900.", (MIRA, "pays_rent", "900"), True),
+        ("Her flat (900).", (MIRA, "pays_rent", "900"), True),
         ("Mira's talk at Nordlys: ten minutes.", (MIRA, "speaks_for", "ten minutes"), True),
         ("I heard from Ana that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
         ("It turned out that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
