@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.health import list_problems
 from daemon.terminal import count, describe_scores, path_words
 from tui.wording import cited_label, day, short_path
 
@@ -18,6 +17,8 @@ _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing"
 
 def status_report(status: wire.Status) -> str:
     """The content of the memory, current work, and problems with the commands that fix them."""
+    from daemon.health import list_problems  # with the settings 60 ms, which a chat that opens should not pay
+
     stats = status.stats
     lines = [f"{count(stats.sources, 'note')}, {count(stats.episodes, 'passage')} in {short_path(stats.path)}"]
     if status.busy or status.queue:
