@@ -188,9 +188,10 @@ def _find_citation(line: AnswerCandidate, citations: Sequence[Citation]) -> int:
 def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
     """At most `most` candidates to show with the first of `candidates`, which are sorted, the best first.
 
-    For each rare object of the question: the candidates of its best chain of several lines, the more of the question it
-    covers the better. A last hop that covers no more of the question is left out of a longest chain. None if no chain
-    leads through the passage of the first candidate, or if that covers the whole question.
+    For each rare object of the question: the candidates of its best chain, the more of the question it covers the
+    better; of one of several objects that the first candidate does not mention its best candidate, if it leads to no
+    other passage. A last hop that covers no more of the question is left out of a longest chain. None if no chain of a
+    single object leads through the passage of the first candidate, or if that covers the whole question.
     """
     top = candidates[0]
     if _covers_all(top, state):
@@ -208,6 +209,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     chains = [chain for chain in chains if len(chain.facts) < MAX_HOPS or cover(chain.facts) > cover(chain.facts[:-1])]
     chains += [chain for chain in find_chains(statements, weights, roots, MAX_HOPS - 1) if chain not in chains]
     about = {each.id: each.about for each in statements}
+    of_top = {node for each in statements if stating[each.id] is top for node in (*each.about, *each.objects)}
     shown: dict[int, ShownChain] = {}  # by the object at which it begins
 
     def worth(chain: Chain) -> float:
@@ -216,13 +218,15 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     for chain in sorted(chains, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
         path = tuple(stating[number] for number in chain.facts)
         root = chain.vertices[0]
-        if root in shown or len(path) == 1 or len({line.episode.id for line in path}) < len(path):
+        if root in shown or len({line.episode.id for line in path}) < len(path):
+            continue
+        if len(path) == 1 and (len(roots) == 1 or root in of_top):
             continue
         if any(set(path) <= set(other.lines) for other in shown.values()):  # the same, from its other end
             continue
         shown[root] = ShownChain(path, _list_names(chain, labels, path[-1].claim))
     paths = [line for chain in shown.values() for line in chain.lines]
-    if not any(line.episode.id == top.episode.id for line in paths):
+    if len(roots) == 1 and not any(line.episode.id == top.episode.id for line in paths):
         return NO_CHAINS
     return ChainEvidence([line for line in dict.fromkeys(paths) if line is not top][:most], [*shown.values()])
 
