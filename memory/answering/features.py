@@ -30,6 +30,7 @@ SCALE = 4.5  # the difference of two scores is about the log odds that one line 
 UNDATED = 0.5  # the newness of a line without a date: it is neither new nor old
 RECENCY = 1.25  # the newest line counts by this much more than the oldest of equal relevance
 EPSILON = 1e-6
+LEAST_BEST_COSINE = 0.3  # below it the nearest line is hardly nearer than the others
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
@@ -113,7 +114,7 @@ class QueryFeatures:
         measured = [self.measure(line) for line in candidates]
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
         near = [max(0.0, cosines.get(line.source.thesis_id, mean)) for line in measured]
-        self._best_cosine = self._best_cosine or max(near)
+        self._best_cosine = self._best_cosine or max(LEAST_BEST_COSINE, *near)
         self._best_late = self._best_late or max(line.features.late for line in measured)
         if self._subject_stems is None:
             nearest = (line.features.covered for line in measured if line.features.late >= self._best_late - EPSILON)
