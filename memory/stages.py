@@ -1,6 +1,7 @@
 """What each stage of a question notes in its trace: a value for each, as JSON in the trace and back.
 
-A stage writes `step(Note(...), ms)`; whoever reads a trace takes the notes of a stage by their type.
+A stage writes `step(Note(...), ms)`; whoever reads a trace takes the notes of a stage by their type. The names that SQL
+reads out of stored traces are the constants below.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,10 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from memory.events import Step
 
 Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, agent; R3 is in old traces
+
+# Paths into a step's JSON, as SQL asks for them; tests hold that the notes have these fields.
+TEXT_ONLY = "$.text_only"  # of RankNote
+UNKNOWN = "$.unknown"  # of RouteNote
 
 N = TypeVar("N", bound="Note")
 
@@ -181,9 +186,10 @@ class RerankNote(Note, stage="rerank"):
 
 @dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
-    """How many episodes were ranked, and the scores by channel of each."""
+    """How many episodes were ranked, those that text alone found, and the scores by channel of each."""
 
     episodes: int = 0
+    text_only: tuple[int, ...] = ()
     channels: Mapping[str, Mapping[str, float]] | None = None
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""The stored record of a question, and later explanations of its answer, as values."""
+"""The stored record of a question, later explanations of its answer, and a diagnosis of many questions, as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from memory.nouns import Answer, Citation, Effort, Fact, Passage, Scope, Trace
+from memory.views import AliasSuspect
 
 Opinion = Literal["good", "bad"]
 OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stored form
@@ -154,3 +155,40 @@ class WhyNot:
     words: str
     lost: tuple[Lost, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureClass:
+    """Questions that failed for one reason.
+
+    `name`: coverage (the question named no known object, or was refused with an unknown name), connectivity (cited
+    evidence is more than three hops from its objects), provenance (five or more passages were shown, none cited),
+    queryability (it took too long). `example` is one of the questions, `trace_id` its trace; `unanswered` counts those
+    without an answer. `repair` is a sentence or two, then a command per line."""
+
+    name: FailureName
+    questions: int
+    unanswered: int
+    example: str
+    trace_id: int
+    repair: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """How well the graph served questions; `memory.insight.diagnosis` defines the figures. Rates are in [0, 1]; None
+    and an empty `reachability` mean no data."""
+
+    questions: int
+    no_answer_rate: float | None = None
+    seed_hit_rate: float | None = None
+    reachability: tuple[float, ...] = ()  # within 1, 2, 3 hops
+    cited_per_call: float | None = None
+    neighbourhood_noise: float | None = None
+    backfill_reliance: float | None = None
+    evidence_redundancy: float | None = None
+    failures: tuple[FailureClass, ...] = ()
+    alias_suspects: tuple[AliasSuspect, ...] = ()

@@ -60,6 +60,10 @@ def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
     return wire.Judged(after, before.asked.verdict, passages)
 
 
+def diagnosis(memory: Memory) -> wire.Diagnosis:
+    return memory.maintenance.diagnose()
+
+
 async def rebuild(services: Services, what: Sequence[str]) -> Response:
     if not what or not set(what) <= set(REBUILT):
         raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")

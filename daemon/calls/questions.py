@@ -122,6 +122,10 @@ class QuestionCalls(Calls):
     def undo_training(self) -> wire.TrainingUndone:
         """Undo the last training."""
 
+    @call("GET", "/diagnosis", slow=True)
+    def diagnosis(self) -> wire.Diagnosis:
+        """Measure how well the graph served the newest questions."""
+
     @call("GET", "/conversations", field="conversations")
     def conversations(self) -> tuple[wire.Conversation, ...]:
         """List the chat sessions, last used first."""

@@ -24,12 +24,13 @@ def print_answer(
     events: Iterable[wire.Event],
     as_json: bool = False,
     in_full: bool = False,
+    shows_events: bool = False,
     more: str = "pal ask --all",
 ) -> wire.Answered:
     """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
-    shows; as JSON without the passages of its citations."""
+    shows; as JSON without the passages of its citations, or every event."""
     if as_json:
-        return _print_json(events)
+        return _print_json(events, shows_events)
     answered = _print_lines(events, in_full)
     if hidden := () if in_full else [line for line in answered.lines if line.kind == "folded"]:
         output.say(f"{count(len(hidden), 'more line')}: {more}")
@@ -38,10 +39,14 @@ def print_answer(
     return answered
 
 
-def _print_json(events: Iterable[wire.Event]) -> wire.Answered:
+def _print_json(events: Iterable[wire.Event], shows_events: bool) -> wire.Answered:
     for event in events:
+        if shows_events:
+            output.print_json(event)
         if isinstance(event, wire.Answered):
-            output.print_json(replace(event, citations=tuple(replace(cited, passage="") for cited in event.citations)))
+            if not shows_events:
+                citations = tuple(replace(cited, passage="") for cited in event.citations)
+                output.print_json(replace(event, citations=citations))
             return event
     raise DaemonDownError(INTERRUPTED)
 

@@ -36,9 +36,16 @@ NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
     help="How much work a language model may do.",
 )
 @strategy_option
+@click.option(
+    "--vertices",
+    metavar="ETO",
+    default="",
+    help="Vertices to walk: E passages, T theses, O objects; a small letter: only at the end of a path.",
+)
 @click.option("--no-replay", is_flag=True, help="Ignore earlier questions, and learn nothing from this one.")
 @secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show all lines, also those that are folded.")
+@click.option("--events", "shows_events", is_flag=True, help="Print all events of the question as JSON lines.")
 @json_command
 def ask(
     session: Session,
@@ -47,23 +54,28 @@ def ask(
     as_of: datetime | None,
     effort: str,
     strategy: str,
+    vertices: str,
     no_replay: bool,
     shown: bool,
     in_full: bool,
+    shows_events: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     The value that the answer replaced is shown below it. If one line is clearly the answer, the others are folded:
     --all shows them. If chat.remember is yes, what you state about yourself is saved; pal undo removes it. Secrets are
     masked: --secrets shows them. Exits with 5 if only the closest lines are shown, with 4 if there are none. --json
-    prints the answer with its citations.
+    prints the answer with its citations, --events all events as JSON lines.
     """
     text = _text(question)
+    if vertices:
+        strategy = f"{strategy}@{vertices}"
     events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )
     secrets = Secrets(session, shown)
-    answered = print_answer(secrets.fill_events(events), session.as_json, in_full)
+    session.as_json = session.as_json or shows_events
+    answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
     secrets.say("pal ask")
     if answered.no_answer:
         if not session.as_json and session.reader.status().stats.episodes == 0:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import indent, wrap
 
 import click
 
@@ -13,35 +15,45 @@ from daemon import health, wire
 from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.session import WITHOUT_OFFLINE, Session
+from daemon.cli.show import print_suspects
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.client.starting import explain_failure
 from daemon.health import FIXES, HealthCheck, check_place
+from daemon.terminal import count
 
+WIDTH = 100
+NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
 QUESTION = "trace "  # prefix of the number of a question among places
 
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Fix what needs no decision, and check again.")
+@click.option("--memory", is_flag=True, help="Show how well earlier questions were served.")
 @click.option(
     "--secrets", is_flag=True, help="List the places of passwords and keys in your notes, without their values."
 )
 @json_command
-def doctor(session: Session, fix: bool, secrets: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
     """Show what is wrong, and the command that fixes it.
 
     Checks the daemon, the file, its disk, the backups, the watched folders, the embedder and nightly work. Exits with 1
-    if something is wrong. --secrets lists file, line and kind of each masked secret and of each unmasked one, with the
-    command that masks it; exits with 1 if there are unmasked ones.
+    if something is wrong. --memory shows how well earlier questions were served, and what fixes those that failed.
+    --secrets lists file, line and kind of each masked secret and of each unmasked one, with the command that masks it;
+    exits with 1 if there are unmasked ones.
     """
     if secrets:
         print_places(session)
+        return
+    if memory:
+        diagnosis = session.client.diagnosis()
+        session.show(diagnosis, _print_diagnosis)
         return
     checks = list(examine(session))
     if fix and list(_run_fixes(session, checks)):
         checks = list(examine(session))
     problems = [check.problem for check in checks if check.problem]
     places = ", ".join(dict.fromkeys(check.place for check in checks))
-    text = "\n".join(f"Problem: {problem}" for problem in problems) or f"All is well. Checked: {places}."
+    text = "\n".join(f"Problem: {problem}" for problem in problems) or f"All is well. Checked: {places}. How well questions are served: pal doctor --memory"
     session.show({"problems": problems, "checks": checks}, text)
     if not fix and not session.as_json and any(check.fix for check in checks):
         output.say("Some of it can be fixed now: pal doctor --fix")
@@ -56,6 +68,58 @@ def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:
         if not session.as_json:
             output.say(f"Done: {fix}")
         yield fix
+
+
+def _print_diagnosis(found: wire.Diagnosis) -> None:
+    """What there is to do comes first, then the figures."""
+    if not found.questions:
+        output.say(NOTHING_ASKED)
+    for failure in found.failures:
+        _print_failure(failure)
+    print_suspects(found.alias_suspects)
+    if found.questions:
+        click.echo(f"\nFrom the last {count(found.questions, 'question')}, by what their answers cite\n")
+        output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
+
+
+def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
+    yield "No answer", _percent(found.no_answer_rate), "questions that were refused"
+    yield "Seed hit rate", _percent(found.seed_hit_rate), "answers that mention a name of the question"
+    for hops, share in enumerate(found.reachability, 1):
+        yield (
+            f"Reachability@{hops}",
+            _percent(share),
+            f"cited passages within {count(hops, 'hop')} of a name of the question",
+        )
+    yield "Hop efficiency", _number(found.cited_per_call), "passages cited for a call of a model"
+    yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
+    yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
+    yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
+
+
+def _print_failure(failure: wire.FailureClass) -> None:
+    unanswered = f"{failure.unanswered:,} of them without an answer" if failure.unanswered else "answered all the same"
+    click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
+    output.print_text(f"  for example: {' '.join(failure.example.split())}  (pal why {failure.trace_id})")
+    advice, *commands = failure.repair.splitlines()
+    _print_wrapped(advice)
+    for command in commands:
+        output.print_text(f"    {command}")
+
+
+def _print_wrapped(text: str) -> None:
+    """Prints wrapped text, without breaking commands in backquotes."""
+    whole = re.sub("`[^`]*`", lambda quoted: quoted[0].replace(" ", "\xa0"), text)
+    lines = wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
+    output.print_text(indent("\n".join(lines).replace("\xa0", " "), "  "))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.0f} %"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
 
 
 def examine(session: Session) -> Iterator[HealthCheck]:

@@ -73,7 +73,7 @@ NOUNS = {
     " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer",
-    "memory.trace": "Asked Hop Used Why Lost WhyNot",
+    "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote AgentNote",
 }

@@ -114,7 +114,8 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
-    return RankNote(len(hits), rounded)
+    text_only = tuple(int(node) for node in graph.episode_ids[rows_of_text_only(rows, retrieval.walk, k)])
+    return RankNote(len(hits), text_only, rounded)
 
 
 def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
@@ -128,6 +129,16 @@ def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
         if len(unlike) == len(candidates):
             break
     return list(unlike.values())[:k]
+
+
+def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
+    """The found rows that are not among the `k` best of the walk alone."""
+    if walk is None:
+        return rows
+    mass, reached = walk.episodes, walk.episodes[walk.episodes > 0]
+    floor = np.partition(reached, len(reached) - k)[len(reached) - k] if len(reached) > k else 0
+    only: Ints = rows[(mass[rows] < floor) | (mass[rows] == 0)]
+    return only
 
 
 def _object_visits(retrieval: Retrieval) -> list[Visit]:

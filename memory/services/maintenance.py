@@ -1,4 +1,4 @@
-"""Maintenance: change of embedder, consolidation, rebuilding edge memory and ranker, check and backup.
+"""Maintenance: change of embedder, consolidation, rebuilding edge memory and ranker, diagnosis, check and backup.
 
 Everything runs in parallel with questions and writes, in small transactions, and can be cancelled between any two.
 """
@@ -15,6 +15,7 @@ from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
 from memory.errors import ModelError, NotAvailableError, StoreError
 from memory.ingest.ingest import put_vectors
+from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
 from memory.protocols import Embedder, Write, write_directly
 from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
@@ -39,6 +40,7 @@ from memory.store.connect import Connection
 from memory.store.rows import set_meta
 from memory.store.training import Model
 from memory.text.mentions import norm
+from memory.trace import Diagnosis
 from memory.views import ConsolidationReport
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
@@ -346,6 +348,12 @@ class Maintenance:
         """Removes partial copies of killed processes from the backup `folder`, from the memory's folder and from other
         targets: each is the whole memory. No copy may be in progress."""
         return self._store.read(files.discard_unfinished, self._store.path, folder)
+
+    def diagnose(self, limit: int = diagnosis.TRACES) -> Diagnosis:
+        """How well the graph served the newest `limit` questions, and remedies for failures."""
+        self._state.pending.try_write()
+        with self._state.reading() as (conn, serving):
+            return diagnosis.diagnose_newest(conn, serving.snapshot.graph, limit)
 
     note_run = write_by(jobs.note_run)
 

@@ -1,19 +1,21 @@
 """Traces: the course and the outcome of each question."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
+from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
 from memory.store.connect import Connection
 from memory.store.rows import (
     LISTED,
     citations_from_json,
     citations_to_json,
+    group_rows,
     id_list,
     insert_row,
     read_value,
@@ -230,9 +232,9 @@ def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
     return len(json.loads(old))
 
 
-_OLD = """
-SELECT id FROM trace WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?) AND t < ?
- AND plan ->> 'thin' IS NULL
+IS_WHOLE = "plan ->> 'thin' IS NULL"  # SQL: this trace was not thinned out
+_OLD = f"""
+SELECT id FROM trace WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?) AND t < ? AND {IS_WHOLE}
  ORDER BY id LIMIT ?
 """
 _TAUGHT = """
@@ -249,3 +251,71 @@ def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:
         raise NotFoundError(
             f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
         )
+
+
+# Outcomes of many questions -------------------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """The outcome of a question, in distinct node ids: the objects that it named, the episodes shown and those cited;
+    the `calls` of models. `text_only`: shown episodes that graph search alone would not have found, None if the trace
+    does not say; `unknown`: names in the question without an object."""
+
+    id: int
+    question: str
+    no_answer: bool
+    ms: float
+    calls: int = 0
+    seeds: tuple[int, ...] = ()
+    shown: tuple[int, ...] = ()
+    cited: tuple[int, ...] = ()
+    text_only: tuple[int, ...] | None = None
+    unknown: tuple[str, ...] = ()
+
+
+def list_outcomes(conn: Connection, limit: int) -> list[Outcome]:
+    """The newest `limit` questions with a whole trace, oldest first."""
+    rows = conn.execute(
+        "SELECT id, question, no_answer, ms, llm_calls,"
+        " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
+        f" FROM trace WHERE no_answer IS NOT NULL AND {IS_WHOLE} ORDER BY id DESC LIMIT ?",
+        (limit,),
+    ).fetchall()[::-1]
+    listed = id_list(row[0] for row in rows)
+    visits = group_rows(((id, stage), node) for id, stage, node in conn.execute(_VISITS, (listed,)))
+    text_only = dict(_read_notes(conn, listed, RankNote.stage, TEXT_ONLY))
+    unknown = dict(_read_notes(conn, listed, RouteNote.stage, UNKNOWN))
+    return [
+        Outcome(
+            id,
+            question,
+            bool(refused),
+            ms,
+            calls,
+            _drop_repeats(visits.get((id, "seed"), ())),
+            _drop_repeats(visits.get((id, "rank"), ())),
+            _drop_repeats(json.loads(cited)),
+            _drop_repeats(text_only[id]) if id in text_only else None,
+            tuple(unknown.get(id, ())),
+        )
+        for id, question, refused, ms, calls, cited in rows
+    ]
+
+
+def _drop_repeats(ids: Iterable[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+_VISITS = f"""
+SELECT trace_id, stage, node_id FROM trace_visit WHERE trace_id IN {LISTED}
+ AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit"""
+
+
+def _read_notes(conn: Connection, listed: str, stage: str, path: str) -> Iterator[tuple[int, Any]]:
+    """(question, value at a path of the note of a stage), where it exists."""
+    rows = conn.execute(
+        f"SELECT trace_id, detail -> ? FROM trace_step WHERE trace_id IN {LISTED} AND stage = ?"
+        " AND detail -> ? IS NOT NULL ORDER BY trace_id, step",
+        (path, listed, stage, path),
+    )
+    return ((id, json.loads(noted)) for id, noted in rows)

@@ -71,11 +71,25 @@ def test_a_password_is_shown_to_who_says_so(vault: Shell) -> None:
     assert places.code == 0 and "masked: " in places.out and "four-kettles" not in places.out
 
 
+def test_events_come_as_json_a_line_each(vault: Shell) -> None:
+    said = vault.pal("ask", "When was the fog signal last sounded?", "--events")
+    assert said.code == 0
+    kinds = [event["type"] for event in said.lines]
+    assert {"Step", "Token", "Citation"} <= set(kinds)
+    assert kinds.count("Answered") == 1
+    answered = said.lines[-1]
+    assert answered["type"] == "Answered"
+    assert "4 October 1987" in answered["text"].splitlines()[0]
+    assert answered["citations"][0]["uri"] == "./notes/museum/fog-signal.html"
+    streamed = "".join(event["text"] for event in said.lines if event["type"] == "Token")
+    assert streamed.strip() == answered["text"].strip()
+
+
 def test_a_walk_may_be_limited_to_some_vertices(vault: Shell) -> None:
     question = "When was the fog signal last sounded?"
-    assert "4 October 1987" in vault.pal("ask", question, "--strategy", "beam@EO").out
-    assert "4 October 1987" in vault.pal("ask", question, "--strategy", "@Eo").out
-    refused = vault.pal("ask", question, "--strategy", "@X")
+    assert "4 October 1987" in vault.pal("ask", question, "--strategy", "beam", "--vertices", "EO").out
+    assert "4 October 1987" in vault.pal("ask", question, "--vertices", "Eo").out
+    refused = vault.pal("ask", question, "--vertices", "X")
     assert refused.code != 0 and "X" in refused.err
 
 

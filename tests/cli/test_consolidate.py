@@ -48,7 +48,7 @@ def test_status_tells_of_the_night(shell: Shell) -> None:
 
 def test_a_night_is_told_in_a_line() -> None:
     done = wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC), joined=2, suspects=1)
-    assert night(done).endswith(": 2 facts stated twice merged; 1 pair of names that may be one: pal review")
+    assert night(done).endswith(": 2 facts stated twice merged; 1 pair of names that may be one: pal doctor --memory")
     assert night(wire.Night("off", 3)).endswith("off: night.enabled")
     assert "plugged in" in night(wire.Night("battery", 3))
     assert "at work now" in night(wire.Night("working", 3))

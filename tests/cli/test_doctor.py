@@ -1,4 +1,4 @@
-"""doctor: what is wrong, and what fixes it."""
+"""doctor: what is wrong, and how well the questions that were asked were served."""
 
 from __future__ import annotations
 
@@ -18,6 +18,40 @@ from plugins.installing import install_command
 from plugins.manager import load
 from tests.cli.vault import NOTES, ROOT, Shell, garble
 from tests.plugins.pdfs import make_pdf
+
+
+def test_before_any_question_it_says_so(shell: Shell) -> None:
+    said = shell.pal("doctor", "--memory")
+    assert said.code == 0
+    assert said.err.startswith("No question has been asked yet") and said.out == ""
+
+
+def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
+    shell.pal("add", str(NOTES))
+    shell.pal("ask", "Where does Ozzie Penhale work?")
+    shell.pal("ask", "Who painted\x1b[31m the ceiling of the chapel?")
+    shell.pal("ask", "How deep is the trench off Kamchatka?")
+    said = shell.pal("doctor", "--memory")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    figures_at = lines.index("From the last 3 questions, by what their answers cite")
+    assert any("(pal why" in line for line in lines[:figures_at]), "what failed and what to do come first"
+    assert lines[figures_at + 2].split() == ["Figure", "Value", "What", "it", "means"]
+    rows = {line.split("  ")[0]: line for line in lines}
+    assert rows["No answer"].split()[2:4] == ["67", "%"]
+    assert rows["Seed hit rate"].split()[3:5] == ["100", "%"]
+    assert rows["Hop efficiency"].split()[2] == "-"
+    at = lines.index("Coverage: 2 questions, 2 of them without an answer")
+    assert lines[at + 1] == "  for example: How deep is the trench off Kamchatka?  (pal why 3)"
+    assert "    pal add PATH  # if you have unread files about it" in lines[at + 2 :]
+    assert "    pal same Kamchatka OTHER" in lines[at + 2 :]
+    assert "\x1b" not in said.out
+    reply = shell.pal("doctor", "--memory", "--json").json
+    assert (reply["questions"], reply["no_answer_rate"], reply["failures"][0]["name"]) == (
+        3,
+        pytest.approx(2 / 3, abs=0.01),
+        "coverage",
+    )
 
 
 def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:

@@ -40,5 +40,6 @@ def test_names_told_as_one_are_proposed_after_the_review(shell: Shell) -> None:
     said = shell.pal("review").out
     assert "Names that may be one; if they are: pal same NAME OTHER\n" in said
     assert said.splitlines()[-1].split("  ") == ["", "Harbour Street 3", "the flat", "called the same in 1 fact"]
+    assert "called the same in 1 fact" in shell.pal("doctor", "--memory").out
     shell.pal("same", "the flat", "Harbour Street 3")
     assert "may be one" not in shell.pal("review").out

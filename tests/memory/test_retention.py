@@ -131,6 +131,7 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
         "a ranker learns from what was called good"
     )
 
+    assert memory.maintenance.diagnose().questions == 1, "of the others it is not known any more what they found"
     memory.maintenance.rebuild_edge_memory()
     assert lessons(memory) == before and memory.check().problems == ()
     assert memory.questions.why(plain).used == ()

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
+from memory import stages
 from memory.nouns import Step
 from memory.stages import (
     AgentNote,
     AnalysisNote,
     Note,
+    RankNote,
     ReplayNote,
     RouteNote,
     ScopeNote,
@@ -18,6 +22,11 @@ from memory.stages import (
     notes,
     step,
 )
+
+
+@pytest.mark.parametrize(("path", "kind"), [(stages.TEXT_ONLY, RankNote), (stages.UNKNOWN, RouteNote)])
+def test_what_sql_reads_is_a_field_of_its_note(path: str, kind: type[Note]) -> None:
+    assert path.removeprefix("$.") in {item.name for item in fields(kind)}  # type: ignore[arg-type]
 
 
 def test_a_note_survives_the_trace() -> None:

@@ -12,6 +12,7 @@ from memory.llm import Usage
 from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import episodes, graph, traces
 from memory.store.store import Store
+from memory.store.traces import Outcome
 from memory.trace import Asked, Plan
 from tests.memory.store.building import remember
 
@@ -92,3 +93,28 @@ def test_the_list_is_newest_first(store: Store) -> None:
 def test_an_unknown_trace_is_told(store: Store) -> None:
     with store.reading() as conn, pytest.raises(NotFoundError, match="no trace 3"):
         traces.get(conn, 3)
+
+
+def test_what_questions_came_to(store: Store) -> None:
+    with store.writing() as conn:
+        one, other = remember(conn, "n.md", "Ana met Bo.", "Bo left.")
+        ana = graph.objects_by_norm(conn, ["ana"])["ana"][0]
+        visits = (
+            Visit(ana, "object", "Ana", 1.0, "seed", "seed"),
+            Visit(ana, "object", "Ana", 0.5, "graph"),
+            Visit(one, "episode", "", 0.5, "rank"),
+            Visit(other, "episode", "", 0.4, "rank"),
+        )
+        citations = tuple(Citation(n, one, "n.md", "A title", "Ana met Bo.") for n in (1, 2))
+        steps = (Step("rank", 2.0, {"text_only": [other]}),)
+        first = traces.store(conn, Trace("Whom?", steps, visits), Answer("Bo. [1] [2]", citations), 1)
+        older = traces.store(
+            conn, Trace("Who?", (Step("rank", 1.0, {"episodes": 0}),)), Answer("", no_answer=True), 2,
+            calls=2, usage=Usage(30, 4),
+        )  # fmt: skip
+        traces.store(conn, Trace("A recall only"), None, 3)
+        assert traces.list_outcomes(conn, 9) == [
+            Outcome(first, "Whom?", False, 2.0, 0, (ana,), (one, other), (one,), (other,)),
+            Outcome(older, "Who?", True, 1.0, 2),
+        ]
+        assert [one.id for one in traces.list_outcomes(conn, 1)] == [older]

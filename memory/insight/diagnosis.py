@@ -1,0 +1,237 @@
+"""Diagnosis: how well the graph served the questions that were asked, computed from their traces when it is asked for.
+
+The six figures and four classes of failures are those of RLM-on-KG; without labels, the cited passages count as those
+that the question needed. They use the newest traces that were answered or refused, and the current graph,
+which has no retired citations. Forgotten questions have no traces.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import fsum
+from statistics import median
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from memory.graph.arrays import Graph, Ids
+from memory.graph.walk import THESIS, Walkable, index
+from memory.insight.aliases import list_suspects
+from memory.store import graph as stored
+from memory.store import traces
+from memory.store.connect import Connection
+from memory.store.traces import Outcome
+from memory.trace import Diagnosis, FailureClass, FailureName
+
+TRACES = 200  # the default number of traces
+MANY_SHOWN = 5  # passages; at least one should be worth citing
+MOST_MS = 1000.0  # limit for a question without a model
+MOST_CALLS = 12  # calls of a model, the limit for a question
+HOPS = 3
+MOST_EDGES = 1000  # a vertex with more edges is a hub, through which a path means nothing
+CONTENT = 0.25  # a low confidence above 0, for `memory.answer.threshold`
+
+Names = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+class _Case(NamedTuple):
+    """A question with its remaining evidence, and the distances from its seeds (`measure_hops`)."""
+
+    outcome: Outcome
+    cited: tuple[int, ...]
+    hops: Mapping[int, int]
+    is_hit: bool
+
+
+def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
+    """The diagnosis from the newest `limit` traces. `graph` is the current graph."""
+    diagnosis = diagnose(traces.list_outcomes(conn, limit), graph, partial(stored.object_labels, conn))
+    return replace(diagnosis, alias_suspects=list_suspects(conn))
+
+
+def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names) -> Diagnosis:
+    """The diagnosis of outcomes in any order; `names` returns the labels of objects.
+
+    The figures, each over the questions for which it is defined:
+
+    no_answer_rate        refused / all questions
+    seed_hit_rate         questions with a seed that the cited evidence mentions, in its text or in a thesis that it
+                          asserts / questions with evidence that still exists
+    reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
+                          of every kind count; `measure_hops` has the exact rule
+    cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
+    neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
+    backfill_reliance     cited episodes that only the text brought / cited episodes, where the trace tells: those not
+                          among the k that the walk scores best, k being how many are shown
+    evidence_redundancy   mean over questions of the mean Jaccard index of the objects that two cited episodes mention;
+                          of questions with two or more. Two episodes without objects share nothing
+    """
+    walk = Walkable(graph, graph.alive)
+    cases = []
+    for outcome in outcomes:
+        cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
+        cases.append(_Case(outcome, cited, *measure_hops(walk, outcome.seeds, cited)))
+    with_evidence = [case for case in cases if case.cited]
+    with_calls = [outcome for outcome in outcomes if outcome.calls]
+    telling = [outcome for outcome in outcomes if outcome.text_only is not None]
+    noise = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
+    by_text = sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling)
+    return Diagnosis(
+        questions=len(outcomes),
+        no_answer_rate=_divide(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
+        seed_hit_rate=_divide(sum(case.is_hit for case in with_evidence), len(with_evidence)),
+        reachability=_measure_reachability([case for case in with_evidence if case.outcome.seeds]),
+        cited_per_call=_divide(_count_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
+        neighbourhood_noise=median(noise) if noise else None,
+        backfill_reliance=_divide(by_text, _count_cited(telling)),
+        evidence_redundancy=_measure_redundancy(with_evidence, graph),
+        failures=_classify_failures(cases, names),
+    )
+
+
+def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) -> tuple[dict[int, int], bool]:
+    """({episode: edges on the shortest path from any seed, 1 to HOPS; farther ones are missing}, whether one of the
+    episodes mentions a seed, or asserts a thesis about one). Episodes must be visible; invisible seeds are ignored.
+
+    No inner vertex of a path has more than MOST_EDGES edges. The search is bidirectional, between the neighbours of the
+    seeds and those of the episode and its neighbours: three hops cost one lookup per neighbour of the episode."""
+    near = np.zeros(len(index(walk.graph).kinds), np.bool_)
+    for seed in seeds:
+        if walk.visible(seed):
+            near[walk.neighbours(seed).vertices] = True
+
+    def is_way(vertex: int) -> bool:
+        return len(walk.neighbours(int(vertex)).edges) <= MOST_EDGES
+
+    def meets(vertices: Ids) -> bool:
+        return any(map(is_way, vertices[near[vertices]]))
+
+    def count(episode: int) -> int:
+        """0 for more than HOPS."""
+        around = walk.neighbours(episode).vertices
+        if near[episode] or meets(around):
+            return 1 if near[episode] else 2
+        return HOPS * any(is_way(vertex) and meets(walk.neighbours(vertex).vertices) for vertex in around)
+
+    def is_hit(episode: int) -> bool:
+        around = walk.neighbours(episode).vertices
+        return bool(near[episode] or near[around[walk.kinds(around) == THESIS]].any())
+
+    return {episode: hops for episode in episodes if (hops := count(episode))}, any(map(is_hit, episodes))
+
+
+def _divide(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _count_cited(outcomes: Sequence[Outcome]) -> int:
+    return sum(len(outcome.cited) for outcome in outcomes)
+
+
+def _measure_reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
+    total = sum(len(case.cited) for case in cases)
+    hops = [hops for case in cases for hops in case.hops.values()]
+    return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
+
+
+def _measure_redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
+    def objects(episode: int) -> set[int]:
+        row = graph.row_of[episode]
+        return set(graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])].tolist())
+
+    means = []
+    for case in cases:
+        pairs = combinations(map(objects, case.cited), 2)
+        alike = [len(first & second) / (len(first | second) or 1) for first, second in pairs]  # Jaccard index
+        if alike:
+            means.append(fsum(alike) / len(alike))
+    return _divide(fsum(means), len(means))
+
+
+def _classify_failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
+    """The first matching class counts: coverage (no seeds, or refused with an unknown name), connectivity (seeds, but
+    cited evidence out of their reach), provenance (MANY_SHOWN or more shown, none cited). In addition, queryability
+    (over MOST_CALLS, or without a model over MOST_MS). Of a repeated question the last time counts. The example is
+    the newest question of a class, preferably one without an answer."""
+    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in get_args(FailureName)}
+    asked = sorted(cases, key=lambda case: case.outcome.id)
+    newest = {" ".join(case.outcome.question.casefold().split()): case for case in asked}  # the last time counts
+    for case in newest.values():
+        outcome = case.outcome
+        if not outcome.seeds or (outcome.no_answer and outcome.unknown):
+            of_class["coverage"].append(outcome)
+        elif len(case.hops) < len(case.cited):
+            of_class["connectivity"].append(outcome)
+        elif len(outcome.shown) >= MANY_SHOWN and not outcome.cited:
+            of_class["provenance"].append(outcome)
+        if outcome.calls > MOST_CALLS or (not outcome.calls and outcome.ms > MOST_MS):
+            of_class["queryability"].append(outcome)
+    return tuple(_make_failure_class(name, failed, names) for name, failed in of_class.items() if failed)
+
+
+def _make_failure_class(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:
+    example = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
+    unanswered = sum(outcome.no_answer for outcome in failed)
+    labels = names(example.seeds)
+    known_names = [labels[seed] for seed in example.seeds if seed in labels]
+    advice = repair(name, example.question, example.id, example.unknown, known_names)
+    return FailureClass(name, len(failed), unanswered, example.question, example.id, advice)
+
+
+def repair(name: FailureName, question: str, trace: int, unknown: Sequence[str] = (), known: Sequence[str] = ()) -> str:
+    """A sentence or two, then a command per line with its effect after a #. `unknown`: names in the question without an
+    object; `known`: the first known ones."""
+    asked = _quote_word(question)
+    match name:
+        case "coverage":
+            missing = _join_lines(unknown[0]) if unknown else "NAME"
+            problem = f"does not know the name {missing}" if unknown else "knows no name in the question"
+            lines = [
+                f"The memory {problem}. If it has another name in your notes, add this one:"
+                f" [[{missing}]] in the text, or `aliases: [{missing}]` at the top of the note.",
+                "pal add PATH  # if you have unread files about it",
+                "pal status --skipped  # what could not be read",
+                f"pal remember {_quote_word(f'{missing} is another name of OTHER.')}"
+                "  # if the memory knows it as OTHER; then",
+                f"pal same {_quote_word(missing)} OTHER",
+            ]
+        case "connectivity":
+            lines = [
+                "There is no link between the names in the question and the passages that answered it. Name both in one"
+                " passage, or link them with [[NAME]].",
+                f"pal facts {_quote_word(_join_lines(known[0]) if known else 'NAME')}  # its links",
+                "pal remember TEXT  # a passage that names both",
+                "pal models  # a model that reads your notes finds more such links",
+            ]
+        case "provenance":
+            lines = [
+                "Passages were shown, but none contained a sure enough answer.",
+                f"pal recall {asked}  # is the answer among them?",
+                f"pal ask --effort deep {asked}  # searches further with a model, if you have one",
+                f"pal config set memory.answer.threshold {CONTENT}  # without a model: accept less sure lines",
+                "pal daemon restart  # to apply it",
+            ]
+        case "queryability":
+            lines = [
+                "The question took too long. Its names are mentioned very often: add a rarer one.",
+                f"pal why {trace} --steps  # which stage took the time",
+                f"pal ask --effort quick {asked}  # calls a model once at most",
+                "pal config set memory.recall.strategy spread  # the fastest strategy, if you chose another",
+                "pal daemon restart  # to apply it",
+            ]
+    return "\n".join(lines)
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _quote_word(text: str) -> str:
+    """One shell word; in double quotes where possible, which every shell supports."""
+    line = _join_lines(text)
+    quoted = shlex.quote(line)
+    return quoted if quoted == line or set(line) & set('"$`\\!') else f'"{line}"'
