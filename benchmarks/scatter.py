@@ -1,7 +1,7 @@
 """Which way to look pays, by how many passages hold the answer: `python -m benchmarks.scatter --data DIR [--json]`.
 
-Text alone, RLM-on-KG's one hop and heuristic, the default walk, and what its agent collects in addition: a model that
-knows the gold and goes wrong now and then. benchmarks/README.md says what each figure means.
+Text alone, RLM-on-KG's one hop and heuristic, the default walk, and options that a model takes in addition to it (which
+knows the gold and goes wrong now and then). benchmarks/README.md says what each figure means.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from benchmarks.answers import fill
 from benchmarks.oracle import Asked
 from benchmarks.problems import Library, Problem
 from memory import Memory
-from memory.exploring.agent import Agent
-from memory.exploring.tools import Toolbox
+from memory.exploring.explorer import Explorer
+from memory.exploring.guided import explore_guided
 from plugins import manager
 
-K, TURNS = 5, 12  # passages that count, and turns of the agent
+K, CALLS = 5, 4  # passages that count, and calls of a model
 WAYS = {"text": "none", "one hop": "one_hop", "heuristic": "heuristic", "walk": "spread"}  # of a strategy
 STRATA = ("1", "2", "3+")
 
@@ -46,9 +45,8 @@ def look(memory: Memory, problem: Problem, library: Library, asked: Asked) -> di
     taken: Sequence[int] = ()
     if missing and asked.model is not None:
         asked.known[" ".join(problem.text.split())] = library.known(replace(problem, gold=missing))
-        toolbox = Toolbox(memory.store.reading, first)
-        now = problem.as_of or datetime.now().astimezone()
-        taken = tuple(Agent(asked.model, toolbox, problem.text, turns=TURNS, now=now).run().episodes)
+        explorer = Explorer(memory.store.reading, first)
+        taken = tuple(explore_guided(asked.model, explorer, problem.text, calls=CALLS).episodes)
     shares["model"] = share([*(hit.episode.id for hit in first.recall.hits), *taken])
     return shares
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from memory.events import Step
 
-Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, agent; R3 is in old traces
+Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, guided, agent
 
 # Paths into a step's JSON, as SQL asks for them; tests hold that the notes have these fields.
 TEXT_ONLY = "$.text_only"  # of RankNote
@@ -241,6 +241,24 @@ class ComposeNote(Note, stage="compose"):
 
     def describe(self) -> str:
         return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls and self.model else ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidedNote(Note, stage="guided"):
+    """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
+    nothing of use, or the name of its error; the episodes that were `taken` and the edges that led there; of the last
+    call why there were no more."""
+
+    call: int = 0
+    options: int | None = None
+    tokens: int | None = None
+    said: str | None = None
+    taken: tuple[int, ...] | None = None
+    edges: tuple[int, ...] | None = None
+    stopped: str | None = None
+
+    def describe(self) -> str:
+        return f"fetched {len(self.taken):,} more" if self.taken else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
+from memory.exploring.explorer import Explorer
 from memory.nouns import Step
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import load
+from tests.memory.exploring import pages
 from tests.memory.retrieval.vaults import QUESTIONS, STRATEGIES, Note, Vault, day, fill
 from tests.memory.retrieval.walking import rng_graph
 from tests.plugins.traversers import test_walks
@@ -50,6 +52,16 @@ def timeless(step: Step) -> Step:
     return replace(step, ms=0, detail=detail)
 
 
+def exploring() -> Iterator[object]:
+    """What may be looked at next, three times."""
+    with Memory.open(":memory:", embedder=load().embedder("static")) as memory:
+        pages.fill(memory)
+        explored = Explorer(memory.store.reading, pages.asked(memory))
+        for _ in range(3):
+            yield (options := explored.options(5))
+            explored.take(options[0])
+
+
 def walks() -> Iterator[object]:
     """Where each traverser goes in random graphs."""
     for seed in range(12):
@@ -59,7 +71,7 @@ def walks() -> Iterator[object]:
             yield test_walks.told(graph, walk)
 
 
-STAGES = (questions, walks)
+STAGES = (questions, exploring, walks)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +92,7 @@ def said() -> list[dict[str, list[str]]]:
 
 @pytest.mark.parametrize(
     ("stage", "holds"),
-    [("questions", "Ana Silva met Bo Chen."), ("walks", "")],
+    [("questions", "Ana Silva met Bo Chen."), ("exploring", pages.PAGES["Free Guy"][-20:]), ("walks", "")],
 )
 def test_the_hash_seed_has_no_effect(said: list[dict[str, list[str]]], stage: str, holds: str) -> None:
     assert said[0][stage] == said[1][stage] != []

@@ -74,7 +74,7 @@ T = TypeVar("T")
 EFFORTS = {  # how far a question may go
     "quick": "a model answers once, from the first results",
     "normal": "a model may search again: at most 4 calls",
-    "deep": "a model with tools directs the search: 12 calls or more, minutes",
+    "deep": "a model directs the search: 12 calls or more, minutes",
 }
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten

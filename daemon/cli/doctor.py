@@ -53,7 +53,10 @@ def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
         checks = list(examine(session))
     problems = [check.problem for check in checks if check.problem]
     places = ", ".join(dict.fromkeys(check.place for check in checks))
-    text = "\n".join(f"Problem: {problem}" for problem in problems) or f"All is well. Checked: {places}. How well questions are served: pal doctor --memory"
+    text = (
+        "\n".join(f"Problem: {problem}" for problem in problems)
+        or f"All is well. Checked: {places}. How well questions are served: pal doctor --memory"
+    )
     session.show({"problems": problems, "checks": checks}, text)
     if not fix and not session.as_json and any(check.fix for check in checks):
         output.say("Some of it can be fixed now: pal doctor --fix")

@@ -36,7 +36,7 @@ from plugins.manager import Plugins
 log = logging.getLogger(__name__)
 
 AUTO = "auto"
-QUESTIONS = ("answer", "agent")  # the purposes of calls for which a person waits
+QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more

@@ -75,7 +75,7 @@ NOUNS = {
     " ConsolidationReport SyncComputer",
     "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
-    "RouteNote ComposeNote AgentNote",
+    "RouteNote ComposeNote GuidedNote AgentNote",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
 _HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}

@@ -27,7 +27,7 @@ Event = Step | Visit | Preview | Writing | Token | Citation
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
     """The answer, the steps to it, its tier, and the calls and tokens of models. `result` is the retrieval with
-    everything that was added to it."""
+    everything that was added to it, `expanded` the edges that a model chose to follow."""
 
     answer: Answer
     steps: tuple[Step, ...]
@@ -35,6 +35,7 @@ class AskOutcome:
     tier: Tier = "R2"
     calls: int = 0
     usage: Usage = NOTHING
+    expanded: tuple[int, ...] = ()
 
 
 @dataclass

@@ -5,10 +5,11 @@ may not be shown. No connection is open while a model writes. The tiers:
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
-    R4  agent: a model drives the tools of memory; with much effort, and only one that has been graded for it
+    R3  guided: a model picks from numbered options where to look next; with much effort only, as R4
+    R4  agent: a model drives the tools of memory; only one that has been graded for it
 
-Otherwise the model gets one wider look at what was found: on six lives that answered as much as a model that says by
-number where to look next, with two calls for what nothing answers instead of three.
+With the usual effort the model gets one wider look at what was found: on six lives that answers as much as a model that
+says where to look next, with two calls for what nothing answers instead of three.
 
 A model is asked for more only where it says itself that something is missing, or nothing of what it wrote is proved.
 Every step up has a reason, which the trace records.
@@ -31,18 +32,20 @@ from memory.answering.context import (
     gather_evidence,
 )
 from memory.answering.extractive import extract_answer, stream_extractive
-from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, Meter, Metered
+from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.answering.parts import ExtractiveAnswer
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
+from memory.exploring.explorer import Explorer
+from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Citation, Episode, Preview, Token
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
-from memory.stages import AgentNote, RouteNote, step
+from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs
 from memory.store.queries import PastQuestion
 from memory.text.quotes import make_fence
@@ -64,16 +67,18 @@ MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose. Of a digest (`is_digest`) a model sees the lines
+    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
     alone. `shown`: the model that found no answer, and what it was shown."""
 
     choose: ChooseLLM
     drive: ChooseLLM | None
     again: RetrieveAgain
     meter: Meter = field(init=False)
+    tried: set[Tier] = field(default_factory=set)
     shown: tuple[str, PromptContext] | None = None
     fence: str = field(default_factory=make_fence)
     chosen: dict[int, None] = field(default_factory=dict)
+    expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
     is_digest: bool = False
 
@@ -87,7 +92,9 @@ class Escalation(Answering):
         """The answer by the lowest tier that suffices, after the events that lead to it."""
         answer = yield from self._escalate()
         taken = self.meter
-        return AskOutcome(answer, tuple(self.steps), self.result, self.tier, taken.calls, taken.usage)
+        return AskOutcome(
+            answer, tuple(self.steps), self.result, self.tier, taken.calls, taken.usage, tuple(self.expanded)
+        )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
         if (past := self.result.replay.past) is not None:
@@ -180,21 +187,34 @@ class Escalation(Answering):
         """Looks further after a model found no answer; whether there is anything new to answer from."""
         unfound, unproved = "The model does not find the answer in it.", "Nothing that the model wrote is proved."
         why = unfound if text.no_answer else unproved
-        if self.options.effort == "quick" or self.has_looked:
+        if self.options.effort == "quick" or (self.options.effort == "normal" and self.has_looked):
             return False
         self.has_looked = True
-        driver = self._pick_driver() if self.options.effort == "deep" else None
-        if driver is None:
+        if self.options.effort == "normal":  # a second, wider look finds as much as a model that says where to look
             was_cut = any(hit.episode.id not in context.whole for hit in self.result.recall.hits)
             self.shown = llm.name, context
             yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
             return self._widen() or was_cut
-        self.tier = "R4"
-        yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
-        before = self.result
-        yield from self._run_agent(driver, text.missing)
-        self._widen()
-        return self.result is not before
+        reserved = Allowance(1, MAX_TOKENS_DEEP + self._tokens_beside, 0)
+        while True:
+            driver = self._pick_driver()
+            if "R3" not in self.tried and self.meter.calls_left >= 2:  # one to look, one to answer
+                self.tier = "R3"
+            elif driver is not None and "R4" not in self.tried:
+                self.tier = "R4"
+            else:
+                return False
+            self.tried.add(self.tier)
+            yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
+            before = self.result
+            if self.tier == "R3":
+                yield from self._explore_guided(llm, text.missing, reserved)
+            elif driver is not None:
+                yield from self._run_agent(driver, text.missing, reserved)
+            if driver is None or self.tier == "R4":  # nobody looks further
+                self._widen()
+            if self.result is not before:
+                return True
 
     def _widen(self) -> bool:
         """Adds more of the first results, which contain most missed evidence; returns whether there is more."""
@@ -203,6 +223,22 @@ class Escalation(Answering):
             self.result = before.widen(conn, MAX_EPISODES_MORE)
         return self.result is not before
 
+    def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
+        explorer = Explorer(self.reading, self.result, only_open=not llm.is_local)
+        looked = explore_guided(
+            Metered(llm, self.meter, reserved),
+            explorer,
+            self._heard,
+            missing=missing,
+            calls=MAX_GUIDED_CALLS,
+            now=self.options.today,
+            cancelled=self.options.cancelled,
+        )
+        yield from map(self._record, looked.steps)
+        self.chosen |= dict.fromkeys(looked.episodes)
+        self.expanded |= dict.fromkeys(edge for note in notes(GuidedNote, looked.steps) for edge in note.edges or ())
+        yield from self._collect(looked.episodes)
+
     def _pick_driver(self) -> LLM | None:
         """The model that may drive tools, on this machine if there is one; None if none can be reached."""
         try:
@@ -210,9 +246,8 @@ class Escalation(Answering):
         except Exception:  # whatever is wrong with it, the question goes on without
             return None
 
-    def _run_agent(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
+    def _run_agent(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(AGENT_ALLOWANCE)
-        reserved = Allowance(1, MAX_TOKENS_DEEP + self._tokens_beside, 0)
         toolbox = Toolbox(self.reading, self.result, only_open=not llm.is_local)
         try:
             looked = Agent(

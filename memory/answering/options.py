@@ -54,6 +54,7 @@ ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in th
     "normal": Allowance(4, 12_000, 1),
     "deep": Allowance(12, 20_000, 3),
 }
+MAX_GUIDED_CALLS = 6  # of guided expansion
 AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # added for an agent
 NOTHING_RESERVED = Allowance(0, 0, 0)
 

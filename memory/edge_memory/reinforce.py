@@ -33,7 +33,8 @@ NOTHING_REPLAYED: Mapping[int, float] = MappingProxyType({})
 class Credit(NamedTuple):
     """What edges learn. `grounded`: whether citations are learned. `cited`: edges on the way to something useful ->
     maximum number of slots; `read`, `unread`: episodes whose text was useful, or was seen and useless; `penalised`:
-    edge -> rho; `replayed`: edge -> activation; `shown`: edges on the way to all shown passages."""
+    edge -> rho; `replayed`: edge -> activation; `shown`: edges on the way to all shown passages; `expanded`: edges that
+    a model chose."""
 
     grounded: bool
     cited: Mapping[int, int]
@@ -42,6 +43,7 @@ class Credit(NamedTuple):
     penalised: Mapping[int, float]
     replayed: Mapping[int, float]
     shown: tuple[int, ...]
+    expanded: tuple[int, ...]
 
 
 def assign_credit(
@@ -55,17 +57,18 @@ def assign_credit(
     useful: Iterable[int] = (),
     facts: Iterable[int] = (),
     replayed: Mapping[int, float] = NOTHING_REPLAYED,
+    expanded: tuple[int, ...] = (),
 ) -> Credit:
     """The credit of a question. `walk`: the graph of the question; `grounded`: its citations prove every sentence of
     the answer. In node ids: `named`, the objects in the question; `starts`, the first episodes of text search, best
     first; `shown`, the episodes shown to the answerer; `useful`, those cited or collected; `facts`, ids of cited facts;
-    `replayed`, edges followed from memory with their activation.
+    `replayed`, edges followed from memory with their activation; `expanded`, edges that a model chose.
 
     A refusal and an ungrounded answer enhance nothing; a refusal after a replay penalises the replayed edges. Edges to
     useless passages of a grounded answer are penalised."""
     if no_answer:
         wrong = dict.fromkeys(replayed, edges.REPLAYED)
-        return Credit(False, {}, (), (), wrong, replayed, ())
+        return Credit(False, {}, (), (), wrong, replayed, (), expanded)
     ways = _PathFinder(walk, named, starts)
     seen = [episode for episode in dict.fromkeys(useful) if walk.visible(episode)]
     cited: dict[int, int] = {}
@@ -74,9 +77,9 @@ def assign_credit(
     for fact in facts:
         cited |= ways.of_fact(fact)
     unread = tuple(sorted({episode for episode in shown if walk.visible(episode)} - set(seen)))
-    in_view = {edge for episode in unread for edge in ways.edges_to(episode)} | set(cited)
+    in_view = {edge for episode in unread for edge in ways.edges_to(episode)} | set(expanded) | set(cited)
     penalised = dict.fromkeys(sorted(in_view - cited.keys()), edges.SHOWN) if grounded else {}
-    return Credit(grounded, cited, tuple(sorted(seen)), unread, penalised, replayed, tuple(sorted(in_view)))
+    return Credit(grounded, cited, tuple(sorted(seen)), unread, penalised, replayed, tuple(sorted(in_view)), expanded)
 
 
 _Edges = tuple[Ids, Ids, Ids]
@@ -267,6 +270,7 @@ def _list_effects(conn: Connection, credit: Credit, now: int) -> list[tuple[int,
         penalised |= dict.fromkeys(unread.values(), edges.SHOWN)
     return [
         *((edge, "replayed", strength) for edge, strength in credit.replayed.items()),
+        *((edge, "expanded", None) for edge in credit.expanded),
         *((edge, "shown", None) for edge in {*credit.shown, *read.values(), *unread.values()}),
         *((edge, "cited", most) for edge, most in cited.items()),
         *((edge, "enhanced", most) for edge, most in cited.items() if credit.grounded),

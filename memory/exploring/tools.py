@@ -8,23 +8,23 @@ know.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from rapidfuzz import fuzz
 
 from memory.errors import InvalidInputError
+from memory.exploring.explorer import Reading, visible_rows
 from memory.exploring.labels import MAX_PREVIEW_CHARS, best_sentences, name_objects, name_relations, preview
 from memory.exploring.tool_calls import check_arguments
-from memory.graph.arrays import Bools, Floats, Ids, Ints
+from memory.graph.arrays import Floats, Ids, Ints
 from memory.graph.walk import EPISODE, OBJECT, Walkable, top_k
 from memory.llm import Message, ToolCall
 from memory.nouns import Episode
 from memory.retrieval.pipeline import search_passages
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import PropagatedRelevance
-from memory.store import episodes, sources
+from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm, same_numbers
@@ -46,20 +46,9 @@ LEAST_NAME_RATIO = 90.0  # of 100, how alike a similar name is
 MAX_PREFIX_MATCHES = 200  # names that are looked at for a similar one
 MAX_COOCCURRING = 500  # passages of an object in which its neighbours are looked for
 
-Reading = Callable[[], AbstractContextManager[Connection]]
-"""Opens a connection to the snapshot of the retrieval."""
 SubQuery = Callable[[str, str], str]
 """A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; InvalidInputError
 if it is not."""
-
-
-def visible_rows(reading: Reading, result: RetrievalResult, only_open: bool) -> Bools:
-    """(n,) the episodes that the question may see; with `only_open` those whose text may leave this machine."""
-    if not only_open:
-        return result.allowed
-    with reading() as conn:
-        visible: Bools = result.allowed & np.isin(result.graph.source_ids, sources.open_ids(conn))
-    return visible
 
 
 class Toolbox:

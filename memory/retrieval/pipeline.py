@@ -1,6 +1,6 @@
 """The retrieval pipeline: one question through a list of stages over one state."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
@@ -169,10 +169,13 @@ def search_passages(conn: Connection, result: RetrievalResult, query: str, allow
 
 
 def training_signal(
-    result: RetrievalResult, answer: Answer, quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED
+    result: RetrievalResult,
+    answer: Answer,
+    expanded: Iterable[int] = (),
+    quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
 ) -> Credit:
-    """The credit that an answered question gives to edges. `quoted`: number of a citation -> the relations extracted
-    from its words.
+    """The credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
+    `quoted`: number of a citation -> the relations extracted from its words.
 
     All citations of a model's answer that prove it count. Lines of memory are cited by similarity, so only the first
     one is noted, and it counts once a person calls the answer good: otherwise memory would learn its own mistakes.
@@ -190,4 +193,5 @@ def training_signal(
         useful=[citation.episode_id for citation in counting],
         facts=dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ())),
         replayed=result.replay.followed,
+        expanded=tuple(dict.fromkeys(expanded)),
     )

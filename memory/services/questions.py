@@ -352,7 +352,7 @@ class Questions:
         meantime."""
         result, state, now = outcome.result, self._state, now_ms()
         facts_of = self._store.read(facts.quoted_facts, answer.citations)
-        credit = training_signal(result, answer, facts_of)
+        credit = training_signal(result, answer, outcome.expanded, facts_of)
         if plan.agent:  # an agent's question teaches nothing; a later verdict on the answer does
             credit = credit._replace(grounded=False, penalised={})
         with state.edge_lock:

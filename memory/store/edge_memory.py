@@ -21,7 +21,7 @@ Halves = NDArray[np.float16]
 Ids = NDArray[np.int32]
 # Written like the index `trace_edge_learnt`; otherwise all rows are scanned.
 _LEARNT = "role IN ('cited', 'enhanced', 'penalised')"
-Role = Literal["replayed", "shown", "cited", "enhanced", "penalised"]
+Role = Literal["replayed", "expanded", "shown", "cited", "enhanced", "penalised"]
 
 
 class Slots(NamedTuple):

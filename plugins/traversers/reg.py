@@ -15,6 +15,7 @@ import numpy as np
 
 from memory.errors import ModelCancelledError
 from memory.events import Step
+from memory.exploring.guided import THOUGHT
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
 from memory.llm import LlmRequest, Message
@@ -44,7 +45,6 @@ Sketch = tuple[str, ...]
 """Relations, the one next to what the question names first."""
 
 _REL, _ASSERTS, _NEXT = (EDGE_KINDS.index(kind) for kind in ("rel", "asserts", "next"))
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s*")
 _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
@@ -159,7 +159,7 @@ def sketch_paths(
 
 def parse_sketches(reply: str) -> tuple[Sketch, ...]:
     """The sketches of a reply: each line with a relation in it is one."""
-    lines = (_ARROW.split(_MARK.sub("", line)) for line in _THOUGHT.sub("", reply).splitlines())
+    lines = (_ARROW.split(_MARK.sub("", line)) for line in THOUGHT.sub("", reply).splitlines())
     every = (tuple(filter(None, map(_relation, steps)))[:MAX_STEPS] for steps in lines)
     return tuple(dict.fromkeys(filter(None, every)))[:MAX_SKETCHES]
 

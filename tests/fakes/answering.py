@@ -39,6 +39,12 @@ def evidence(body: dict[str, Any]) -> dict[int, str]:
     return {int(number): " ".join(text.split()) for _, shown in found for number, text in PIECE.findall(shown)}
 
 
+def places(body: dict[str, Any]) -> dict[int, str]:
+    """The numbered places where to look next; none if that is not what is asked."""
+    found = re.search(r"Where to look next:\n([A-Z]{6})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
+    return {int(number): text for number, text in re.findall(r"^\[(\d+)\] (.*)$", found[2], re.M)} if found else {}
+
+
 def sketches(body: dict[str, Any]) -> bool:
     """Whether it is asked for sketches: it sees the question and nothing beside."""
     said = prompt(body)
@@ -57,17 +63,23 @@ def answers(body: dict[str, Any]) -> Reply:
     else, and knows of no sketch."""
     if sketches(body):
         return Says("NONE", read=120, written=1)
+    if places(body):
+        return Says("DONE", read=400, written=2)
     number, text = best(body)
     return Says(f"{text.split('. ')[0].rstrip('.')} [{number}].", read=900, written=20)
 
 
 def seeking(*clues: str) -> Callable[[dict[str, Any]], Reply]:
     """A model that knows what it looks for: says the sentence with the last of `clues` where it stands in the evidence,
-    else that it is missing; with tools searches for each clue, collects what holds one, and ends."""
+    else that it is missing; picks places that hold a clue, or the first; with tools searches for each clue, collects
+    what holds one, and ends."""
 
     def reply(body: dict[str, Any]) -> Reply:
         if body.get("tools"):
             return _searched(body, clues)
+        if there := places(body):
+            holding = [number for number, text in there.items() if any(clue in text for clue in clues)]
+            return Says(", ".join(map(str, holding[:3] or [1])), read=400, written=4)
         for number, text in evidence(body).items():
             for sentence in re.split(r"(?<=\.)\s", text):
                 if clues[-1] in sentence:

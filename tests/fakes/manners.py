@@ -121,6 +121,12 @@ class Manners:
              f"{fenced}\n\nLet me know if you need anything else!")
         )  # fmt: skip
 
+    def pick(self, question: str, options: list[str], found: list[str]) -> str:
+        """One of the numbered options, whichever, or none of them."""
+        draw = self._draw("pick", question, options, found)
+        number = draw.choice([*options, ""])
+        return draw.choice((number, f"[{number}]", f"I would look at {number}.")) if number else "DONE"
+
     def _draw(self, kind: str, *what: Any) -> random.Random:
         return random.Random(f"{self.seed}:{kind}:{what}")
 

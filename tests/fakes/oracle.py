@@ -1,6 +1,6 @@
 """A model that knows what is true: what a question's answer is, and in which passages that stands. What it says follows
-from what it is shown: it answers if all of those passages are there, and says NO ANSWER if not. So whatever is wrong
-in the end was lost around the model. With an error rate it goes wrong as often as is asked.
+from what it is shown: it answers if all of those passages are there, says NO ANSWER if not, and picks what leads to
+them. So whatever is wrong in the end was lost around the model. With an error rate it goes wrong as often as is asked.
 
     with FakeOllama(OllamaModel("oracle"), answer=Oracle({"Where is the boat?": Known("Oslo", gold=[Gold(text)])})):
 """
@@ -19,10 +19,12 @@ from tests.fakes.manners import Manners
 from tests.fakes.recorded import Noise
 from tests.fakes.server import Reply, Says
 from tests.fakes.talents import text_of
-from tests.fakes.truth import Gold, Known, holds, plain
+from tests.fakes.truth import Gold, Known, holds, plain, uncut
 
 NO_ANSWER = "NO ANSWER"
+DONE = "DONE"
 END = "END"
+PICKS = 3
 SHORT = 4  # letters of words that are capital for another reason
 INVENTED = "Quentin Zabriskie"
 
@@ -30,10 +32,17 @@ _KEPT = "The sentences before it are kept."  # of what was said before, the firs
 
 _SECTION = r":\n([A-Z]{6})\n(.*?)\n\1$"
 _EVIDENCE = re.compile(f"^(?:The|More) evidence{_SECTION}", re.MULTILINE | re.DOTALL)
+_FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
+_NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
 _ROWS = re.compile(r"()([^\n]*):\n(.*)", re.DOTALL)
 _FACT = re.compile(r'(fact)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
 _TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
+_DAY = r"(?: \(\d{4}-\d\d-\d\d\))?"
+_LISTED = re.compile(rf'- "(.*?)"{_DAY}: (.*)')
+_TARGET = re.compile(
+    rf'(?:^|^open |-> |, in )"((?:(?!" -> )[^\n])+?)"{_DAY}(?:, another part|, next to "[^\n]*?")?: (.*)', re.MULTILINE
+)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]*)*[.!?]*")
 _NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
 
@@ -78,7 +87,7 @@ def _tells(piece: Piece, gold: Gold, forms: Sequence[str]) -> bool:
 class Oracle:
     """The talent. `known`: by the question as it is asked. `error`: how often each decision goes wrong, 0 to 1; the
     same decision goes wrong each time, whatever was asked before. `count` tells how many tokens a text has (words).
-    With `manners` it says what it knows in other words, and refuses in prose. One
+    With `manners` it says what it knows in other words, refuses in prose, and where to look next it does not know. One
     that is `blind` knows nothing: it says whatever sentence shares most words with the question."""
 
     known: Mapping[str, Known]
@@ -87,6 +96,7 @@ class Oracle:
     manners: Manners | None = None
     blind: bool = False
     count: Callable[[str], int] = field(default=lambda text: len(text.split()))
+    _seen: dict[str, list[Gold]] = field(default_factory=dict, init=False)  # the gold in the evidence shown last
     _kept: dict[str, dict[int, Gold]] = field(default_factory=dict, init=False)  # by its number, of a search
 
     def __call__(self, body: dict[str, Any]) -> Reply:
@@ -96,7 +106,7 @@ class Oracle:
         said = prompt(body)
         if sketches(body):
             return Says("NONE", read=read)  # it knows what is true, not how notes tell it
-        text = self._composed(said, body)
+        text = self._picked(said, body) if _NEXT.search(said) else self._composed(said, body)
         return Says(text, read=read, written=self.count(text))
 
     def _driven(self, body: dict[str, Any], read: int) -> Reply:
@@ -120,6 +130,7 @@ class Oracle:
         if self.blind:
             return self._guessed(question, pieces)
         complete = _is_enough(known, there)
+        self._seen[question] = [gold for gold, found in zip(known.gold, there, strict=True) if found]
         there = [found for found in there if found]
         if Noise(self.error, self.seed).strikes("answer", *what):
             return self._wrong(known, pieces, [piece for found in there for piece in found], complete, what)
@@ -175,6 +186,30 @@ class Oracle:
         names = [name for name in named if not any(holds(form, name) or holds(name, form) for form in known.forms)]
         name = draw.choice(names) if way == "mistakes" and names else INVENTED
         return f"{name} [{piece.number}]."
+
+    # Ways -----------------------------------------------------------------------------------------
+
+    def _picked(self, said: str, body: dict[str, Any]) -> str:
+        """The numbers of up to three options that are what is missing; else of those that may lead there; else the
+        first, as everybody would."""
+        question = asked(body)
+        known = self.known.get(question, Known())
+        section, listed = _NEXT.search(said), _FOUND.search(said)
+        options = _NUMBERED.findall(section[2] if section else "")
+        found = listed[2].splitlines() if listed else []
+        if self.manners or self.blind:
+            return (self.manners or Manners(self.seed)).pick(question, [number for number, _ in options], found)
+        if Noise(self.error, self.seed).strikes("pick", question, options, found):
+            draw = Noise(1, self.seed).of("which", question, options, found)
+            picked: str = draw.choice([DONE, *(number for number, _ in options)])
+            return picked
+        seen = self._seen.get(question, [])
+        missing = [gold for gold in known.gold if gold not in seen and not _is_listed(gold, found)]
+        if not missing:
+            return DONE
+        worth = {number: max(_leads(label, gold) for gold in missing) for number, label in options}
+        best = [number for number in worth if worth[number] == max(worth.values())]
+        return ", ".join(best[:PICKS] if any(worth.values()) else best[:1])
 
 
 def _is_enough(known: Known, there: Sequence[Sequence[Piece]]) -> bool:
@@ -236,3 +271,20 @@ def _cited(there: Sequence[Sequence[Piece]], form: str) -> list[int]:
 
 def _unbracketed(text: str) -> str:
     return " ".join(re.sub(r"[\[\]]", " ", text).split())
+
+
+def _is_listed(gold: Gold, found: Sequence[str]) -> bool:
+    """Whether one of the lines `- "title" (day): sentence` is of this passage."""
+    listed = [match.groups() for line in found if (match := _LISTED.match(line))]
+    return any(gold.has(sentence) or (not gold.around and gold.is_called(title)) for title, sentence in listed)
+
+
+def _leads(label: str, gold: Gold) -> int:
+    """How well an option leads to a passage: 3 it is that one, 2 it names where that is, 1 it is named there."""
+    target = _TARGET.search(label)
+    title, sentence = target.groups() if target else ("", "")
+    if gold.has(sentence) or (gold.is_called(title) and not gold.around):
+        return 3
+    if gold.title and holds(label, gold.title):
+        return 2
+    return int(any(holds(text, uncut(title)) for text in gold.texts))

@@ -13,7 +13,7 @@ from tests.fakes.manners import Manners
 from tests.fakes.oracle import Oracle
 from tests.fakes.recorded import Recorded, Recording
 from tests.fakes.server import Says
-from tests.fakes.test_oracle import KNOWN, QUESTION, TEXTS, asked, reply, shown
+from tests.fakes.test_oracle import KNOWN, QUESTION, TEXTS, asked, guided, reply, shown
 from tests.fakes.test_recorded import FILES
 
 SEEDS = range(60)
@@ -69,6 +69,14 @@ def test_the_oracle_has_them() -> None:
     assert {reply(oracle, kept) for oracle in oracles} == {"END"}
     refusals = {reply(oracle, asked(shown(["Brack"]))) for oracle in oracles}
     assert len(refusals) > 5 and not any("Quill" in one for one in refusals)
+
+
+def test_the_oracle_then_does_not_know_the_way() -> None:
+    """The gold is the last of four places; it is not chosen more often than another."""
+    options = ['open "Brack"', 'open "Aske"', 'open "Lower Fenwick"', 'open "Odo Tarn"']
+    said = [reply(Oracle({QUESTION: KNOWN}, seed=seed, manners=Manners(seed)), guided(options)) for seed in range(200)]
+    counts = [sum(one.strip("[].").endswith(str(number)) for one in said) for number in (1, 2, 3, 4)]
+    assert all(20 <= count <= 65 for count in counts) and sum(counts) + said.count("DONE") == len(said)
 
 
 def test_a_blind_oracle_knows_nothing() -> None:

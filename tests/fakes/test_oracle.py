@@ -51,6 +51,19 @@ def reply(oracle: Oracle, body: dict[str, Any]) -> str:
     return said.text
 
 
+def guided(options: list[str], found: list[str] | None = None) -> dict[str, Any]:
+    """The body of a request for where to look next."""
+    fence = FENCE
+    parts = [
+        f"The question:\n{fence}\n{QUESTION}\n{fence}",
+        "What was found:\n{0}\n{1}\n{0}".format(fence, "\n".join(found or [])),
+        "Where to look next:\n{0}\n{1}\n{0}".format(
+            fence, "\n".join(f"[{n}] {one}" for n, one in enumerate(options, 1))
+        ),
+    ]
+    return {"messages": [{"role": "user", "content": "\n\n".join(parts)}]}
+
+
 def test_it_reads_evidence_as_it_is_shown() -> None:
     context = shown([*TEXTS])
     pieces = evidence(asked(context)["messages"][1]["content"])
@@ -128,6 +141,19 @@ def test_every_kind_of_error_is_wrong() -> None:
     assert "proved" in verdicts  # some of it looks so
     missing = shown(["Brack"])
     assert all("NO ANSWER" not in reply(oracle, asked(missing, question)) for question in questions)
+
+
+def test_it_picks_what_leads_to_what_is_missing() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    options = ['open "Brack"', 'Weir Cottage -[built by]-> "Odo Tarn" (1811)', 'Lower Fenwick -[has]-> "two bridges"',
+               'open "Odo Tarn"']  # fmt: skip
+    assert reply(oracle, guided(options)) == "2, 4"
+    assert reply(oracle, guided(['Weir Cottage -> "Quill"', 'open "Aske"'], [f'- "{COTTAGE}": built in 1811'])) == "1"
+    listed = [f'- "{COTTAGE}": built by Odo Tarn', '- "Odo Tarn": Odo Tarn was a stonemason.']
+    assert reply(oracle, guided(options, listed)) == "DONE"
+    assert reply(oracle, guided(['open "Brack"', 'open "Aske"'])) == "1"  # who knows nothing takes the first
+    wrong = Oracle({QUESTION: KNOWN}, error=1)
+    assert reply(wrong, guided(options)) in ("1", "2", "3", "4", "DONE")
 
 
 def test_it_counts_tokens_as_it_is_told() -> None:
@@ -209,3 +235,25 @@ def test_with_tools_it_goes_astray() -> None:
         "collect_chunk", "get_chunks_for_entity", "google"
     }  # fmt: skip
     assert {one.text for one in said if isinstance(one, Says)} == {"", "DONE", "I would look at the notes first."}
+
+
+def test_what_stood_in_the_evidence_is_not_looked_for() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    options = ['open "Odo Tarn": a stonemason', f'"Brack" -> "{COTTAGE}": built in 1811']
+    assert reply(oracle, guided(options)) == "1, 2"
+    reply(oracle, asked(shown(["Odo Tarn"])))
+    assert reply(oracle, guided(options)) == "2"
+    reply(oracle, asked(shown([*TEXTS])))
+    assert reply(oracle, guided(options)) == "DONE"
+
+
+def test_parts_of_chats_are_told_by_their_words() -> None:
+    """All parts of a chat have one title; the turn need not be what an option shows of its part."""
+    part = "Ana: My sister keeps bees on the roof.\nBo: How many hives are there?\nAna: Three hives, since May."
+    known = Known("three", (), (Gold(("Three hives, since May.",), "Talk", (part,)),))
+    oracle = Oracle({QUESTION: known})
+    options = ['open "Talk" (2023-06-02): The train was late again', 'open "Talk" (2023-06-02), another part: …a: My'
+               ' sister keeps bees on the ro…']  # fmt: skip
+    assert reply(oracle, guided(options)) == "2"
+    assert reply(oracle, guided(options[:1], ['- "Talk" (2023-06-02): How many hives are there?'])) == "DONE"
+    assert reply(oracle, guided(options[:1], ['- "Talk" (2023-06-02): The tram is quick.'])) == "1"

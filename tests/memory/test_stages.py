@@ -7,8 +7,8 @@ import pytest
 from memory import stages
 from memory.nouns import Step
 from memory.stages import (
-    AgentNote,
     AnalysisNote,
+    GuidedNote,
     Note,
     RankNote,
     ReplayNote,
@@ -46,7 +46,7 @@ def test_what_an_older_version_noted_is_left_out() -> None:
     [
         (AnalysisNote(("boat", "keel"), TimeNote("day", "1 March")), "asked about 1 March"),
         (ScopeNote(1204), "searched 1,204 passages"), (SeedNote(("Beatrice",)), "found 1 thing you named"),
-        (TextNote(6.853, 0.5), ""), (ReplayNote(0, 0), ""), (AgentNote(collected=(7, 8)), "fetched 2 more"),
+        (TextNote(6.853, 0.5), ""), (ReplayNote(0, 0), ""), (GuidedNote(1, taken=(7, 8)), "fetched 2 more"),
     ],
 )  # fmt: skip
 def test_a_stage_is_described_for_a_person(note: Note, phrase: str) -> None:

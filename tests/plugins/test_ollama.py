@@ -62,7 +62,7 @@ def test_what_is_sent(server: FakeOllama) -> None:
     assert (chat["truncate"], chat["shift"]) == (False, False), "the orders are never dropped"
 
 
-@pytest.mark.parametrize("purpose, kept", [("extract", "1m"), ("decide", "1m"), ("answer", "10m"), ("agent", "10m")])
+@pytest.mark.parametrize("purpose, kept", [("extract", "1m"), ("decide", "1m"), ("answer", "10m"), ("guide", "10m")])
 def test_a_model_that_has_read_leaves_the_memory_soon(server: FakeOllama, purpose: str, kept: str) -> None:
     opened(server).complete(ask(purpose=purpose))
     assert server.chats[0]["keep_alive"] == kept

@@ -280,13 +280,14 @@ async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt()
 
 
 async def test_the_drawing_of_a_question_tells_of_models() -> None:
-    route = wire.Step("route", 0.0, {"tier": "R4", "reason": "It said NO ANSWER."})
-    steps = (wire.Step("compose", 9.0, {"calls": 2}), route, wire.Step("agent", 5.0, {"calls": 1}))
+    route = wire.Step("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
+    guided = (wire.Step("guided", 5.0, {"call": 1, "options": 4}), wire.Step("guided", 0.0, {"call": 0}))
+    steps = (wire.Step("compose", 9.0, {"calls": 2}), route, *guided)
     script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
     async with chatting(world.client(answers=[script])) as chat:
         await chat.ask("Is it?")
         await chat.pilot.press("ctrl+t")
-        await chat.until(lambda: all(words in chat.words() for words in ("NO ANSWER.", "14 ms", "agent", "3 calls")))
+        await chat.until(lambda: all(words in chat.words() for words in ("NO ANSWER.", "14 ms", "guided", "3 calls")))
 
 
 async def test_me_says_who_the_person_is_and_lets_them_say_it() -> None:

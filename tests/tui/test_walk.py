@@ -68,7 +68,7 @@ async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_fold
         await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
         assert chat.app.focused is chat.screen.prompt, "typing goes on"
         script.give(wire.Visit(90, "episode", "Minutes", 0.3, "collected", "selected", 904, 1, 7))
-        script.give(wire.Step("agent", 900.0, {"calls": 1, "collected": [90]}))
+        script.give(wire.Step("guided", 900.0, {"call": 1, "taken": [90]}))
         await chat.until(lambda: "▪ Minutes" in chat.text() and "fetched 1 more" in chat.words())
         script.give(wire.Token("In March. [1]"))
         await chat.until(lambda: "In March." in chat.text() and "○ the mayor" not in chat.text())

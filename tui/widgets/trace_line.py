@@ -22,7 +22,7 @@ from tui.widgets.plain import Parts
 if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
 
-ASKING = ("compose", "sketch")  # the stages that tell the tokens a model took
+ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that is not shown
 PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
 ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
@@ -201,7 +201,9 @@ class TraceLine(Parts):
 
 
 def _calls(stage: wire.Step) -> int:
-    """The model calls of a stage."""
+    """The model calls of a stage: one for each step of guided expansion that asked."""
+    if (guided := wire.GuidedNote.from_step(stage)) is not None:
+        return int(guided.call > 0)
     note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)
     return (note.calls or 0) if note is not None else 0
 

@@ -23,7 +23,7 @@ from memory.protocols import LLM, Embedder
 from memory.settings import AnswerSettings
 from tests.examples import examples
 from tests.fakes import Hangs, Says
-from tests.fakes.answering import seeking
+from tests.fakes.answering import places, seeking
 from tests.memory.answering.conftest import HERE, Desk, Heard, note, opened
 from tests.memory.conftest import FilledCopy
 
@@ -56,7 +56,7 @@ def stages(heard: Heard) -> list[str]:
     return [event.name for event in heard.events if isinstance(event, Step) and event.name in ASKING]
 
 
-ASKING = ("compose", "agent")
+ASKING = ("compose", "guided", "agent")
 
 
 def test_what_was_found_suffices(fleet: Desk) -> None:
@@ -66,6 +66,18 @@ def test_what_was_found_suffices(fleet: Desk) -> None:
     assert "1987" in heard.answer.text
 
 
+def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    heard = fleet.ask(QUESTION, effort="deep")
+    assert tiers(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
+    assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
+    assert len(fleet.ollama.chats) <= ALLOWANCES["deep"].calls
+    (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
+    assert rise.detail["reason"] == "The model does not find the answer in it."
+    kept = fleet.memory.questions.trace(heard.answer.trace_id or 0)
+    assert (kept.asked.tier, kept.asked.calls) == ("R3", len(fleet.ollama.chats))
+
+
 def test_the_second_look_takes_in_the_next_best_passages(desk: Desk) -> None:
     launch(desk.memory, 14)
     desk.ollama.answer = seeking("Marlin", "Skagen")
@@ -73,7 +85,7 @@ def test_the_second_look_takes_in_the_next_best_passages(desk: Desk) -> None:
     first, second = (event.detail for event in heard.events if isinstance(event, Step) and event.name == "compose")
     assert tiers(heard) == ["R2", "R2"] and "Skagen" in heard.answer.text
     assert second["episodes"][0] == first["episodes"][0] and set(second["episodes"]) - set(first["episodes"])
-    assert len(desk.ollama.chats) == 2
+    assert len(desk.ollama.chats) == 2 and not any(map(places, desk.ollama.chats)), "nobody says where to look"
 
 
 def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
@@ -101,36 +113,31 @@ def test_a_question_of_many_keeps_as_many_passages_where_it_looks_around(fleet: 
 
 
 def test_deep_goes_on_with_tools(fleet: Desk) -> None:
-    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    """The model that picks is blind; the one with tools finds it."""
+    sees = seeking("Marlin", "Skagen")
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else sees(body)
     heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
-    assert tiers(heard) == ["R2", "R4"] and stages(heard)[0] == stages(heard)[-1] == "compose"
-    assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
-    (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R4"]
-    assert rise.detail["reason"] == "The model does not find the answer in it."
-    kept = fleet.memory.questions.trace(heard.answer.trace_id or 0)
-    assert (kept.asked.tier, kept.asked.calls) == ("R4", len(fleet.ollama.chats))
-
-
-def test_deep_without_a_model_for_tools_looks_once_more_wider(fleet: Desk) -> None:
-    fleet.ollama.answer = lambda body: Says("NO ANSWER")
-    heard = fleet.ask(QUESTION, effort="deep")
-    assert tiers(heard) == ["R2", "R2"] and len(fleet.ollama.chats) == 2 and heard.answer.no_answer
+    assert tiers(heard) == ["R2", "R3", "R4"]
+    assert "Skagen" in heard.answer.text
+    without = fleet.ask(QUESTION, effort="deep")
+    assert "R4" not in tiers(without), "there is no model for tools"
 
 
 def test_a_model_elsewhere_sees_no_place_that_must_stay_here(fleet: Desk) -> None:
     fleet.note("Marlin", f"Marlin is a ketch. {HIDDEN}. The berth is secret.", day=2, policy="local")
     fleet.anthropic.answer = seeking("Marlin", "Skagen")
-    away = fleet.away
-    heard = fleet.ask(QUESTION, lambda local_only: None if local_only else away, effort="deep", driver=lambda _: away)
-    assert "R4" in tiers(heard)
+    heard = fleet.ask(QUESTION, lambda local_only: None if local_only else fleet.away, effort="deep")
+    assert "R3" in tiers(heard)
     for body in fleet.anthropic.messages:
-        assert "all winter" not in str(body) and "ketch" not in str(body)
+        assert "Skagen" not in str(body) and "ketch" not in str(body)
     assert not heard.answer.citations or heard.answer.model == ""
 
 
 Bad = Callable[[dict[str, Any]], Says]
 BAD: dict[str, Bad] = {
-    "never content": lambda body: Says("NO ANSWER: more"),
+    "never content": lambda body: Says("NO ANSWER: more") if not places(body) else Says("1, 2, 3"),
+    "no such number": lambda body: Says("9999") if places(body) else Says("NO ANSWER: more"),
+    "no number at all": lambda body: Says("Sure, let me see!") if places(body) else Says("NO ANSWER: more"),
     "cites what is not there": lambda body: Says("It lies in Skagen [99]."),
     "leads elsewhere": lambda body: Says("It lies in Hamburg, see https://hamburg.example [1]."),
     "says nothing": lambda body: Says(""),
@@ -155,7 +162,7 @@ def test_tools_that_are_not_there_end_in_the_lines(fleet: Desk) -> None:
     def lost(body: dict[str, Any]) -> Says:
         if body.get("tools"):
             return Says("", [Calls("rm_rf", {"path": "/"}), Calls("read_chunk", {"passage": -1})])
-        return Says("NO ANSWER: more")
+        return Says("1") if places(body) else Says("NO ANSWER: more")
 
     fleet.ollama.answer = lost
     heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
@@ -163,22 +170,18 @@ def test_tools_that_are_not_there_end_in_the_lines(fleet: Desk) -> None:
     assert len(fleet.ollama.chats) <= most and (heard.answer.no_answer or heard.answer.citations)
 
 
-def test_whoever_does_not_wait_stops_the_model_with_tools(fleet: Desk) -> None:
+def test_whoever_does_not_wait_stops_the_model_that_picks(fleet: Desk) -> None:
     stop = threading.Event()
 
     def waits(body: dict[str, Any]) -> Says | Hangs:
-        if not body.get("tools"):
+        if not places(body):
             return Says("NO ANSWER: more")
         stop.set()
         return Hangs()
 
     fleet.ollama.answer = waits
-
-    def here(local_only: bool) -> LLM:
-        return fleet.here
-
     with pytest.raises(ModelCancelledError):
-        list(fleet.memory.ask(QUESTION, llm=here, driver=here, cancelled=stop.is_set, effort="deep"))
+        list(fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set, effort="deep"))
     fleet.ollama.until(lambda server: server.left == 1)
     assert fleet.ollama.left == 1
 
@@ -219,7 +222,7 @@ class _Thirsty(_Any):
     def complete(self, request: LlmRequest) -> Reply:
         if not request.tools:
             shown = request.messages[0].text
-            return Reply(_cited(shown), Usage(length(request), 20))
+            return Reply("DONE" if request.purpose == "guide" else _cited(shown), Usage(length(request), 20))
         self.calls += 1
         call = ToolCall("1", "collect_chunk", {"passage": self.calls - 1})
         if self.calls == 1:

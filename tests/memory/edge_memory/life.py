@@ -67,7 +67,7 @@ class Life:
             useless = {
                 self.edges[n % len(self.edges)]: 0.35 for n in shown if self.edges[n % len(self.edges)] not in cited
             }
-            credit = Credit(grounded, cited, read, (), useless if grounded else {}, {}, (*cited, *useless))
+            credit = Credit(grounded, cited, read, (), useless if grounded else {}, {}, (*cited, *useless), ())
             query = self.embedder.embed_query(QUESTIONS[question])
             self.remembered = reinforce.reinforce_edges(
                 conn, self.remembered, self.id, trace, query, credit, self.clock

@@ -103,6 +103,13 @@ def test_without_a_name_the_way_begins_where_the_text_did() -> None:
     assert learnt(graph, starts=(101,), useful=(101,)).cited == {}
 
 
+def test_an_edge_that_a_model_chose_is_penalised_if_it_led_nowhere() -> None:
+    graph = mentioning({101: {1: EDGE}, 102: {2: EDGE + 1}})
+    found = learnt(graph, named=(1,), useful=(101,), expanded=(EDGE, EDGE + 9))
+    assert found.cited.keys() == {EDGE}
+    assert found.penalised == {EDGE + 9: edges.SHOWN} and found.expanded == (EDGE, EDGE + 9)
+
+
 def test_what_is_not_sure_enhances_nothing_and_a_wrong_replay_costs() -> None:
     graph = mentioning({101: {1: EDGE}, 102: {1: EDGE + 1}})
     brought = {EDGE: 0.7}

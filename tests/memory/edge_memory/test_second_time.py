@@ -13,7 +13,7 @@ from memory.nouns import Step, Token
 from memory.protocols import Embedder
 from memory.store import edge_memory, traces
 from tests.fakes import Fails, Says
-from tests.fakes.answering import evidence, seeking
+from tests.fakes.answering import evidence, places, seeking
 from tests.memory.answering.conftest import Desk, Heard, desk, note, opened
 from tests.memory.conftest import FilledCopy
 
@@ -162,7 +162,7 @@ def test_without_replay_nothing_is_used_and_nothing_learnt(fleet: Desk) -> None:
 
 
 def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
-    fleet.ollama.answer = lambda body: Says("NO ANSWER: it")
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
     fleet.ask(QUESTION, replay=True)
     assert edges(fleet) == 0
 
@@ -182,7 +182,7 @@ def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
 
 def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk) -> None:
     answers = fleet.ollama.answer
-    fleet.ollama.answer = lambda body: Fails(400) if body.get("tools") else Says("NO ANSWER: it")
+    fleet.ollama.answer = lambda body: Fails(400) if body.get("tools") or places(body) else Says("NO ANSWER: it")
     broken = fleet.ask(QUESTION, replay=True, effort="deep")
     assert broken.answer.no_answer and broken.answer.model
     fleet.ollama.answer = answers
@@ -281,7 +281,7 @@ def test_what_was_forgotten_is_forgotten_here_too(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     fleet.memory.forget(source="/notes/Marlin.md")
     assert edges(fleet) == 0, "the trace that showed it is gone, and all that was learnt by it"
-    fleet.ollama.answer = lambda body: Says("NO ANSWER: it")
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 

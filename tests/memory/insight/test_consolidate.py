@@ -333,7 +333,7 @@ class Asked:
                 now, text = 1000 + n, f"Where does Ana number {n} live?"
                 trace = traces.store(conn, Trace(text), Answer("There. [1]", (cited,), model="m"), now)
                 edge = self.edges[n % len(self.edges)]
-                credit = Credit(True, {edge: 4}, (self.episodes[place],), (), {}, {}, (edge,))
+                credit = Credit(True, {edge: 4}, (self.episodes[place],), (), {}, {}, (edge,), ())
                 known = reinforce_edges(conn, known, of, trace, memory.embedder.embed_query(text), credit, now)
         memory.state.edge_memory = of, known
 

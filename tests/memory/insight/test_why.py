@@ -222,6 +222,6 @@ def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
     heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here, effort="deep")
     assert heard.answer.trace_id is not None
     why = desk.memory.questions.why(heard.answer.trace_id)
-    assert why.asked.tier == "R2" and why.asked.calls == len(desk.ollama.chats)
+    assert why.asked.tier == "R3" and why.asked.calls == len(desk.ollama.chats)
     assert why.reasons and why.chain == (), "no path was shown to the model"
     assert all(used.place is not None and used.score is not None for used in why.used)

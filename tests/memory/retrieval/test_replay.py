@@ -168,7 +168,7 @@ class Asked:
             cited = tuple(Citation(n, id, "a.md", "A title", "Ana") for n, id in enumerate(self.ids[:2], 1))
             answer = Answer("Oslo.", cited)
             self.trace = traces.store(conn, Trace("Where does Ana live?"), answer, 2000)
-            credit = Credit(True, {}, tuple(self.ids[:2]), (), {}, {}, ())
+            credit = Credit(True, {}, tuple(self.ids[:2]), (), {}, {}, (), ())
             query = self.embedder.embed_query("Where does Ana live?")
             nothing = EdgeMemory.empty(DIMENSION)
             self.remembered = reinforce.reinforce_edges(
