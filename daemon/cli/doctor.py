@@ -73,31 +73,31 @@ def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:
         yield fix
 
 
-def _print_diagnosis(found: wire.Diagnosis) -> None:
+def _print_diagnosis(diagnosis: wire.Diagnosis) -> None:
     """What there is to do comes first, then the figures."""
-    if not found.questions:
+    if not diagnosis.questions:
         output.say(NOTHING_ASKED)
-    for failure in found.failures:
+    for failure in diagnosis.failures:
         _print_failure(failure)
-    print_suspects(found.alias_suspects)
-    if found.questions:
-        click.echo(f"\nFrom the last {count(found.questions, 'question')}, by what their answers cite\n")
-        output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
+    print_suspects(diagnosis.alias_suspects)
+    if diagnosis.questions:
+        click.echo(f"\nFrom the last {count(diagnosis.questions, 'question')}, by what their answers cite\n")
+        output.print_table([("Figure", "Value", "What it means"), *_figures(diagnosis)], right=[1])
 
 
-def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
-    yield "No answer", _percent(found.no_answer_rate), "questions that were refused"
-    yield "Seed hit rate", _percent(found.seed_hit_rate), "answers that mention a name of the question"
-    for hops, share in enumerate(found.reachability, 1):
+def _figures(diagnosis: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
+    yield "No answer", _percent(diagnosis.no_answer_rate), "questions that were refused"
+    yield "Seed hit rate", _percent(diagnosis.seed_hit_rate), "answers that mention a name of the question"
+    for hops, share in enumerate(diagnosis.reachability, 1):
         yield (
             f"Reachability@{hops}",
             _percent(share),
             f"cited passages within {count(hops, 'hop')} of a name of the question",
         )
-    yield "Hop efficiency", _number(found.cited_per_call), "passages cited for a call of a model"
-    yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
-    yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
-    yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
+    yield "Hop efficiency", _number(diagnosis.cited_per_call), "passages cited for a call of a model"
+    yield "Neighbourhood noise", _number(diagnosis.neighbourhood_noise), "passages shown for one that is cited, median"
+    yield "Backfill reliance", _percent(diagnosis.backfill_reliance), "cited passages that only the text found"
+    yield "Evidence redundancy", _percent(diagnosis.evidence_redundancy), "names that two cited passages share, mean"
 
 
 def _print_failure(failure: wire.FailureClass) -> None:
