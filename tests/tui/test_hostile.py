@@ -168,7 +168,7 @@ async def test_hostile_memories_are_shown_as_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_hostile_folders_files_models_and_problems_are_shown_as_text(text: str) -> None:
-    folder = wire.Folder(f"/n/{text}", "missing", 3, text, "any", 3, (text,), (text,))
+    folder = wire.Folder(f"/n/{text}", "missing", 3, text, "any", 3, (text,))
     job = wire.FailedJob(5, "extract", text, text)
     enrichment = wire.Enrichment("reading", text, text, 1, 2, failed=(job,), failed_total=1, tokens=1)
     state = replace(world.STATUS, folders=(folder,), enrichment=enrichment, failed=(replace(job, id=6),))
