@@ -95,7 +95,7 @@ def connect(client: Client, config: Path, service: str, address: str = "", key: 
 
 def describe_tried(tried: wire.Tried) -> str:
     """What came back, in a sentence."""
-    reply = display_safe(" ".join(tried.said.split()), line=True)
+    reply = display_safe(" ".join(tried.reply.split()), line=True)
     others = len(tried.models) - 1
     more = f" Its server has {count(others, 'other model')}." if others > 0 else ""
     end = "" if reply.endswith((".", "!", "?")) else "."

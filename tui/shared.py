@@ -25,7 +25,7 @@ class Done(NamedTuple):
     """An action that can be undone: the call that undoes it, the message, and the update of the screen after that."""
 
     undo: Step
-    said: str
+    message: str
     show: Callable[[], object]
 
 

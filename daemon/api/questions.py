@@ -145,7 +145,7 @@ async def ask(
     def begin() -> Callable[[], None]:
         scope = checked_scope(memory, within)
         heard = telling.hear(question) if own_words and as_of is None else None
-        statement = heard.told if heard is not None and heard.is_wanted else None
+        statement = heard.statement if heard is not None and heard.is_wanted else None
         if statement is not None and not statement.besides:
             note = telling.keep(statement.text, conversation)
             channel.put(note)
@@ -160,7 +160,7 @@ async def ask(
         if statement is not None:  # before anything is looked up: it begins with the first event
             channel.put(replace(telling.keep(statement.text, conversation), besides=statement.besides))
         elif heard is not None:
-            channel.put(heard.told)
+            channel.put(heard.statement)
         return turn.begin(question, events)
 
     services.questions.submit(await services.read(begin))

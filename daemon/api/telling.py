@@ -35,7 +35,7 @@ TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 class Heard(NamedTuple):
     """A statement, and whether the person has agreed to keep such statements."""
 
-    told: wire.Told
+    statement: wire.Told
     is_wanted: bool
 
 
@@ -55,7 +55,7 @@ class Telling:
         choice = self._read_choice() if utterance is not None else "no"
         if utterance is None or choice == "no":
             return None
-        return Heard(wire.Told(utterance.told, besides=utterance.asked), choice == "yes")
+        return Heard(wire.Told(utterance.statement, besides=utterance.question), choice == "yes")
 
     def keep(self, text: str, conversation: int | None) -> wire.Told:
         """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""

@@ -50,11 +50,11 @@ class ModelsReply:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of asking a model for one word: what it `said`, after how long; or the `problem`. `models` are the
+    """What came of asking a model for one word: its `reply`, after how long; or the `problem`. `models` are the
     names of all that its server has, where none was named."""
 
     name: str
-    said: str = ""
+    reply: str = ""
     ms: float = 0.0
     problem: str = ""
     is_local: bool = True

@@ -27,8 +27,8 @@ _SIGNED = re.compile(r"[.!…]*$")
 class Utterance:
     """The statements and the questions of a person in their words; "" if there are none."""
 
-    told: str
-    asked: str
+    statement: str
+    question: str
 
 
 def find_statement(text: str) -> Utterance | None:

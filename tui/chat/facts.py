@@ -44,7 +44,7 @@ class UndoTopic(Topic):
                 return
             self.shared.drop_done(last)
             last.show()
-            await self.say(last.said)
+            await self.say(last.message)
             self.link.refresh_status()
 
     async def _undo_revision(self) -> None:

@@ -241,7 +241,7 @@ class ChatScreen(Page):
 
     @on(Conversation.StatementSaved)
     async def _told(self, message: Conversation.StatementSaved) -> None:
-        await self.statements.receive(message.told)
+        await self.statements.receive(message.statement)
 
     @on(Conversation.Returned)
     def _given_back(self, message: Conversation.Returned) -> None:

@@ -140,7 +140,7 @@ class MemoryEdits(Page):
             await self.link.call(last.undo)
             self.shared.drop_done(last)
             last.show()
-            self._end(last.said)
+            self._end(last.message)
 
     async def _do(self, words: str, do: Step, undo: Step) -> None:
         def show() -> None:

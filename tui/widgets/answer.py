@@ -193,9 +193,10 @@ class Answer(Vertical):
         if self.shown_citations:
             below = next(iter(self.query(".fold, .remark")), self.trace)
             await self.mount(Sources(self.shown_citations, self._folders), before=below)
-            unproved = [one for one in self.shown_citations if one.verdict == "unproved"]
             quotes = [
-                Plain(f"[{one.n}] “{display_safe(one.quote, line=True)}”", classes="remark quote") for one in unproved
+                Plain(f"[{cited.n}] “{display_safe(cited.quote, line=True)}”", classes="remark quote")
+                for cited in self.shown_citations
+                if cited.verdict == "unproved"
             ]
             await self.mount_all(quotes, before=below)
 

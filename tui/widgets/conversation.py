@@ -52,7 +52,7 @@ class Conversation(Vertical):
     class StatementSaved(Message):
         """A statement in the running question."""
 
-        told: wire.Told
+        statement: wire.Told
 
     @dataclass
     class Returned(Message):
