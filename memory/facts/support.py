@@ -232,7 +232,10 @@ def _names_another(item: ExtractedRelation, words: str) -> bool:
 
 def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
     """Whether what has the value in a clause is named by whose it is, and the subject only for that, or not at all:
-    "last year her boss Anna Lind moved to Oslo", "Mira's boss moved to Oslo"; not "her rent is 900" of a rent."""
+    "last year her boss Anna Lind moved to Oslo", "Mira's boss moved to Oslo"; not "her rent is 900" of a rent. What a
+    thing has is its own: "the studio's rent is 940"."""
+    if item.subject[:1].islower():
+        return False
     language = guess_language(clause)
     genitives = [rf"{re.escape(word)}s" for word in WORD.findall(item.subject)]
     whose = rf"\b(?:{'|'.join([owner_pattern('their', language), *genitives])})\b"

@@ -110,7 +110,7 @@ def test_a_laid_out_page_is_drawn_with_its_headings_tables_and_links(visitor: Vi
         "<h2>Chandler</h2><table><tr><th>part</th><th>price</th></tr><tr><td>mooring buoy</td><td>84</td></tr></table>"
         "<p>The chandler opens at ten.</p>", "utf-8"
     )  # fmt: skip
-    (visitor.notes / "chandler.txt").write_text("## The bosun ropes a *bollard* at the yard.\n", "utf-8")
+    (visitor.notes / "chandler.txt").write_text("## The cooper hoops a *firkin* in the shed.\n", "utf-8")
     list(visitor.client.add([visitor.notes]))
     page.keyboard.press("2")
     ask(page, "When does the chandler open?")
@@ -118,8 +118,8 @@ def test_a_laid_out_page_is_drawn_with_its_headings_tables_and_links(visitor: Vi
     expect(passage.locator("strong.heading")).to_have_text("Chandler")
     expect(passage.locator(".cells").nth(1).locator("> span")).to_have_text(["mooring buoy", "84"])
     expect(passage.locator(".marked mark")).to_contain_text(["opens at ten"])
-    ask(page, "What does the bosun rope?")
-    expect(passage).to_contain_text("## The bosun ropes a *bollard*")
+    ask(page, "What does the cooper hoop?")
+    expect(passage).to_contain_text("## The cooper hoops a *firkin*")
 
 
 def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:

@@ -401,6 +401,7 @@ def test_what_somebody_says_is_learnt_as_a_supposition() -> None:
         ("Lives with her sister Petra in Oslo.", (MIRA, "lives_in", "Oslo"), True),
         ("Her flat at the harbour costs 900.", (MIRA, "pays_rent", "900"), True),
         ("Her flat (900).", (MIRA, "pays_rent", "900"), True),
+        ("The studio's rent is 940 euros a month.", ("studio", "costs_per_month", "940 euros"), True),
         ("Mira's talk at Nordlys: ten minutes.", (MIRA, "speaks_for", "ten minutes"), True),
         ("I heard from Ana that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
         ("It turned out that Mira lives in Oslo.", (MIRA, "lives_in", "Oslo"), True),
