@@ -183,12 +183,12 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 80390,
-    "modules": 489,
-    "classes": 794,
-    "lines of the page": 2577,
-    "variables called one, found, said or told": 11,
-    "modules of over 400 lines": 3,
+    "lines": 78336,
+    "modules": 479,
+    "classes": 770,
+    "lines of the page": 2341,
+    "variables called one, found, said or told": 4,
+    "modules of over 400 lines": 0,
     "classes with over 4 bases of ours": 0,
 }
 VAGUE_NAMES = {"one", "found", "said", "told"}
