@@ -274,8 +274,8 @@ def _embedded(item: ExtractedRelation, sentence: str) -> str:
     marks = [(mark.start(), mark.end(), True) for mark in _that(language).finditer(lead)]
     marks += [(mark.start(), mark.end(), False) for mark in _who(language).finditer(lead)]
     for name in _names(lead):  # "Mira says Tom lives in Oslo"
-        words, verb = WORD.findall(lead[: name.start])[-2:], WORD.match(lead, name.end + 1)
-        if len(words) > 1 and _is_verb(words[-1]) and verb and _is_verb(verb[0]):
+        last, verb = WORD.findall(lead[: name.start])[-2:], WORD.match(lead, name.end + 1)
+        if len(last) > 1 and _is_verb(last[-1]) and verb and _is_verb(verb[0]):
             marks.append((name.start, name.start, True))
     for start, end, is_report in marks:
         before = lead[:start].rstrip(" ,")
