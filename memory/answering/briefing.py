@@ -1,8 +1,8 @@
 """Briefing: a summary of one object in a few lines (query-focused summarisation), each with its citation.
 
-First come its current facts: what it is, its own facts, facts that lead to it, each with its former values. Then the
-beginning of its notes and the newest informative sentences. Both parts work alone: a memory that no model has read has
-few facts, and one of short messages has no notes.
+First come its own current facts, what it is before all others, each with its former values, and the beginning of its
+notes; then the facts of other things that name it, and the newest informative sentences. Facts and sentences work
+alone: a memory that no model has read has few facts, and one of short messages has no notes.
 """
 
 import re
@@ -73,14 +73,16 @@ def write_briefing(state: AnswerState, subject: str, candidates: Sequence[Answer
     """What is known about `subject`, at most MAX_BRIEFING_LINES. `candidates`: of the retrieved episodes, the best
     first."""
     objects = find_objects(state, subject)
-    facts = _choose_facts(state, objects) if objects else []
-    return [*facts, *_choose_sentences(state.result, subject, objects, facts, candidates)]
+    facts, naming = _choose_facts(state, objects) if objects else ([], [])
+    own, others = _choose_sentences(state.result, subject, objects, [*facts, *naming], candidates)
+    return [*facts, *own, *naming, *others]
 
 
 # Facts -----------------------------------------------------------------------------------------
 
 
-def _choose_facts(state: AnswerState, objects: Collection[int]) -> list[AnswerCandidate]:
+def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
+    """The facts of the objects, and those of other things that name them."""
     conn, result = state.conn, state.result
     near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     current = [as_told_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
@@ -100,14 +102,16 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> list[AnswerCa
             kinds[kind] += 1
             chosen[norm(words)] = fact, words
     supporting = state.find_supporting([fact.id for fact, _ in chosen.values()], state.read_found())
-    shown = []
+    own: list[AnswerCandidate] = []
+    naming: list[AnswerCandidate] = []
     for fact, words in chosen.values():
         if (line := supporting.get(fact.id)) is not None:
             time = describe_time(fact, line.episode, line.start, line.quote, written=True)
             values = [value for value in former[fact.id] if not same_value(value, names[fact.object])]
             time += [f"before that: {', '.join(values[:MAX_EARLIER_VALUES])}"] if values else []
-            shown.append(replace(line, shown=f"{words} ({', '.join(time)})" if time else words))
-    return shown
+            shown = f"{words} ({', '.join(time)})" if time else words
+            (own if fact.subject in objects else naming).append(replace(line, shown=shown))
+    return own, naming
 
 
 def _read_former_values(conn: Connection, result: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
@@ -129,8 +133,8 @@ def _choose_sentences(
     objects: Collection[int],
     facts: Sequence[AnswerCandidate],
     candidates: Sequence[AnswerCandidate],
-) -> list[AnswerCandidate]:
-    """The most informative sentences: those of the object's own notes in their order, then the others, the newest
+) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
+    """The most informative sentences: those of the object's own notes in their order, and the others, the newest
     first."""
     name = frozenset(stems(subject, result.question.language))
     passages = {line.episode.id for line in candidates}
@@ -149,7 +153,8 @@ def _choose_sentences(
     )
     chosen = _limit_lines([*_interleave(own_lines), *others], own, facts)
     others = [line for line in chosen if line not in own_lines]
-    return [_add_date(line) for line in (*(line for line in own_lines if line in chosen), *others)]
+    own_lines = sorted((line for line in own_lines if line in chosen), key=lambda line: line.is_statement)
+    return [_add_date(line) for line in own_lines], [_add_date(line) for line in others]
 
 
 def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:

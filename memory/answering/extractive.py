@@ -293,7 +293,8 @@ def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
     at = line.episode.at
     if at is None or at.date() == today or _TIMES.search(line.shown) or not is_relative_to_day(line.shown):
         return line
-    return replace(line, shown=f"{line.shown} (written {show_day(to_wall(at), line.episode)})")
+    day = show_day(to_wall(at), line.episode)
+    return line if day in line.shown else replace(line, shown=f"{line.shown} (written {day})")
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:

@@ -185,6 +185,18 @@ async def test_ctrl_c_copies_what_is_selected_and_stays() -> None:
         assert chat.app.clipboard == "some words" and chat.app.is_running
 
 
+async def test_ctrl_c_clears_what_is_typed_and_then_leaves() -> None:
+    async with chatting(world.client()) as chat:
+        chat.screen.prompt.insert("half a question")
+        await chat.pilot.press("ctrl+c")
+        assert chat.screen.prompt.text == "" and chat.app.is_running
+        await chat.pilot.press("up")
+        assert chat.screen.prompt.text == "half a question"
+        await chat.pilot.press("ctrl+c", "ctrl+c")
+        await chat.pilot.pause()
+        assert chat.app.return_code == 0
+
+
 async def test_errors_of_calls_are_told() -> None:
     class Refusing(ScriptedClient):
         def conversations(self) -> tuple[wire.Conversation, ...]:

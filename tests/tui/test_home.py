@@ -267,6 +267,10 @@ async def test_the_tree_fills_in_the_path(tmp_path: Path) -> None:
         field.value = f"{tmp_path}/no"
         await chat.pilot.press("tab")
         await chat.until(lambda: field.value == f"{tmp_path}/notes [bold]/")
+        field.value = f"~/{tmp_path}/no"  # a whole path after the one that was there
+        assert chat.app.screen.path == tmp_path / "no"
+        await chat.pilot.press("tab")
+        await chat.until(lambda: field.value == f"{tmp_path}/notes [bold]/")
         assert safe(chat)
 
 

@@ -43,7 +43,8 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
     Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands",
            priority=True),
-    Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
+    Action("Copy or quit", "Copy the selection; without one, clear the prompt, or leave the chat.", "quit", "app",
+           "ctrl+c"),
     *(
         Action(tab.title, f"Go to {tab.title}.", f"open_page('{tab.name}')", "app", page_keys(tab.name), tab.name,
                palette=True, priority=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -132,9 +133,14 @@ class PathScreen(Dialog[Path | None]):
 
     @property
     def path(self) -> Path:
-        typed = self.query_one(Input).value.strip().strip("'\"")
+        typed = self._typed_text
         home = os.path.expanduser(typed)  # noqa: PTH111  keeps the `~name` of an unknown user
         return Path(home) if typed else self._start
+
+    @property
+    def _typed_text(self) -> str:
+        """The field from its last `//` or `/~` on: a whole path may be typed after the one that is there."""
+        return re.sub(r"^.*/(?=[/~])", "", self.query_one(Input).value.strip().strip("'\""))
 
     def on_key(self, event: object) -> None:
         if getattr(event, "key", "") == "down" and self.query_one(Input).has_focus:
@@ -145,7 +151,7 @@ class PathScreen(Dialog[Path | None]):
         field = self.query_one(Input)
         if not field.has_focus:
             field.focus()
-        elif (completed := complete_path(field.value)) != field.value:
+        elif (completed := complete_path(self._typed_text)) != field.value:
             field.value = completed
             field.cursor_position = len(completed)
 

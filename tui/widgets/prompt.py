@@ -68,6 +68,14 @@ class Prompt(TextArea):
         """The completable word at the cursor."""
         return find_typing(self.text, *self.cursor_location)
 
+    def action_copy(self) -> None:
+        """Copies the selection; without one, clears the prompt as a shell does. The up key brings the text back."""
+        if self.selected_text or not self.text or self.screen.get_selected_text():
+            super().action_copy()  # without a selection here, the screen copies its own, or the chat ends
+        else:
+            self.asked.append(self.text)
+            self.fill("")
+
     def fill(self, text: str) -> None:
         """Replaces the text, with the cursor at its end."""
         self.text = display_safe(text)

@@ -209,3 +209,15 @@ def test_a_line_that_says_today_of_another_day_has_the_day() -> None:
         assert line.text == "The harbour office is in the Old Ice House from today. (written 2026-03-09)"
         memory.remember("The kiosk is closed today.", source="/now.md", at=datetime.now(UTC))
         assert ask(memory, "Is the kiosk closed?").lines[0].text == "The kiosk is closed today."
+
+
+def test_a_briefing_begins_with_what_a_thing_is_and_not_with_what_names_it() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for title, text in {
+            "Bosun": "Bosun is a goat. He came with the lighthouse.",
+            "Start here": "- Who ate the leaflets: [[Bosun]]\n- Who did not: [[Ozzie Penhale]]",
+        }.items():
+            memory.remember(text, title=title, source=f"/{title}.md")
+        lines = [line.text for line in ask(memory, "Who is Bosun?").lines]
+    assert lines[0].startswith("Bosun is a goat.")
+    assert "Start here, who ate the leaflets: Bosun" in lines[1:]
