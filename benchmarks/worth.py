@@ -73,6 +73,7 @@ PARTS: dict[str, Change] = {
     "facts": (extractive, "find_fact_candidates", _nothing),
     "facts: supersession": (extractive, "supersede", _same_list),
     "facts: the fullest line": (extractive, "_show_fullest", lambda state, statement, line, replaced: statement),
+    "facts: the current one leads": (extractive, "_lead_with_current", lambda lines, at: list(lines)),
     "facts: plain sentences": (facts, "_is_plain", _false),
     "owner": (OwnerQuestion, "from_state", classmethod(lambda *_: None)),
     "owner: other people's lines": (OwnerQuestion, "is_of_another", _false),

@@ -24,6 +24,7 @@ from memory.answering.candidates import (
     read_names,
     stems,
 )
+from memory.answering.fact_scores import MIN_RELEVANCE, Candidate, score_facts
 from memory.answering.facts import asks_past
 from memory.answering.grounding import Proof
 from memory.facts.extraction import OWNER
@@ -49,8 +50,6 @@ MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
 MAX_OWN_HEAD_CHARS = 400  # at the beginning of a passage, in which its title and author may be named
 
-MIN_RELEVANCE = 0.1  # score of a fact that has to do with the question: three of four near one have less
-ACTIVATION_WEIGHT = 0.2  # of what its edge remembers
 _BREAK = re.compile(r"[.!?]\s+|\n\s*")
 
 PieceKind = Literal["fact", "line", "passage"]
@@ -278,12 +277,14 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
     evidence = read_evidence(conn, result, [fact.id for fact in current])
     names = read_names(conn, current)
     asked = set(stems(result.question.text, result.question.language))
+    top = max((hit.score for hit in result.recall.hits), default=0.0) or 1.0
+    ranks = {hit.episode.id: hit.score / top for hit in result.recall.hits}
 
     def overlap(text: str) -> float:
         return len(asked.intersection(stems(text, result.question.language))) / (len(asked) or 1)
 
     pieces: dict[int, EvidencePiece] = {}
-    shares: list[float] = []  # of the question's words in a fact, and in it or its sentence
+    candidates: list[Candidate] = []
     for fact in current:
         if fact.id not in evidence:
             continue
@@ -296,8 +297,10 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
         time = describe_time(fact, episode, start, sentence)
         text = one_line(words, MAX_HEAD_CHARS) + (f" ({', '.join(time)})" if time else "")
         pieces[fact.id] = EvidencePiece("fact", text, episode, start, sentence, stays, id=fact.id)
-        shares.append((overlap(words) + overlap(f"{words} {sentence}")) / 2)
-    score = score_facts(result, pieces, shares, embedder)
+        shares = overlap(words), overlap(f"{words} {sentence}")
+        rank = max(ranks.get(episode.id, 0.0) for episode in telling)
+        candidates.append(Candidate(fact.id, words, fact.predicate, sentence, *shares, rank, fact.subject in near))
+    score = dict(zip(pieces, score_facts(result, candidates, embedder).tolist(), strict=True))
     needed = [id for id in score if score[id] > MIN_RELEVANCE]
     needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
     ordered: dict[int, EvidencePiece] = {}
@@ -308,23 +311,6 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
             ordered[id] = replace(pieces[id], against=other)
             ordered[other] = replace(pieces[other], against=id)
     return list(ordered.values())
-
-
-def score_facts(
-    result: RetrievalResult, facts: Mapping[int, EvidencePiece], shares: Sequence[float], embedder: Embedder
-) -> dict[int, float]:
-    """Fact (relation id) -> how likely the question needs it: the mean of its cosine and the share of the question's
-    words, and the activation of its edge."""
-    if not facts:
-        return {}
-    cosines = embedder.embed_documents([fact.text for fact in facts.values()]) @ embedder.embed_query(
-        result.question.text
-    )
-    active = result.seeds.guidance.activation
-    return {
-        id: (cosine + share) / 2 + ACTIVATION_WEIGHT * active.get(id, 0.0)
-        for id, cosine, share in zip(facts, cosines.tolist(), shares, strict=True)
-    }
 
 
 def _has_value(value: str) -> bool:

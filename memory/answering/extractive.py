@@ -18,6 +18,8 @@ from datetime import date
 from itertools import count, takewhile
 from time import perf_counter
 
+import numpy as np
+
 from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, show_day, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer
@@ -27,7 +29,7 @@ from memory.answering.facts import (
     find_fact_candidates,
     supersede,
 )
-from memory.answering.features import AnswerState
+from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.parts import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.selection import contradicts, select_best, select_by_type
@@ -170,34 +172,41 @@ def _list(
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the retrieved
-    episodes that hold at the time asked of, where what they state has not been replaced."""
+    episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
+    compare by how likely each is to answer, of its kind."""
     owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
     sentences = state.read_found() if owner is None else owner.select_own(state.read_found())
     if sentences is None:
         return []
     if not state.objects and not any(line.facts for line in sentences):
         return _select_lines(state, sentences)
+    facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
-    facts = find_fact_candidates(state, sentences, owner)[:MAX_FACTS_ANSWERING]
-    answering = [candidate for _, candidate in facts]
+    total = float(np.logaddexp.reduce([line.score for line in sentences])) if sentences else 0.0
+    likely = (replace(line, score=line.score - total) for line in sentences)
+    sentences, answering = list(likely), [candidate for _, candidate in facts]
+    named = {key for mention in state.question.mentions for key in stems(mention.surface, state.question.language)}
+    asked = set(state.features.stems) - named
+    # A statement is as likely as the words it was extracted from, if these match more of the question than a name.
+    score_of = {
+        line.thesis_id: line.score for line in sentences if asked.intersection(state.features.stem_words(line.claim))
+    }
+    answering = [
+        replace(answer, score=max(answer.score, score_of.get(answer.thesis_id, answer.score)))
+        for answer in answering[:MAX_FACTS_ANSWERING]
+    ]
     if not asks_course(state.question.text):
+        replaced = {candidate.thesis_id: fact.replaced for fact, candidate in facts}
         line_of = {line.thesis_id: line for line in sentences}
         answering = [
-            _show_fullest(state, answer, line_of.get(answer.thesis_id, answer), fact.replaced) for fact, answer in facts
+            _show_fullest(state, answer, line_of.get(answer.thesis_id, answer), replaced[answer.thesis_id])
+            for answer in answering
         ]
     proving = {proof.thesis_id for answer in answering for proof in (answer, *answer.also)}
     others = (line for line in sentences if line.thesis_id not in proving)
-    ranked = _select_lines(state, sorted([*answering, *others], key=lambda line: (not line.own, -line.score)))
-    if not asks_past(state.question):  # what has been replaced does not lead
-        current = next((line for line in ranked if not _is_replaced(line, state.result.time_ms)), None)
-        ranked.sort(key=lambda line: line is not current)
-    return ranked
-
-
-def _is_replaced(line: AnswerCandidate, at: int) -> bool:
-    """Whether all facts that a line states have been replaced by then (ms UTC)."""
-    facts = [fact.relation for fact in line.facts]
-    return bool(facts) and all(fact.superseded_by is not None and not holds_at(fact, at) for fact in facts)
+    likely_first = sorted([*answering, *others], key=lambda line: -round(line.score, SCORE_DIGITS))
+    ranked = _select_lines(state, likely_first)
+    return ranked if asks_past(state.question) else _lead_with_current(ranked, state.result.time_ms)
 
 
 def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -221,6 +230,17 @@ def _show_fullest(
     if lost < LEAST_LOST and features.holds_expected(line.shown) <= features.holds_expected(words):
         return statement
     return replace(line, score=max(statement.score, line.score))
+
+
+def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[AnswerCandidate]:
+    """The candidates, beginning with the best one that states something not replaced by then (ms UTC), if there is one;
+    those before it are marked as earlier."""
+    for place, candidate in enumerate(candidates):
+        facts = [fact.relation for fact in candidate.facts]
+        if not facts or any(fact.superseded_by is None or holds_at(fact, at) for fact in facts):
+            replaced = (replace(other, earlier=True) for other in candidates[:place])
+            return [replace(candidate, earlier=False) if place else candidate, *replaced, *candidates[place + 1 :]]
+    return list(candidates)
 
 
 def fold(

@@ -174,9 +174,10 @@ class QueryFeatures:
             nearest = np.maximum.reduce([nearest, *map(self.max_similarity, texts)])
         return float(nearest @ self.shares)
 
-    def cosines(self, texts: Sequence[str]) -> Floats:
-        """(n,) texts -> (n,) cosines with the question."""
-        cosines: Floats = self.embedder.embed_documents(texts) @ self.embedder.embed_query(self.question.text)
+    def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
+        """(n,) texts -> (n,) cosines with the question, or with a `part` of it."""
+        query = self.embedder.embed_query(self.question.text if part is None else part)
+        cosines: Floats = self.embedder.embed_documents(texts) @ query
         return cosines
 
     def newness(self, episode: Episode) -> float:

@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from memory.answering.context import ACTIVATION_WEIGHT, EvidencePiece, find_facts, score_facts
+from memory.answering.context import EvidencePiece, find_facts
+from memory.answering.fact_scores import (
+    ACTIVATION_WEIGHT,
+    MIN_RELEVANCE,
+    Candidate,
+    score_facts,
+)
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.state import RetrievalResult
@@ -65,10 +71,15 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> 
 
 
 def test_what_edges_remember_counts_by_itself(mira: Memory) -> None:
-    found, piece = found_of(mira, "Mira?"), facts(mira, "Where does Mira live?")[0]
-    alike = dict.fromkeys(fact_ids(mira)[:2], replace(piece, text=""))
-    first, second = alike
-    assert score_facts(found, alike, (0.0, 0.0), found.embedder) == {first: 0, second: 0}
-    remembering = replace(found, seeds=replace(found.seeds, guidance=Guidance(activation={first: 0.5})))
-    scores = score_facts(remembering, alike, (0.0, 0.0), found.embedder)
-    assert scores == pytest.approx({first: ACTIVATION_WEIGHT / 2, second: 0})
+    found, (one, other, *_) = found_of(mira, "Mira?"), fact_ids(mira)
+    alike = [Candidate(id, "", "", "", 0.0, 0.0, 0.0, False) for id in (one, other)]
+    assert score_facts(found, alike, found.embedder).tolist() == [0, 0]
+    remembering = replace(found, seeds=replace(found.seeds, guidance=Guidance(activation={one: 0.5})))
+    assert score_facts(remembering, alike, found.embedder).tolist() == pytest.approx([ACTIVATION_WEIGHT / 2, 0])
+
+
+def test_a_fact_that_says_what_is_asked_has_to_do_with_it(mira: Memory, static: Embedder) -> None:
+    found = found_of(mira, "Where does Mira live?")
+    fact = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
+    [worth] = score_facts(found, [fact], static).tolist()
+    assert worth > MIN_RELEVANCE

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
+from memory.answering import facts
 from memory.answering.context import find_facts
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
@@ -103,6 +104,25 @@ def test_where_somebody_else_lives_is_not_where_i_do(fresh: Memory) -> None:
 
 def test_what_another_one_does_is_no_answer(desk: Memory) -> None:
     assert "Riga" in first(answered(desk, "Where does Bo live?"))
+
+
+def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
+    fresh: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
+    assert_quoted(fresh, "Bo Lind works at Lumen.", "Bo Lind", "works at", "Lumen")
+    fresh.remember("The blue kite of Bo hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
+
+    def told(question: str) -> list[str]:
+        return answered(fresh, question).text.splitlines()
+
+    kite, job = "Where is the kite of Bo Lind?", "Where does Bo Lind work?"
+    monkeypatch.setattr(facts, "NAMED_ONLY", 0.0)
+    assert "kite" not in told(kite)[0]  # the fact leads, and is refused
+    same = told(job)
+    monkeypatch.undo()
+    monkeypatch.setattr(facts, "NAMED_ONLY", 20 * facts.NAMED_ONLY)
+    assert "kite" in told(kite)[0] and told(job) == same
 
 
 def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fresh: Memory) -> None:
