@@ -74,10 +74,10 @@ class Erasure:
     def forget(self, spec: NewJob) -> Future[Forgotten]:
         """Begins a job, or joins it if it is queued or running; done when everything is erased. Cancelled if the daemon
         stops first: the next one continues."""
-        if spec.key not in self._running:
-            [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
-            self._begin(id, spec)
-        return self._running[spec.key]
+        if (running := self._running.get(spec.key)) is not None:
+            return running
+        [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
+        return self._begin(id, spec)
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether such a job waits or runs."""
@@ -99,15 +99,18 @@ class Erasure:
         remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
         return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
 
-    def _begin(self, job: int, spec: NewJob) -> None:
+    def _begin(self, job: int, spec: NewJob) -> Future[Forgotten]:
+        """Submits a job as a task, unless it runs: a request and the daemon's start may both begin it."""
         future: Future[Forgotten] = Future()
         future.set_running_or_notify_cancel()
-        self._running[spec.key] = future
+        if (running := self._running.setdefault(spec.key, future)) is not future:
+            return running
         task = Task(f"Forgetting {spec.key.rpartition('/')[2]}")
         parts: list[Forgotten] = []
         task.steps = self._forget(job, spec.payload, task, parts)
         task.ended = partial(self._report_end, job, spec, future, parts)
         self._tasks.submit(ADD, task)
+        return future
 
     def _forget(self, job: int, what: Mapping[str, Any], task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Some at a time: others may write in between."""
@@ -153,12 +156,8 @@ class Erasure:
             future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._retry, job, spec)
+            self.run_later(RETRY_SECONDS, self._begin, job, spec)
         future.set_exception(error)
-
-    def _retry(self, job: int, spec: NewJob) -> None:
-        if spec.key not in self._running:
-            self._begin(job, spec)
 
     def _plan(self, seconds: float) -> None:
         """Plans to empty the log after that many seconds, with retries."""

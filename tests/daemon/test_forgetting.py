@@ -12,8 +12,13 @@ from pathlib import Path
 import pytest
 
 from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.jobs.erasure import Erasure
+from daemon.jobs.tasks import Tasks
+from daemon.jobs.writer import Writer
 from daemon.testing import RunningDaemon, run_daemon
+from memory import Memory
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
+from memory.protocols import Embedder
 from memory.store import sources
 from memory.store.store import Store
 from tests.daemon.conftest import QUICK, Listener, added, listening, uris, wait_until
@@ -246,3 +251,23 @@ def test_forgetting_beside_a_reader_is_pending_until_the_bytes_are_gone(tmp_path
         with pytest.raises(DaemonError) as missing:
             client.forget(source="vault")
         assert missing.value.failed.code == "not_found"
+
+
+def test_a_job_that_a_request_and_the_start_of_the_daemon_begin_at_once_runs_once_and_ends_for_both(
+    tmp_path: Path, static: Embedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        memory.remember("The letter says that Ada is coming.", source="letter")
+        memory.remember("The letter says that nobody is coming.", source="letter")
+        writer, tasks = Writer(), Tasks(lambda event: None)
+        erasure = Erasure(memory, writer, tasks)
+        writer.start()
+        spec = Erasure.job_of_retired("")
+        memory.jobs.enqueue([spec])
+        erasure.resume()
+        requested = erasure.forget(spec)
+        erasure.resume()
+        tasks.start()
+        assert requested.result(60).episodes == 1
+        assert tasks.close(60) and writer.close(60)
+    assert "the end of a task" not in caplog.text
