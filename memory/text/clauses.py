@@ -68,7 +68,7 @@ class Value(NamedTuple):
         return self.kind == other.kind and (short == long or begins)
 
     def is_of_other(self, other: Value) -> bool:
-        """Whether a word is of somebody else's full name: "Marta" of "Marta R." and of "Marta S."."""
+        """Whether a word belongs to another person's full name: "Marta" of "Marta R." and of "Marta S."."""
         mine, theirs = (set(WORD.findall(name.unit.casefold())) for name in (self, other))
         return min(len(mine), len(theirs)) > 1 and not mine <= theirs and not theirs <= mine
 

@@ -31,7 +31,7 @@ PLAIN = {"accept-encoding": "identity"}  # what is compressed may be larger than
 
 LATER = "Ask again in a minute, or use another model: pal models use answer NAME"
 LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
-TOO_LONG = ("context length", "context size", "context window", "too long")  # what is said of a prompt
+TOO_LONG = ("context length", "context size", "context window", "too long")  # of the error of a long prompt
 STATUS_OF = {  # of an error in the middle of a reply, by its kind
     "invalid_request_error": 400,
     "authentication_error": 401,
