@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from daemon.testing import RunningDaemon, run_daemon
+from tests.running import RunningDaemon, run_daemon
 
 WORDS = 4000  # that the conversations are made of
 TURNS = (4, 14)

@@ -24,7 +24,7 @@ from benchmarks import command, metrics
 from benchmarks.others import call_meanwhile
 from daemon import wire
 from daemon.client.client import Client
-from daemon.testing import RunningDaemon, run_daemon
+from tests.running import RunningDaemon, run_daemon
 
 MIB = 1 << 20
 NOTES = 500

@@ -24,11 +24,11 @@ from benchmarks import command
 from daemon import wire
 from daemon.client.client import Client
 from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
-from daemon.testing import run_daemon
 from memory.store import episodes, facts
 from memory.store.connect import connect
 from plugins.llms.settings import OpenAISettings
 from tests.fakes.llamacpp import MISSING, LlamaServer, find_weights
+from tests.running import run_daemon
 
 NOTES = Path(__file__).parent.parent / "examples" / "notes"
 NAME = "openai:smollm2"

@@ -30,11 +30,11 @@ from benchmarks import command, metrics
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.config.settings import ModelsSettings, Settings
 from daemon.paths import Paths
-from daemon.testing import RunningDaemon, run_daemon
 from plugins.llms.settings import OllamaSettings
 from tests.fakes import FakeOllama, OllamaModel, Says
 from tests.fakes.answering import prompt, question
 from tests.fakes.oracle import evidence
+from tests.running import RunningDaemon, run_daemon
 
 NOTES = Path(__file__).parents[1] / "examples" / "notes"
 PAINTED = b"Ask your memory"  # the prompt's words, which are drawn with the rest of the first screen

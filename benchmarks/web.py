@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from benchmarks import command, metrics
 from benchmarks.synthetic import SYLLABLES
 from daemon.client.client import Client
-from daemon.testing import run_daemon
+from tests.running import run_daemon
 from tests.web.chromium import find_chromium, open_chromium
 
 NOTES, NAMES, NAMED = 667, 1330, 5  # notes, names in all of them, names in each: so many that 2,000 are drawn

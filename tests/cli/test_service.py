@@ -16,8 +16,8 @@ import pytest
 from daemon.client.starting import connect
 from daemon.paths import Paths
 from daemon.service import choose_service, describe_agent, describe_unit
-from daemon.testing import run_daemon
 from tests.cli.conftest import Pal
+from tests.running import run_daemon
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client
 from daemon.config.settings import DaemonSettings, DiskSettings, EmbedderSettings, Settings, WatchSettings
-from daemon.testing import RunningDaemon, run_daemon
 from memory.protocols import Embedder
 from plugins.manager import load
 from tests.daemon.enriching import Make, world
+from tests.running import RunningDaemon, run_daemon
 
 T = TypeVar("T")
 QUICK = Settings(

@@ -14,8 +14,8 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client
-from daemon.testing import run_daemon
 from tests.daemon.conftest import QUICK
+from tests.running import run_daemon
 
 NOTES = 12
 

@@ -13,8 +13,8 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import added, answer, listening, uris
+from tests.running import RunningDaemon
 
 
 @pytest.fixture

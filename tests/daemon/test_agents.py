@@ -13,8 +13,8 @@ from daemon.api.services import WriteLimiter
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import McpSettings, Settings
 from daemon.failures import ConflictError
-from daemon.testing import run_daemon
 from memory.errors import InvalidInputError
+from tests.running import run_daemon
 
 LIMITS = McpSettings(note_kb=1, notes_per_minute=5, notes_per_day=8)
 

@@ -9,13 +9,13 @@ import pytest
 
 from daemon import wire
 from daemon.config.settings import ModelsSettings, Settings
-from daemon.testing import RunningDaemon, run_daemon
 from memory.errors import ModelUnavailableError
 from memory.protocols import Embedder
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, QWEN, world
 from tests.fakes import Fails, FakeOllama, Hangs, Says
 from tests.fakes.answering import answers, prompt
+from tests.running import RunningDaemon, run_daemon
 
 QUESTION = "What colour is the boat painted?"
 

@@ -16,8 +16,8 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.client.connection import send
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import answer, listening
+from tests.running import RunningDaemon
 
 NOTES = (
     "Marta moved to Porto in March. She keeps the bakery on Rua das Flores.",

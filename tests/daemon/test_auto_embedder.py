@@ -15,9 +15,9 @@ from daemon.client.client import Client
 from daemon.config.settings import EmbedderSettings, Settings, load, render
 from daemon.health import examine
 from daemon.jobs.embedder import LOOK_SECONDS
-from daemon.testing import RunningDaemon, run_daemon
 from plugins import manager
 from tests.daemon.conftest import QUICK, added, answer, listening
+from tests.running import RunningDaemon, run_daemon
 
 FILES = 120
 INT8, STATIC = "all-MiniLM-L6-v2-int8@384", "wordllama"

@@ -14,8 +14,8 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import Paths
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import listening
+from tests.running import RunningDaemon
 
 REPOSITORY = Path(__file__).parents[2]
 HEAVY = (

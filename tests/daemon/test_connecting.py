@@ -14,9 +14,9 @@ from daemon import connecting
 from daemon.client.client import DaemonError
 from daemon.config.settings import load
 from daemon.connecting import ConnectError, connect, describe_tried
-from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
+from tests.running import RunningDaemon, run_daemon
 
 KEY = "sk-ant-fake"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from daemon.client.client import DaemonError
-from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs
 from memory.store.store import Store
 from tests.daemon.conftest import QUICK, added, uris
+from tests.running import RunningDaemon, run_daemon
 
 FILES = 240
 

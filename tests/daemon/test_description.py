@@ -19,8 +19,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from daemon.testing import run_daemon
 from tests.daemon.conftest import QUICK
+from tests.running import run_daemon
 
 EXAMPLES = max(1, settings.default.max_examples // 16)  # of each route, for what it takes and for what it does not
 NOT_ASKED = ("/stop", "/activity", "/backup")  # ends it, never ends, and writes a verified copy every time

@@ -16,12 +16,12 @@ from daemon.config.settings import DiskSettings
 from daemon.jobs.disk import MB, Disk, release_ballast
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.protocols import Embedder
 from memory.store.connect import driver
 from tests.daemon.conftest import QUICK, added, answer, listening, wait_for_state
+from tests.running import run_daemon
 
 SETTINGS = DiskSettings(pause_mb=50, full_mb=10, ballast_mb=1, log_mb=1)
 

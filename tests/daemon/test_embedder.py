@@ -13,11 +13,11 @@ import pytest
 from daemon import wire
 from daemon.client.client import DaemonError
 from daemon.config.settings import EmbedderSettings, render
-from daemon.testing import RunningDaemon, run_daemon
 from memory.store.store import Store
 from plugins.llms.settings import OllamaSettings, OpenAISettings
 from tests.daemon.conftest import QUICK, Listener, added, answer, listening
 from tests.fakes import FakeOllama, OllamaModel
+from tests.running import RunningDaemon, run_daemon
 
 FILES = 120
 STATIC = "wordllama"

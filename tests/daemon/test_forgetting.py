@@ -15,13 +15,13 @@ from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.tasks import Tasks
 from daemon.jobs.writer import Writer
-from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
 from memory.protocols import Embedder
 from memory.store import sources
 from memory.store.store import Store
 from tests.daemon.conftest import QUICK, Listener, added, listening, uris, wait_until
+from tests.running import RunningDaemon, run_daemon
 
 
 def diary(folder: Path, year: int) -> str:

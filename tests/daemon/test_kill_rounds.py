@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs, sources
 from memory.store.store import Store
 from tests import fail_points
 from tests.daemon.conftest import QUICK, uris, wait_until
 from tests.examples import rounds
+from tests.running import RunningDaemon, run_daemon
 
 pytestmark = pytest.mark.soak
 

@@ -27,10 +27,10 @@ from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.process.main import refuse_network
 from daemon.process.server import wake_by_signals
-from daemon.testing import run_daemon
 from daemon.watch import roots
 from memory.errors import StoreError
 from tests.daemon.conftest import QUICK, wait_until
+from tests.running import run_daemon
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and modes are POSIX")
 

@@ -21,8 +21,8 @@ from starlette.types import Message, Receive, Scope, Send
 from daemon import wire
 from daemon.api.gate import LISTENERS, Gate
 from daemon.client.client import DaemonError
-from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK, listening
+from tests.running import RunningDaemon, run_daemon
 
 HALF_A_HEAD = b"POST /recall HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n"
 HALF_A_BODY = HALF_A_HEAD + b"Content-Type: application/json\r\n\r\n{"

@@ -10,10 +10,10 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import Listener, answer, listening, state_of, uris, wait_for, wait_for_state
 from tests.daemon.namespaces import run_in_namespace
 from tests.examples import rounds
+from tests.running import RunningDaemon
 
 
 @pytest.mark.soak

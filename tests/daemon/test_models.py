@@ -16,7 +16,6 @@ from daemon.client.client import DaemonError
 from daemon.config.settings import ModelsSettings, Settings
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
-from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.errors import LocalOnlyError, OverBudgetError
 from memory.llm import Grades, LlmRequest, Message, Usage
@@ -27,6 +26,7 @@ from plugins.manager import load
 from tests.daemon.conftest import QUICK, answer
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent
+from tests.running import RunningDaemon, run_daemon
 
 QWEN, LLAMA = OllamaModel("qwen3:4b"), OllamaModel("llama3:latest", context=8192)
 CLOUD = OllamaModel("gpt-oss:120b-cloud", remote_host="https://ollama.com")

@@ -20,13 +20,13 @@ from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.protocols import Embedder
 from memory.store import relations
 from tests.daemon.conftest import QUICK
 from tests.memory.insight.test_consolidate import UNTOLD, again, held, tell
+from tests.running import RunningDaemon, run_daemon
 
 NOON = datetime.fromisoformat("2024-05-05T12:00:00+00:00")
 FACTS = 400

@@ -10,8 +10,8 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import added
+from tests.running import RunningDaemon
 
 NOTES = {
     "Ozzie Penhale.md": "---\nphone: 0161 496 07\nbirthday: 1951-06-02\n---\n# Ozzie Penhale\n\n"

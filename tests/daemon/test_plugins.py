@@ -12,11 +12,11 @@ import pytest
 
 from daemon.client.client import DaemonError
 from daemon.config.settings import EmbedderSettings, RerankerSettings, Settings
-from daemon.testing import RunningDaemon, run_daemon
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings
 from tests.daemon.conftest import added, wait_until
 from tests.plugins.strange_plugin import REASONS, WAYS, install_strange
+from tests.running import RunningDaemon, run_daemon
 
 CHAT = [{"role": "user" if n % 2 else "assistant", "content": f"The tea is in box {n}. " * 60} for n in range(12)]
 

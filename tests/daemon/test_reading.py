@@ -14,13 +14,13 @@ from daemon.reading import process
 from daemon.reading.child import NICENESS
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
-from daemon.testing import run_daemon
 from daemon.watch.attempts import LOOP, LOOP_SECONDS
 from memory.settings import ChunkSettings
 from plugins import manager
 from plugins.readers import Unreadable
 from tests.daemon.conftest import QUICK, added, uris
 from tests.plugins.pictures import SAID, install_program, make_drawing
+from tests.running import run_daemon
 
 PLUGIN = """
 import os, signal, socket, subprocess, sys, time

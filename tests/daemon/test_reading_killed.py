@@ -12,11 +12,11 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client
 from daemon.config.settings import ModelsSettings
-from daemon.testing import run_daemon
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.conftest import QUICK
 from tests.daemon.enriching import HERE, QWEN, able
 from tests.fakes import FakeOllama, Hangs
+from tests.running import run_daemon
 
 
 def state(client: Client) -> wire.Enrichment:

@@ -24,12 +24,12 @@ from daemon.client.sending import RemoteClient, find_copy, keep_sending, send
 from daemon.client.starting import connect
 from daemon.lock import end_holder
 from daemon.paths import AT, RECEIVED, Paths, find_address, name_received, use_address
-from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import InvalidInputError
 from plugins.embedders.static import StaticEmbedder
 from tests.cli.vault import ROOT, Said
 from tests.daemon.conftest import QUICK
+from tests.running import run_daemon
 
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
 NEEDED = (SSHD, shutil.which("ssh"), shutil.which("rsync"))

@@ -13,10 +13,10 @@ import pytest
 
 from daemon import litestream, wire
 from daemon.client.client import DaemonError
-from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from plugins.embedders.static import StaticEmbedder
 from tests.daemon.conftest import QUICK, wait_until
+from tests.running import RunningDaemon, run_daemon
 
 BOAT = "The boat is called Wendelin."
 

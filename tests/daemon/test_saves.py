@@ -15,9 +15,9 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client
-from daemon.testing import RunningDaemon
 from tests.daemon.conftest import listening, uris, wait_for, wait_for_state
 from tests.examples import rounds
+from tests.running import RunningDaemon
 
 ROUNDS = rounds(2)  # saves in each way
 STORM = rounds(800)  # notes, and twice as many files that are ignored

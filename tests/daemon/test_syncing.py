@@ -17,11 +17,11 @@ from daemon.client.client import DaemonError
 from daemon.jobs.syncing import Syncing
 from daemon.jobs.writer import Writer
 from daemon.paths import write_private
-from daemon.testing import RunningDaemon, run_daemon
 from memory.errors import NotAvailableError
 from memory.sync.folder import MARKER
 from tests.daemon.conftest import QUICK, wait_until
 from tests.memory.sync.computers import Computer
+from tests.running import RunningDaemon, run_daemon
 
 SOON = 5.0  # seconds
 

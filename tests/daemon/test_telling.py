@@ -13,9 +13,9 @@ from daemon.api.telling import Telling
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import load
 from daemon.jobs.writer import Writer
-from daemon.testing import RunningDaemon
 from memory import Memory
 from plugins.manager import load as load_plugins
+from tests.running import RunningDaemon
 
 
 @pytest.fixture

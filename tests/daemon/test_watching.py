@@ -13,7 +13,6 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.testing import RunningDaemon, run_daemon
 from daemon.watch.events import Events
 from plugins.readers.common.copies import CopiedFolders
 from tests.daemon.conftest import (
@@ -26,6 +25,7 @@ from tests.daemon.conftest import (
     wait_for_state,
 )
 from tests.daemon.namespaces import run_in_namespace
+from tests.running import RunningDaemon, run_daemon
 
 
 def test_what_is_there_is_read(client: Client, tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import WebSettings
-from daemon.testing import RunningDaemon, run_daemon
 from daemon.web.guard import ALLOWED, HEADERS, STATIC
 from daemon.web.sessions import LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, WebSessions
 from tests.daemon.conftest import QUICK
+from tests.running import RunningDaemon, run_daemon
 
 HOSTS = (
     "evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.0.0.1.nip.io:{port}", "x.local:{port}",

@@ -23,8 +23,8 @@ from textual.pilot import Pilot
 
 from daemon.client.client import Client
 from daemon.client.starting import connect
-from daemon.testing import RunningDaemon, run_daemon
 from tests.cli.vault import ROOT
+from tests.running import RunningDaemon, run_daemon
 from tui.app import PalimpsestApp
 from tui.theme import DARK
 

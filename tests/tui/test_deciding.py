@@ -9,7 +9,7 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.testing import run_daemon
+from tests.running import run_daemon
 from tui.review.deciding import correct, find_correctable
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.config.settings import Settings, WatchSettings
-from daemon.testing import run_daemon
+from tests.running import run_daemon
 from tests.tui import world
 from tests.tui.conftest import WIDE, Chat, chatting
 from tui.app import PalimpsestApp

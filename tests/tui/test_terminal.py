@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.testing import RunningDaemon, run_daemon
+from tests.running import RunningDaemon, run_daemon
 
 if sys.platform == "win32":
     pytest.skip("there is no pty on Windows", allow_module_level=True)

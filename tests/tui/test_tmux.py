@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from daemon.config.settings import Settings, WatchSettings
-from daemon.testing import RunningDaemon, run_daemon
+from tests.running import RunningDaemon, run_daemon
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

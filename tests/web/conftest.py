@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from daemon.client.client import Client
-from daemon.testing import RunningDaemon, run_daemon
 from tests.daemon.conftest import QUICK
+from tests.running import RunningDaemon, run_daemon
 from tests.web.chromium import find_chromium, open_chromium
 
 WAIT_MS = 20_000

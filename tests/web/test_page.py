@@ -15,12 +15,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from daemon.config.settings import ModelsSettings, Settings
-from daemon.testing import run_daemon
 from memory.nouns import Scope
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.enriching import HERE, QWEN
 from tests.fakes import FakeOllama, Hangs
 from tests.fakes.answering import answers
+from tests.running import run_daemon
 from tests.web.conftest import HOSTILE, WAIT_MS, Visitor, change_note
 
 expect.set_options(timeout=WAIT_MS)

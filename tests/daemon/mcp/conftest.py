@@ -15,7 +15,7 @@ from daemon import wire
 from daemon.mcp.access import Access, Policy
 from daemon.mcp.agent import Agent
 from daemon.mcp.server import AgentServer
-from daemon.testing import RunningDaemon, run_daemon
+from tests.running import RunningDaemon, run_daemon
 
 PAL = "import sys; from daemon.cli import main; sys.exit(main(prog_name='pal'))"
 NOTES = {

@@ -18,8 +18,8 @@ from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policies, Policy, c
 from daemon.mcp.agent import Agent
 from daemon.mcp.server import AgentServer
 from daemon.mcp.tools import DECIDED, MAX_CHARS, TOOLS, fit
-from daemon.testing import RunningDaemon
 from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
+from tests.running import RunningDaemon
 
 READS = {"recall", "context", "ask", "facts", "history", "revisions"}
 WRITES = {"remember", "judge", "forget"}
