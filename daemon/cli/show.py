@@ -117,8 +117,8 @@ def flatten(text: str) -> str:
 
 def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
     """The end of an answer: what is missing, and where each citation is from."""
-    for words in missing:
-        output.print_text(f"Missing: {words}")
+    if missing:
+        output.print_text(f"Missing: {', '.join(missing)}")
     if citations:
         click.echo()
     for cited in citations:

@@ -319,13 +319,13 @@ def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
     """A sentence about an answer to a question for what is so now, if the newest of its lines is more than a year old,
-    or if it has several and none has a date; else ""."""
+    or if it shows several and none has a date; else ""."""
     question = state.question
     if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
         return ""
     newest = max(line.newness for line in lines)
     if not newest:
-        return NO_DATES if sum(not line.earlier for line in lines) > 1 else ""
+        return NO_DATES if sum(not (line.earlier or line.folded) for line in lines) > 1 else ""
     today = min(question.today, date.today()) if question.as_of else question.today  # nothing is from days to come
     months = (today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:

@@ -143,9 +143,11 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
 
 def contradicts(line: AnswerCandidate, first: AnswerCandidate) -> bool:
     """Whether a line has another value for the field of the first one, and covers as much of the question itself: of
-    two phone numbers of a person neither is known to be the former one."""
-    if not all(": " in candidate.source.text for candidate in (line, first)):
-        return False  # one of them is no field
+    two phone numbers of a person neither is known to be the former one. A sentence has another value if only its values
+    differ."""
+    if not all(": " in candidate.source.text for candidate in (line, first)):  # one of them is no field
+        left, right = (candidate.words - _stem_values(candidate.values) for candidate in (line, first))
+        return left == right and _are_same_kind(line.values - first.values, first.values - line.values)
     (key, value), (other_key, other) = _split_field(line), _split_field(first)
     covers = line.features.line_coverage >= first.features.line_coverage
     return bool(key) and key == other_key and covers and not refines(value, other) and not refines(other, value)
