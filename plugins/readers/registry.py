@@ -10,28 +10,15 @@ from typing import Any
 
 from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import MIB, Reader, Unreadable, mail
 from plugins.readers.chats import agents, chat
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import calendars, html
 from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
-from plugins.readers.mail import mails
-from plugins.readers.mail.message import MAX_MAIL
-from plugins.readers.markup import canvas, code, markdown, notebook, org
+from plugins.readers.markup import code, json_notes, markdown, org
 from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
-from plugins.readers.records import (
-    bookmarks,
-    clippings,
-    contacts,
-    csv,
-    image,
-    references,
-    subtitles,
-)
-from plugins.readers.records import (
-    data as json_data,
-)
+from plugins.readers.records import contacts, data, image, marks, references, subtitles
 
 MAX_TEXT = MIB  # of a file without a suffix
 MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
@@ -39,15 +26,15 @@ MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
 
 def read_text(path: Path, data: bytes) -> list[Document]:
     """Plain text, a mail, a chat exported as text, or the clippings of Kindle."""
-    if mails.is_mail(data):
-        return mails.read(path, data)
+    if mail.is_mail(data):
+        return mail.read(path, data)
     if len(data) > MAX_TEXT and not path.suffix:
         raise Unreadable(f"too large: the limit is {MAX_TEXT // MIB} MiB for a file without a suffix")
     text = text_of(data)
     if turns := turns_of(text, find_month(path)):
         return [Document(uri="", turns=turns, at=turns[0].at)]
-    if clippings.is_clippings(text):
-        return clippings.convert(text)
+    if marks.is_clippings(text):
+        return marks.read_clippings(text)
     return [Document(uri="", text=text)]
 
 
@@ -62,8 +49,8 @@ def read_note(path: Path, data: bytes) -> list[Document]:
 def read_page(path: Path, data: bytes) -> list[Document]:
     """A saved web page, or the bookmarks of a browser."""
     text = text_of(data, declared_in_markup(data))
-    if bookmarks.is_netscape(text):
-        return [bookmarks.read_netscape(text)]
+    if marks.is_bookmarks(text):
+        return [marks.read_bookmarks(text)]
     return [replace(html.convert(text), speaker=UNKNOWN)]
 
 
@@ -71,10 +58,10 @@ def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
     """The document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
         raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
-    return [json_data.convert(path, text, loaded)] if loaded else []
+    return [data.convert_json(path, text, loaded)] if loaded else []
 
 
-stream_logs = partial(agents.stream, read_other=json_data.read_lines)
+stream_logs = partial(agents.stream, read_other=data.read_lines)
 stream_chats = partial(chat.stream, read_other=read_json)
 
 READERS = (
@@ -86,7 +73,7 @@ READERS = (
         "bibtex", (".bib",), "References in BibTeX, with notes",
         stream=references.stream_bibtex, max_bytes=5 * MIB, library="bibtexparser",
     ),
-    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=3),
+    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", json_notes.read_canvas, version=3),
     Reader(
         "chat", (".json", ".zip"),
         "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as text",
@@ -94,12 +81,12 @@ READERS = (
     ),
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
-    Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
+    Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", data.read_table, 50 * MIB),
     Reader(
         "docx", (".docx",), "Documents of Word, by paragraphs",
         docx.read, 50 * MIB, dates_parts=True, version=3, library="defusedxml",
     ),
-    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, MAX_MAIL, version=4),
+    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mail.read, mail.MAX_MAIL, version=4),
     Reader(
         "epub", (".epub",), "Books without copy protection, by their parts",
         epub.read, 100 * MIB, library="defusedxml",
@@ -121,9 +108,9 @@ READERS = (
     ),
     Reader(
         "mbox", (".mbox", ".mbx"), "Mailboxes in one file, each mail by its subject and time",
-        stream=mails.stream, max_bytes=4096 * MIB, max_seconds=1800, version=4,
+        stream=mail.stream, max_bytes=4096 * MIB, max_seconds=1800, version=4,
     ),
-    Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", notebook.read, 50 * MIB),
+    Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", json_notes.read_notebook, 50 * MIB),
     Reader(
         "odf", (".odt", ".odp", ".ods"), "LibreOffice: texts, presentations and spreadsheets",
         odf.read, 50 * MIB, dates_parts=True, version=2, library="defusedxml",
@@ -147,7 +134,7 @@ READERS = (
     ),
     Reader(
         "unnamed", ("",), "Plain text and mails in files without a suffix, as README or those of MH",
-        read_text, MAX_MAIL, dates_parts=True, version=8,
+        read_text, mail.MAX_MAIL, dates_parts=True, version=8,
     ),
     Reader(
         "xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows",

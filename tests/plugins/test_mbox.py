@@ -10,8 +10,7 @@ import pytest
 
 from memory.nouns import Document
 from plugins.manager import Plugins
-from plugins.readers import MIB, Unread, Unreadable
-from plugins.readers.mail import mails
+from plugins.readers import MIB, Unread, Unreadable, mail
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
 
@@ -58,7 +57,7 @@ Yes.
 
 
 def parts(text: str) -> list[Document | Unread]:
-    return [*mails.stream(Path("a.mbox"), BytesIO(text.encode()))]
+    return [*mail.stream(Path("a.mbox"), BytesIO(text.encode()))]
 
 
 def test_a_mailbox(read: Read) -> None:
@@ -97,7 +96,7 @@ def test_mails_with_one_subject_in_one_minute_are_counted() -> None:
 
 
 def test_a_mailbox_with_a_mail_that_is_damaged_and_one_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mails, "MAX_MAIL", 1000)
+    monkeypatch.setattr(mail, "MAX_MAIL", 1000)
     broken = "From x Mon Mar  9 10:15:00 2026\nno header at all\n\nwords\n"
     large = STRANGER.replace("Yes.", "Yes.\n" * 1000)
     found = parts("\n".join((broken, large, FIRST)) + "\nFrom x Mon Mar  9 10:1")
@@ -119,7 +118,7 @@ def test_a_mailbox_is_never_held(tmp_path: Path) -> None:
             file.write(FIRST.replace("<1@", f"<{number}@") + "AAAA " * 60_000 + "\n\n")
     tracemalloc.start()
     with path.open("rb") as stream:
-        count = sum(1 for _ in mails.stream(path, stream))
+        count = sum(1 for _ in mail.stream(path, stream))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert count == 40 and path.stat().st_size > 11 * MIB > 2 * peak

@@ -1,18 +1,28 @@
 """The logs of Claude Code and Codex: the messages of the person and the agent, without tools and thoughts. Chats of
-Signal are lines of JSON, too (`signal.py`).
+Signal are lines of JSON, too (`messengers.py`).
 
 A log grows while it is watched; an incomplete last line is read once it is complete."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from memory.nouns import Document, Turn
 from plugins.readers import Part, Unreadable, sign
-from plugins.readers.chats import signal
-from plugins.readers.chats.messages import clip, read_objects, shorten, text_of, time_of
+from plugins.readers.chats import messengers
+from plugins.readers.chats.messages import (
+    as_list,
+    as_mapping,
+    as_text,
+    clip,
+    make_chat,
+    read_objects,
+    shorten,
+    text_of,
+    time_of,
+)
 
 NOBODY = "a log without messages from a person"
 _LOOKED_AT = 20  # lines looked at to recognize the program
@@ -25,25 +35,19 @@ _MACHINE_TAGS = (  # text that the program adds to messages of the person
 )  # fmt: skip
 _INSTRUCTIONS = "# AGENTS.md instructions"
 
-
-@dataclass
-class _Log:
-    """The session read so far."""
-
-    turns: list[Turn] = field(default_factory=list)
-    title: str | None = None
-    session: str | None = None
+Line = Mapping[str, Any]
+_Taken = tuple[str | None, str | None, Turn | None]  # (title, session, message) in a line
 
 
 def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Document]) -> Iterator[Part]:
     """The session of a log, or the chats of Signal; other lines of JSON are read by `read_other`. Raises Unreadable."""
     lines = read_objects(file)
-    first: list[Mapping[str, Any]] = []
+    first: list[Line] = []
     take = None
     for line in lines:
         first.append(line)
-        if signal.is_frame(line):
-            yield from signal.read_frames(chain(first, lines))
+        if messengers.is_frame(line):
+            yield from messengers.read_frames(chain(first, lines))
             return
         take = _recognize(line)
         if take is not None or len(first) == _LOOKED_AT:
@@ -51,24 +55,18 @@ def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Do
     if take is None:
         yield read_other(path, file)
         return
-    log = _Log()
-    for some in (first, lines):
-        for line in some:
-            take(line, log)
-    if not any(turn.speaker == "user" for turn in log.turns):
+    title = session = None
+    turns: list[Turn] = []
+    for named, own_session, turn in map(take, chain(first, lines)):
+        title, session = title or named, session or own_session
+        turns += [turn] if turn else []
+    asked = next((turn.text for turn in turns if turn.speaker == "user"), None)
+    if asked is None:
         raise Unreadable(NOBODY)
-    yield sign(
-        Document(
-            uri="",
-            turns=tuple(log.turns),
-            title=log.title or shorten(next(turn.text for turn in log.turns if turn.speaker == "user")),
-            conversation=log.title or log.session,
-            at=next((turn.at for turn in log.turns if turn.at is not None), None),
-        )
-    )
+    yield sign(replace(make_chat("", title or shorten(asked), turns), conversation=title or session))
 
 
-def _recognize(line: Mapping[str, Any]) -> Callable[[Mapping[str, Any], _Log], None] | None:
+def _recognize(line: Line) -> Callable[[Line], _Taken] | None:
     """The parser for the lines of a log, chosen by the shape of one line."""
     if isinstance(line.get("sessionId"), str) or ("leafUuid" in line and line.get("type") == "summary"):
         return _take_claude
@@ -79,38 +77,35 @@ def _recognize(line: Mapping[str, Any]) -> Callable[[Mapping[str, Any], _Log], N
     return None
 
 
-def _take_claude(line: Mapping[str, Any], log: _Log) -> None:
-    kind, message = line.get("type"), line.get("message")
-    if kind == "summary" and isinstance(line.get("summary"), str):
-        log.title = log.title or line["summary"]
-    log.session = log.session or _parse_string(line.get("sessionId"))
+def _take_claude(line: Line) -> _Taken:
+    kind, message, turn = line.get("type"), line.get("message"), None
     is_machine = any(line.get(mark) for mark in ("isSidechain", "isMeta", "isCompactSummary"))
     if kind in ("user", "assistant") and isinstance(message, Mapping) and not is_machine:
-        _add(log, kind, message.get("content"), line.get("timestamp"), line.get("uuid"))
+        turn = _make_turn(kind, message.get("content"), line.get("timestamp"), line.get("uuid"))
+    title = as_text(line.get("summary")) if kind == "summary" else ""
+    return title or None, as_text(line.get("sessionId")) or None, turn
 
 
-def _take_codex(line: Mapping[str, Any], log: _Log) -> None:
-    payload = line.get("payload") if isinstance(line.get("payload"), Mapping) else line
-    assert isinstance(payload, Mapping)
+def _take_codex(line: Line) -> _Taken:
+    payload = as_mapping(line["payload"]) if isinstance(line.get("payload"), Mapping) else line
     if line.get("type") == "session_meta" or "instructions" in payload:
-        log.session = log.session or _parse_string(payload.get("id"))
-    elif line.get("type") in ("response_item", "message") and payload.get("type") == "message":
-        role = payload.get("role")
-        if role in ("user", "assistant"):
-            _add(log, role, payload.get("content"), line.get("timestamp"), payload.get("id"))
+        return None, as_text(payload.get("id")) or None, None
+    role = payload.get("role")
+    is_said = line.get("type") in ("response_item", "message") and payload.get("type") == "message"
+    if not is_said or role not in ("user", "assistant"):
+        return None, None, None
+    return None, None, _make_turn(role, payload.get("content"), line.get("timestamp"), payload.get("id"))
 
 
-def _add(log: _Log, speaker: str, content: Any, time: Any, id: Any) -> None:
+def _make_turn(speaker: str, content: Any, time: Any, id: Any) -> Turn | None:
     parts = [content] if isinstance(content, str) else _list_texts(content)
     texts = (_strip_machine_text(part) if speaker == "user" else part for part in parts)
     text = "\n\n".join(filter(None, (part.strip() for part in texts)))
-    if text:
-        log.turns.append(Turn(speaker, clip(text), time_of(time), _parse_string(id)))
+    return Turn(speaker, clip(text), time_of(time), as_text(id) or None) if text else None
 
 
 def _list_texts(content: Any) -> Iterable[str]:
-    parts = content if isinstance(content, list) else []
-    return [text_of(part) for part in parts if isinstance(part, Mapping) and part.get("type") in _SPOKEN]
+    return [text_of(part) for part in as_list(content) if isinstance(part, Mapping) and part.get("type") in _SPOKEN]
 
 
 def _strip_machine_text(text: str) -> str:
@@ -122,7 +117,3 @@ def _strip_machine_text(text: str) -> str:
         pieces = text.split(begin)
         text = "".join([pieces[0], *(piece.partition(end)[2] for piece in pieces[1:])])
     return text.replace("<command-args>", "").replace("</command-args>", "")
-
-
-def _parse_string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -15,7 +15,7 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import chatgpt, claude, gemini, shapes, signal, slack
+from plugins.readers.chats import assistants, messengers, shapes
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.chats.messages import make_chat, read_objects
 from plugins.readers.common import archive
@@ -23,7 +23,7 @@ from plugins.readers.common.decode import text_of as decode
 
 NO_EXPORT = "an archive without a known chat export; unpack it to have its files read"
 EMPTY = "a chat without messages"
-ABOUT_ME = "About me, for ChatGPT"
+_TITLES = {"profile": "About me, for ChatGPT", "memory": "What ChatGPT remembers"}
 MAX_PLAIN = 64 * MIB  # of a file that is no export, or a text in a zip: it is loaded as a whole
 _NAMELESS = "_chat"  # the file name of a WhatsApp chat from an iPhone; the archive has the chat's name
 
@@ -31,11 +31,12 @@ ReadOther = Callable[[Path, str, Any], list[Document]]
 """Reads JSON that is no chat: (path, text, parsed value)."""
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Document]], ...] = (  # (whether it is one, reader)
-    (chatgpt.is_conversation, chatgpt.read_conversation),
-    (claude.CONVERSATION.fits, lambda value, number: claude.CONVERSATION.read(value, str(value.get("uuid") or number))),
-    (claude.is_memory, lambda value, number: claude.read_memory(value)),
-    (claude.is_project, claude.read_project),
+    (assistants.is_tree, assistants.read_tree),
+    (assistants.CLAUDE.fits, lambda value, number: assistants.CLAUDE.read(value, str(value.get("uuid") or number))),
+    (assistants.is_memory, assistants.read_memory),
+    (assistants.is_project, assistants.read_project),
 )
+_COLLECTED = {"profile": assistants.read_profile, "memory": assistants.read_memories}  # of all conversations of ChatGPT
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -63,8 +64,8 @@ def _read_whole(file: BinaryIO) -> bytes | None:
 def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
     """The chats in a zip; other files in it are skipped. Raises Unreadable."""
     with archive.Archive(file) as packed:
-        if (root := slack.find_root(packed)) is not None:
-            yield from slack.stream_export(packed, root)
+        if (root := messengers.find_root(packed)) is not None:
+            yield from messengers.stream_export(packed, root)
             return
         given: set[str] = set()
         for member in packed.members((".json", ".jsonl", ".txt")):
@@ -86,7 +87,7 @@ def _read_member(path: Path, name: PurePosixPath, file: BinaryIO) -> Iterator[Pa
         else:
             lines = read_objects(file)
             first = next(lines, {})
-            parts = signal.read_frames(chain([first], lines)) if signal.is_frame(first) else iter(())
+            parts = messengers.read_frames(chain([first], lines)) if messengers.is_frame(first) else iter(())
         for part in parts:
             yield part if part.uri else replace(part, uri=str(name))
     except Unreadable as error:
@@ -143,10 +144,10 @@ def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
     whole = chain([first], items)
     if _is_exported(first):
         return _stream_items(whole)
-    if gemini.is_activity(first):
-        return gemini.read_activities(whole)
-    if slack.is_message(first):  # an unpacked export
-        day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
+    if assistants.is_activity(first):
+        return assistants.read_activities(whole)
+    if messengers.is_message(first):  # an unpacked export
+        day = messengers.read_day(whole, messengers.Workspace(), path.parent.name, path.stem)
         return iter([] if day is None else [replace(day, uri="")])
     return None
 
@@ -165,24 +166,21 @@ def _is_exported(value: Any) -> bool:
 
 
 def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
-    profile: dict[str, Turn] = {}
-    memories: dict[str, Turn] = {}
+    collected: dict[str, dict[str, Turn]] = {uri: {} for uri in _COLLECTED}
     for number, value in enumerate(items, 1):
         try:
             part = _read_conversation(value, number)
-            if chatgpt.is_conversation(value):
-                for turn in chatgpt.read_profile(value):
-                    profile.setdefault(turn.text, turn)
-                for turn in chatgpt.read_memories(value):
-                    memories.setdefault(turn.text, turn)
+            for uri, read_turns in _COLLECTED.items() if assistants.is_tree(value) else ():
+                for turn in read_turns(value):
+                    collected[uri].setdefault(turn.text, turn)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
             part = Unread(str(number), f"a damaged conversation: {type(error).__name__}")
         if part is not None:
             yield part
-    for uri, title, collected in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
-        turns = tuple(sorted(collected.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+    for uri, by_text in collected.items():
+        turns = tuple(sorted(by_text.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
         if turns:
-            yield sign(Document(uri, turns=turns, title=title, conversation=title))
+            yield sign(Document(uri, turns=turns, title=_TITLES[uri], conversation=_TITLES[uri]))
 
 
 def _read_conversation(value: Any, number: int) -> Part | None:

@@ -76,6 +76,11 @@ def shorten(text: str) -> str:
     return " ".join(parts[:SHOWN_WORDS]) + ("…" if len(parts) > SHOWN_WORDS else "")
 
 
+def as_text(value: Any) -> str:
+    """`value` without surrounding spaces if it is a string, else ""."""
+    return value.strip() if isinstance(value, str) else ""
+
+
 def as_mapping(value: Any) -> Mapping[str, Any]:
     """`value` if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

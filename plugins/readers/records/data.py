@@ -1,23 +1,64 @@
-"""JSON and lines of JSON as text, each line with its number: escapes are resolved, and long values that are no words
-cut."""
+"""Data as text, each line with its number in the file: tables of separated values, JSON and lines of JSON.
+
+Escapes of JSON are resolved, and long values that are no words cut."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from memory.nouns import Document
 from plugins.readers import MIB, Unreadable
 from plugins.readers.common.decode import text_of
-from plugins.readers.common.laid_out import LaidOut
+from plugins.readers.common.laid_out import MAX_COLUMNS, LaidOut, Row, convert_table
 
+_SAMPLE_LINES = 20
+_SAMPLE_CHARS = 64 * 1024
+_DELIMITERS = ",;\t|"
 MAX_LINE = 1 * MIB
 MAX_LAID_OUT_CHARS = 2000  # in a line; programs write all of a file into one
 MAX_VALUE_CHARS = 200  # of a value without a space; longer ones are keys or binary data
 
 _STRING = re.compile(r'"(?:[^"\\\n]++|\\.)*+"')
+
+
+def read_table(path: Path, data: bytes) -> list[Document]:
+    """A table with cells separated by a comma, semicolon, tab or bar; a citation names the line of the file."""
+    return [convert_table(_rows(text_of(data)))]
+
+
+def _rows(text: str) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter(text))
+    before = 0
+    try:
+        for row in reader:
+            cells = [" ".join(cell.split()) for cell in row[: MAX_COLUMNS + 1]]
+            if any(cells):
+                yield before + 1, cells
+            before = reader.line_num
+    except csv.Error as error:
+        raise Unreadable(f"not a table of values: line {before + 1}: {error}") from error
+
+
+def delimiter(text: str) -> str:
+    """The character that splits the first lines into the same number of cells most often; ties go to more cells."""
+    sample = text[:_SAMPLE_CHARS].split("\n")[:_SAMPLE_LINES]
+    return max(_DELIMITERS, key=lambda character: _rate_agreement(sample, character))
+
+
+def _rate_agreement(sample: list[str], character: str) -> tuple[float, int]:
+    try:
+        widths = [len(row) for row in csv.reader(sample, delimiter=character) if row]
+    except csv.Error:
+        return (0.0, 0)
+    if not widths or widths[0] < 2:
+        return (0.0, 0)
+    return (widths.count(widths[0]) / len(widths), widths[0])
 
 
 def read_lines(path: Path, file: BinaryIO) -> Document:
@@ -33,7 +74,7 @@ def read_lines(path: Path, file: BinaryIO) -> Document:
     return out.close(path.stem)
 
 
-def convert(path: Path, text: str, loaded: Any) -> Document:
+def convert_json(path: Path, text: str, loaded: Any) -> Document:
     """The document of JSON with that text and value. A value per line where the file has all in one."""
     is_long = max(map(len, text.split("\n"))) > MAX_LAID_OUT_CHARS
     written = json.dumps(loaded, ensure_ascii=False, indent=1) if is_long else text

@@ -1,23 +1,32 @@
-"""Mails: sender and recipients first, then the body as sent with quotes and signature, then attached texts and mails.
+"""Mails in single files, and mailboxes (mbox), in which each mail is a source called by its subject and time.
 
-Parsed with the email package's classic policy: the modern one took 140 s for a Content-Type of 50,000 semicolons."""
+A mail has its sender and recipients first, then the body as sent with quotes and signature, then attached texts and
+mails. A mailbox is never loaded whole. Text that a reply quotes at its end is dropped if the quoted mail comes earlier
+in the same file. Parsed with the email package's classic policy: the modern one took 140 s for a Content-Type of 50,000
+semicolons."""
 
+from __future__ import annotations
+
+import email
 import re
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
 from itertools import islice
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
 
 from memory.nouns import ENTRY_VERSIONS, NOT_READ, Document
 from memory.time.dates import parse_date
-from plugins.readers import MIB, Unreadable
+from plugins.readers import MIB, Part, Unread, Unreadable, sign
 from plugins.readers.common import calendars as ics
 from plugins.readers.common import html
-from plugins.readers.common.decode import declared_in_markup, decode_bytes, text_of, tidy
+from plugins.readers.common.decode import declared_in_markup, decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
 MAX_MAIL = 25 * MIB
@@ -32,9 +41,125 @@ _KINDS = {  # of an attachment whose mail program did not know it
 }  # fmt: skip
 _ANSWERS = ("REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH")  # methods of replies to a known event
 _WORDLESS = ("image/", "audio/", "video/", "application/pgp-", "application/pkcs7-", "application/x-pkcs7-")
+MAX_LINE = MIB  # bytes
+MAX_SUBJECT_CHARS = 120
+_UNWANTED = re.compile(r"(?:^|,)\s*\"?(?:Spam|Trash|Junk)\"?\s*(?:,|$)", re.IGNORECASE)  # labels in Google's export
+
+_FROM = re.compile(rb"From \S+.*\d{2}:\d{2}")
+_ESCAPED = re.compile(rb">+From ")
+_REPLY = re.compile(r"^(?:(?:re|aw|sv|vs|antw|fwd?|wg|rif|tr|res|enc)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
+_REPLIED = re.compile(r"<[^<>\s]{1,300}>")
+_INTRODUCTION = re.compile(
+    r"(?!>)[^\n]{0,200}\b(?:wrote|writes|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał\w?)\b"
+    r"[^>\n]{0,120}:\s*$"
+    r"|-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Forwarded message)"
+    r".{0,40}$",
+    re.IGNORECASE,
+)
+_MAX_HEAD = 64 * 1024  # bytes
+_FIELD = re.compile(rb"^([!-9;-~]+):", re.MULTILINE)
+_HEAD = re.compile(rb"(?:>?From [^\n]*\n)?[!-9;-~]+:[^\n]*(?:\n(?:[!-9;-~]+:|[ \t])[^\n]*)*")
+_BY_PROGRAMS = frozenset((b"message-id", b"received", b"return-path", b"mime-version"))
+_NO_NAME = str.maketrans({"#": None, "/": "-", "\\": "-"})
 
 
-def convert(mail: Message, data: bytes) -> Document:
+def is_mail(data: bytes) -> bool:
+    """Whether a file of any name is a mail: it has a head with a field that programs write."""
+    head, _, _ = data[:_MAX_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
+    names = {match[1].lower() for match in _FIELD.finditer(head)}
+    return _HEAD.fullmatch(head) is not None and names >= {b"from", b"date"} and not names.isdisjoint(_BY_PROGRAMS)
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    if is_binary(data):
+        raise Unreadable("binary file")
+    data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n")
+    return [_convert(email.message_from_bytes(data), data)]
+
+
+def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The mails in a mailbox, without duplicates, spam and trash. Raises Unreadable."""
+    ids: set[int] = set()  # hashes: some MB for a hundred thousand mails
+    names: Counter[str] = Counter()
+    for number, data in enumerate(_split_mails(file), 1):
+        if data is None:
+            yield Unread(f"message {number}", f"a mail of more than {MAX_MAIL // MIB} MiB")
+            continue
+        data = data.replace(b"\r\n", b"\n")
+        mail = email.message_from_bytes(data)
+        own_id = _read_header(mail, "Message-ID")
+        if hash(own_id) in ids or _UNWANTED.search(_read_header(mail, "X-Gmail-Labels")):
+            continue
+        ids |= {hash(own_id)} if own_id else set()
+        try:
+            document = _convert(mail, data)
+        except Unreadable as error:
+            yield Unread(f"message {number}", error.reason)
+            continue
+        replied = _REPLIED.findall(f"{_read_header(mail, 'In-Reply-To')} {_read_header(mail, 'References')}")
+        if any(hash(id) in ids for id in replied):
+            document = leave_quoted(document)
+        subject = " ".join((document.title or "No subject").split())
+        minute = f", {document.at.astimezone():%Y-%m-%d %H:%M}" if document.at else ""
+        name = f"{subject[:MAX_SUBJECT_CHARS]}{minute}".translate(_NO_NAME)
+        names[name] += 1  # the same subject in the same minute
+        uri = name if names[name] == 1 else f"{name} ({names[name]})"
+        thread = _REPLY.sub("", subject, count=1) or subject
+        yield sign(replace(document, uri=uri, properties={**document.properties, "thread": thread}))
+
+
+def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
+    """Each mail without its "From " line; None for a mail that is too large. Raises Unreadable."""
+    line = file.readline(MAX_LINE)
+    while line and not line.strip():
+        line = file.readline(MAX_LINE)
+    if not line.startswith(b"From "):
+        raise Unreadable('not a mailbox: it does not begin with a line "From "')
+    lines: list[bytes] = []
+    size, is_blank = 0, False
+    while line := file.readline(MAX_LINE):
+        if is_blank and line.startswith(b"From ") and _FROM.match(line):
+            yield b"".join(lines) if size <= MAX_MAIL else None
+            lines, size = [], 0
+        elif size <= MAX_MAIL:
+            lines.append(line[1:] if line.startswith(b">") and _ESCAPED.match(line) else line)
+            size += len(line)
+        else:
+            lines = []
+        is_blank = not line.strip()
+    yield b"".join(lines) if size <= MAX_MAIL else None
+
+
+def leave_quoted(document: Document) -> Document:
+    """A mail without the quotation at its end, unless it has no other text."""
+    lines = document.text.split("\n")
+    end = _find_quoted(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    head = next((place for place, line in enumerate(lines) if not line.strip()), 0)
+    if end == len(lines) or end <= head:
+        return document
+    return replace(document, text="\n".join(lines[:end]), lines=(document.lines or ())[:end])
+
+
+def _find_quoted(lines: Sequence[str]) -> int:
+    """The index of the first line of the quotation at the end, including the line that introduces it; len(lines)
+    without a quotation."""
+    for place, line in enumerate(lines):
+        if line.startswith("--") and _INTRODUCTION.match(line):
+            return place
+    end = len(lines)
+    while end and (lines[end - 1].startswith(">") or not lines[end - 1].strip()):
+        end -= 1
+    if not any(line.startswith(">") for line in lines[end:]):
+        return len(lines)
+    for begun in (end - 1, end - 2):  # the introduction takes one or two lines
+        if begun > 0 and _INTRODUCTION.match(" ".join(lines[begun:end])) and re.search(r"\d|@", lines[begun]):
+            return begun
+    return end
+
+
+def _convert(mail: Message, data: bytes) -> Document:
     """The document of a mail parsed from `data`. Raises Unreadable."""
     headers = _list_headers(mail)
     if not headers:
@@ -164,7 +289,7 @@ class _Text:
 
 
 def _list_headers(mail: Message) -> dict[str, str]:
-    return {name: value for name in SHOWN if (value := header_of(mail, name))}
+    return {name: value for name in SHOWN if (value := _read_header(mail, name))}
 
 
 def _choose(versions: Sequence[Message]) -> Message:
@@ -187,7 +312,7 @@ def _count_words(part: Message) -> int:
     return len((html.convert(text).text if part.get_content_type() == "text/html" else text).split())
 
 
-def header_of(mail: Message, name: str) -> str:
+def _read_header(mail: Message, name: str) -> str:
     """A header as one line with decoded words."""
     value = next((str(raw) for key, raw in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
     data = value.encode("ascii", "surrogateescape")

@@ -1,17 +1,27 @@
-"""Kindle's "My Clippings.txt": the highlights of each book as quotations, the notes as the owner's words."""
+"""What a person marked in texts of others: bookmarks in the HTML that every browser exports, Kindle's "My
+Clippings.txt"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
+from html import unescape
 from typing import NamedTuple
 
 from memory.nouns import Document
 from memory.time.dates import full_dates
 from plugins.readers.common.laid_out import LaidOut
 
+MAX_TITLE_CHARS = 300
+_SIGN = "<!doctype netscape-bookmark-file-1"
+_LIST_END = re.compile(r"\s*</DL>", re.IGNORECASE)
+_FOLDER = re.compile(r"<H3[^<>]*>(?P<name>[^<]*)", re.IGNORECASE)
+_LINK = re.compile(r"<A (?P<fields>[^<>]*)>(?P<title>[^<]*)", re.IGNORECASE)
+_ABOUT = re.compile(r"\s*<DD>(?P<words>[^<]*)", re.IGNORECASE)
+_FIELD = re.compile(r'(\w+)="([^"]*)"')
+_NO_PAGE = ("javascript:", "data:", "place:")
 _RULE = re.compile(r"={8,}\s*$")
 _HEAD = re.compile(r"\s*[-–•]\s+\S.*")
 _AUTHOR = re.compile(r"(?P<title>.+?)\s*\((?P<author>[^()]{1,120})\)\s*$")
@@ -21,6 +31,52 @@ _BOOKMARK = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"(?P<first>\d{1,7})(?:[-–](?P<last>\d{1,7}))?\s*$")
+
+
+def is_bookmarks(text: str) -> bool:
+    """Whether a page holds the bookmarks of a browser."""
+    return text[:400].lstrip("\ufeff \n\t").lower().startswith(_SIGN)
+
+
+def read_bookmarks(text: str) -> Document:
+    """The bookmarks by folder, each with its address and the day it was added. Such a file has an element per line: a
+    heading for each folder, then a list of links, each perhaps with a description."""
+    out = LaidOut()
+    folders: list[str] = []
+    shown, newest = "", None
+    for number, line in enumerate(text.split("\n"), 1):
+        if folder := _FOLDER.search(line):
+            folders.append(_clean(folder["name"]))
+        elif link := _LINK.search(line):
+            fields = {key.lower(): unescape(value) for key, value in _FIELD.findall(link["fields"])}
+            address = fields.get("href", "")
+            if not address or address.startswith(_NO_PAGE):
+                continue
+            if shown != (folder_path := " › ".join(folders) or "Bookmarks"):
+                shown = folder_path
+                out.add("", number)
+                out.add(shown, number, level=2)
+            at = _parse_time(fields.get("add_date", ""))
+            newest = max(filter(None, (newest, at)), default=None)
+            added = f", added {at.astimezone():%Y-%m-%d}" if at else ""
+            tags = "".join(f" #{tag.strip().replace(' ', '-')}" for tag in fields.get("tags", "").split(",") if tag)
+            out.add(f"- [{_clean(link['title']) or address}]({address}){added}{tags}", number, apart=False)
+        elif about := _ABOUT.match(line):
+            out.add(f"  {_clean(about['words'])}", number, apart=False)
+        elif _LIST_END.match(line) and folders:
+            folders.pop()
+    return out.close("Bookmarks", newest)
+
+
+def _clean(words: str) -> str:
+    return " ".join(unescape(words).split())[:MAX_TITLE_CHARS]
+
+
+def _parse_time(seconds: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC) if int(seconds) > 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 class _Clipping(NamedTuple):
@@ -41,8 +97,9 @@ def is_clippings(text: str) -> bool:
     return len(lines) > 3 and _HEAD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
 
 
-def convert(text: str) -> list[Document]:
-    """One document per book, in the order of the first clippings."""
+def read_clippings(text: str) -> list[Document]:
+    """One document per book, in the order of the first clippings: the highlights as quotations, the notes as the
+    owner's words."""
     books: dict[str, list[_Clipping]] = {}
     for clipping in _split_clippings(text.split("\n")):
         books.setdefault(clipping.book, []).append(clipping)

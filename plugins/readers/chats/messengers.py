@@ -1,7 +1,10 @@
-"""Chats of Slack: a zip with a folder per channel and in it a list of messages per day.
+"""Chats in exports of Slack and Signal.
 
-Each day of a channel is a document, so that a newer export only adds new days. Joins, leaves and topics are skipped."""
+Slack: a zip with a folder per channel and in it a list of messages per day. Each day of a channel is a document, so
+that a newer export only adds new days. Joins, leaves and topics are skipped. Signal (main.jsonl): lines for recipients,
+then chats, then all messages by their time."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +17,10 @@ from plugins.readers import MIB, Part, Unread, Unreadable, sign
 from plugins.readers.chats.messages import as_list, as_mapping, clip, first_of, make_chat, quote, shorten, time_of
 from plugins.readers.common.archive import Archive
 
-MAX_LIST = 64 * MIB  # of a day, or of a list of names
+MAX_LIST = 64 * MIB  # of a day of Slack, or of a list of names
+
+# Slack ----------------------------------------------------------------------------------------
+
 _PEOPLE = "users.json"
 _CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -145,3 +151,63 @@ def _show_marks(text: str, workspace: Workspace) -> str:
         return f"[{label}]({target})"
 
     return unescape(_LINK.sub(show, text))
+
+
+# Signal ---------------------------------------------------------------------------------------
+
+_ME = "me"
+_FRAMES = {"recipient": "id", "chat": "recipientId", "chatItem": "chatId"}  # kinds of lines, and a required key of each
+
+
+def is_frame(line: Mapping[str, Any]) -> bool:
+    """Whether a line of JSON is one of an export of Signal."""
+    return "backupTimeMs" in line or any(id in as_mapping(line.get(frame)) for frame, id in _FRAMES.items())
+
+
+def read_frames(lines: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
+    """The chats in the lines of an export of Signal."""
+    people: dict[str, tuple[str, str]] = {}  # id -> (name, id that is stable over exports)
+    recipients: dict[str, str] = {}  # by the id of their chat
+    chats: dict[tuple[str, str], list[Turn]] = {}
+    for line in lines:
+        person, chat, item = (as_mapping(line.get(kind)) for kind in _FRAMES)
+        if person:
+            people[str(person.get("id"))] = _parse_recipient(person)
+        elif chat:
+            recipients[str(chat.get("id"))] = str(chat.get("recipientId"))
+        text = as_mapping(as_mapping(item.get("standardMessage")).get("text")).get("body")
+        if isinstance(text, str) and text.strip():
+            with_whom = people.get(recipients.get(str(item.get("chatId")), ""), (UNKNOWN, str(item.get("chatId"))))
+            speaker = _ME if "outgoing" in item else people.get(str(item.get("authorId")), (UNKNOWN, ""))[0]
+            sent = str(item.get("dateSent") or "")
+            at = time_of(int(sent)) if sent.isdecimal() else None
+            chats.setdefault(with_whom, []).append(Turn(speaker, clip(text.strip()), at, sent or None))
+    for (name, uri), turns in chats.items():
+        yield sign(make_chat(uri, name, turns))
+
+
+def _parse_recipient(recipient: Mapping[str, Any]) -> tuple[str, str]:
+    """(name of a recipient, id that is the same in every export)."""
+    id = str(recipient.get("id"))
+    contact, group = as_mapping(recipient.get("contact")), as_mapping(recipient.get("group"))
+    if "self" in recipient:
+        return "Note to self", "self"
+    if contact:
+        return _name_contact(contact), str(first_of(contact, ("aci", "e164", "pni")) or id)
+    if not group:
+        return UNKNOWN, id
+    title = as_mapping(group.get("snapshot")).get("title")
+    key = group.get("masterKey")  # a secret: it gives access to the group
+    stable = hashlib.sha256(key.encode()).hexdigest()[:16] if isinstance(key, str) else id
+    return str(as_mapping(title).get("title", title) or "A group"), stable
+
+
+def _name_contact(contact: Mapping[str, Any]) -> str:
+    for names, keys in (
+        (as_mapping(contact.get("nickname")), ("given", "family")),
+        (contact, ("systemGivenName", "systemFamilyName")),
+        (contact, ("profileGivenName", "profileFamilyName")),
+    ):
+        if parts := [str(names[key]) for key in keys if names.get(key)]:
+            return " ".join(parts)
+    return str(first_of(contact, ("username", "e164")) or UNKNOWN)
