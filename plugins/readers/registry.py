@@ -54,6 +54,11 @@ def read_page(path: Path, data: bytes) -> list[Document]:
     return [replace(html.convert(text), speaker=UNKNOWN)]
 
 
+def read_calendar(path: Path, data: bytes) -> list[Document]:
+    """A calendar, which mails can hold, too."""
+    return [calendars.convert(text_of(data))]
+
+
 def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
     """The document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
@@ -96,7 +101,7 @@ READERS = (
         "Saved web pages, and bookmarks of browsers",
         read_page, version=7,
     ),
-    Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", calendars.read, version=7),
+    Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read_calendar, version=7),
     Reader(
         "image", (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"),
         "Pictures: their metadata, and their text if tesseract is installed",

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +13,6 @@ from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import with_local_zone
 from plugins.readers import Unreadable
 from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
-from plugins.readers.common.decode import text_of
 from plugins.readers.common.recurring import SERIES, Entry, Repetition, repetitions
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
@@ -22,10 +20,6 @@ _TIMES = frozenset(("DTSTART", "DTEND", "DUE", "RECURRENCE-ID", "RDATE", "EXDATE
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
 _UID_CHARS = 16
-
-
-def read(path: Path, data: bytes) -> list[Document]:
-    return [convert(text_of(data))]
 
 
 def convert(text: str) -> Document:
