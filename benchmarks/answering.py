@@ -187,7 +187,7 @@ class Desk:
         choose = (lambda local_only: model) if model is not None else None
         started = time.perf_counter()
         events = list(
-            self.memory.ask(
+            self.memory.questions.ask(
                 problem.text,
                 as_of=problem.as_of,
                 within=problem.within,
@@ -229,7 +229,7 @@ class Desk:
         started = time.perf_counter()
         found = baseline(problem, self.library.within(problem))
         if self.model is None:
-            found = found[: self.memory.settings.answer.episodes]
+            found = found[: self.memory.state.settings.answer.episodes]
             lines = best_lines(problem.text, found)
             return Outcome(
                 problem, tuple(line for line, _ in lines), False, not lines, self._held(id for _, id in lines),

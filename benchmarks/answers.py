@@ -114,7 +114,7 @@ def fill(path: Path, world: World, embedder: Embedder, plugins: Plugins, keep: P
         command.progress() as bar,
     ):
         for batch in bar.track(world.batches, description=""):
-            memory.remember_many(batch)
+            memory.ingest.remember_many(batch)
     if kept is not None:
         shutil.copy(path, command.new_file(kept.parent, kept.name))
 

@@ -65,10 +65,10 @@ def build(
             started, cpu_started = time.perf_counter(), time.process_time()
             for start in range(0, len(documents), BATCH):
                 batch = documents[start : start + BATCH]
-                memory.remember_many(batch)
+                memory.ingest.remember_many(batch)
                 bar.advance(task, len(batch))
             seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-        episodes = memory.stats().episodes
+        episodes = memory.browsing.stats().episodes
     return Built(len(documents), episodes, seconds, cpu_seconds, command.file_bytes(path))  # closing was the checkpoint
 
 
@@ -94,7 +94,7 @@ def ask_all(
 def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
     within = Scope(conversation=question.conversation) if question.conversation else None
     started, cpu_started = time.perf_counter(), time.thread_time()
-    found = memory.recall(question.text, k=depth, within=within)
+    found = memory.questions.retrieve(question.text, k=depth, within=within).recall
     ms, cpu_ms = 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started)
     returned = tuple((hit.episode.refs, sys.intern(hit.episode.text)) for hit in found.hits)  # many return the same
     return Asked(question, returned, ms, cpu_ms, {step.name: step.ms for step in found.trace.steps})
@@ -102,7 +102,7 @@ def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
 
 def cited(path: Path, questions: Sequence[data.Question], embedder: Embedder, label: str) -> dict[str, Any]:
     """Whether the lines of an answer hold the evidence: percent of the gold that they cite, and of the questions of
-    which they cite all, lines per answer and time of `Memory.ask`; with the lines of chains and without."""
+    which they cite all, lines per answer and time of `Questions.ask`; with the lines of chains and without."""
     judged = [one for one in questions if one.gold and not one.apart]
     found: dict[str, Any] = {"questions": len(judged)}
     for name, chains in (("chains", True), ("no_chains", False)):
@@ -131,7 +131,7 @@ def _answer(memory: Memory, question: data.Question) -> tuple[list[tuple[str, ..
     """The refs of the episode that each line cites, and milliseconds."""
     within = Scope(conversation=question.conversation) if question.conversation else None
     started = time.perf_counter()
-    *_, answer = memory.ask(question.text, within=within)
+    *_, answer = memory.questions.ask(question.text, within=within)
     ms = 1000 * (time.perf_counter() - started)
     if not isinstance(answer, Answer):
         raise TypeError(f"ask ended with {answer!r}")

@@ -68,7 +68,7 @@ def measure(memory: Memory, persona: Path, questions: Sequence[Mapping[str, Any]
     times: list[float] = []
     for question in questions:
         as_of = _day(question.get("as_of"), persona)
-        hits = memory.recall(question["question"], k=PASSAGES, as_of=as_of).hits
+        hits = memory.questions.retrieve(question["question"], k=PASSAGES, as_of=as_of).recall.hits
         passages = [Said(_path(hit.episode.source.uri, root), hit.episode.text) for hit in hits]
         for budget in BUDGETS:
             started = time.perf_counter()
@@ -108,7 +108,7 @@ def run_persona(persona: Path, times: str, plugins: Plugins, embedder: Embedder,
     ):
         command.note(f"{persona.name}: read {len(files)} files, ask {len(asked)} questions")
         for file in files:
-            memory.remember_many(read(plugins, file))
+            memory.ingest.remember_many(read(plugins, file))
         return measure(memory, persona, asked)
 
 

@@ -1,6 +1,6 @@
 """What thousands of other questions do to what memory has learnt.
 
-They are asked at the level of learning: each is recalled and remembered as `Memory.ask` does it, but who answers is no
+They are asked at the level of learning: each is recalled and remembered as `Questions.ask` does it, but who answers is no
 model, which would take most of the time. It cites the passage that the question was made of if that was found, some
 other one as often as a model goes wrong, and finds no answer otherwise.
 """
@@ -63,7 +63,7 @@ def probed(memory: Memory, library: Library, probes: Sequence[Problem]) -> dict[
     percent of the questions, precision in percent of the episodes brought."""
     stages = []
     for probe in probes:
-        trace = memory.recall(probe.text, within=probe.within).trace
+        trace = memory.questions.retrieve(probe.text, within=probe.within).recall.trace
         stages.append(next(step for step in trace.steps if step.name == "replay"))
 
     def of(what: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _ask(memory: Memory, draw: random.Random, episode: Episode, error: float) ->
     conversation = episode.source.conversation
     within = Scope(conversation=conversation) if conversation else None
     question = made_of(episode.text, draw)
-    found = memory.questions.retrieve(question, memory.settings.answer.episodes, None, within, None)
+    found = memory.questions.retrieve(question, memory.state.settings.answer.episodes, None, within, None)
     said = _answered(found, episode, error, draw)
     outcome = AskOutcome(said, (), found, "R2", 0, NOTHING)
     memory.questions.keep(found.recall.trace, said, Plan(within=within), outcome)

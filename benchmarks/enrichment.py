@@ -98,7 +98,7 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 
 def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriched) -> Sequence[tuple[int, int]]:
     """The pairs of facts that are to be decided."""
-    names = memory.settings.person.names
+    names = memory.state.settings.person.names
     said = json_replies.complete_json(model, llm_requests.extraction_request(some, names))
     extractions, dropped = llm_requests.parse_extractions(said, some, names)
     into.dropped += len(dropped)

@@ -36,7 +36,7 @@ def losses(persona: Path, plugins: Plugins, recorded: Path | None) -> dict[str, 
         Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=embedder) as memory,
     ):
         for file in lifelog.load(persona)[0]:
-            memory.remember_many(lifelog.read(plugins, file))
+            memory.ingest.remember_many(lifelog.read(plugins, file))
         with memory.store.reading() as conn:
             found = episodes.by_ids(
                 conn, [id for (id,) in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]

@@ -88,7 +88,7 @@ def build(memory: Memory, notes: Sequence[tuple[Document, list[Told]]]) -> None:
     with command.progress() as bar:
         for start in bar.track(range(0, len(notes), BATCH), description=""):
             some = notes[start : start + BATCH]
-            receipts = memory.remember_many([document for document, _ in some])
+            receipts = memory.ingest.remember_many([document for document, _ in some])
             extractions = {
                 receipt.episode_ids[0]: _extraction(document.text, told)
                 for receipt, (document, told) in zip(receipts, some, strict=True)
@@ -151,7 +151,7 @@ def measure(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
 
 
 def _ask(memory: Memory, question: str) -> None:
-    for _ in memory.ask(question, replay=False):
+    for _ in memory.questions.ask(question, replay=False):
         pass
 
 

@@ -63,12 +63,12 @@ def read_folder(folder: Path, plugins: Plugins) -> Finding:
         command.note("find the rules")
         with memory.store.reading() as conn:
             ids = [id for (id,) in conn.execute(BY_RULES)]
-        facts, revisions = memory.knowledge.facts_by_id(ids), memory.revisions("all", limit=MOST)
+        facts, revisions = memory.knowledge.facts_by_id(ids), memory.knowledge.revisions("all", limit=MOST)
         shown = {*facts, *(fact for one in revisions for fact in (one.old, one.new))}
         episodes = memory.sources.episodes(sorted({fact.episode_id for fact in shown}))
         passages = {one.id: one for one in episodes}
         return Finding(
-            added.sources, memory.stats().episodes, added.skipped, facts, revisions, _rules_of(plugins, shown),
+            added.sources, memory.browsing.stats().episodes, added.skipped, facts, revisions, _rules_of(plugins, shown),
             lines={fact.id: _line(passages[fact.episode_id], fact) for fact in shown},
             days={one.id: f"{one.at:%Y-%m-%d}" if one.at else "undated" for one in episodes},
         )  # fmt: skip
@@ -77,7 +77,7 @@ def read_folder(folder: Path, plugins: Plugins) -> Finding:
 def _add(memory: Memory, plugins: Plugins, folder: Path, place: Path) -> wire.Added:
     """Reads the files by the code of `pal add`."""
     writer, task, events = Writer(), Task("reading"), SimpleQueue[wire.Event]()
-    readers = Readers(memory.settings.chunk, memory.settings.facts.rules, memory.secrets.masker)
+    readers = Readers(memory.state.settings.chunk, memory.state.settings.facts.rules, memory.secrets.masker)
     attempts = Attempts(memory, writer, place / "reading")
     ingest = Ingest(memory, plugins, writer, Tasks(events.put), events.put, WatchSettings(), (), readers, attempts)
     writer.start()

@@ -36,7 +36,7 @@ def read(persona: Path, plugins: Plugins) -> dict[str, list[Episode]]:
         Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=embedder) as memory,
     ):
         for file in lifelog.load(persona)[0]:
-            memory.remember_many(lifelog.read(plugins, file))
+            memory.ingest.remember_many(lifelog.read(plugins, file))
         with memory.store.reading() as conn:
             ids = [id for (id,) in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
             for one in episodes.by_ids(conn, ids):

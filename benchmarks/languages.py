@@ -65,17 +65,17 @@ def measure(script: str, episodes: int, seed: int = 7) -> dict[str, Any]:
         path = Path(folder) / "memory.db"
         with Memory.open(path, embedder=load().embedder("static")) as memory:
             start = process_time()
-            memory.remember_many(documents)
+            memory.ingest.remember_many(documents)
             ingest = process_time() - start
             for question in questions[:5]:
-                memory.recall(question)
+                memory.questions.retrieve(question)
             times, full_text = [], []
             for question in questions:
                 start = perf_counter()
-                trace = memory.recall(question).trace
+                trace = memory.questions.retrieve(question).recall.trace
                 times.append((perf_counter() - start) * 1000)
                 full_text += [step.ms for step in trace.steps if step.name == "text"]
-            count = memory.stats().episodes
+            count = memory.browsing.stats().episodes
             with memory.store.reading() as conn:
                 index, reading = (conn.execute(query).fetchone()[0] or 0 for query in (_INDEX, _READING))
         size = command.file_bytes(path)

@@ -87,7 +87,7 @@ def _serving(store: Store, embedder: Embedder) -> Serving:
 
 
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:
-    """Each question with its gold as citations, and what edges learn of it, as `Memory.ask` would keep it."""
+    """Each question with its gold as citations, and what edges learn of it, as `Questions.ask` would keep it."""
     with store.reading() as conn:
         known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
         rows = conn.execute("SELECT node_id, value FROM episode, json_each(episode.refs) ORDER BY node_id").fetchall()
@@ -125,7 +125,7 @@ def _episodes(
             rankings, started = [], time.perf_counter()
             for question in questions:
                 within = Scope(conversation=question.conversation) if question.conversation else None
-                hits = memory.recall(question.text, k=max(RANKS), within=within).hits
+                hits = memory.questions.retrieve(question.text, k=max(RANKS), within=within).recall.hits
                 rankings.append((question.gold, [hit.episode.refs for hit in hits]))
             ms = 1000 * (time.perf_counter() - started) / len(questions)
         shares = {

@@ -156,7 +156,7 @@ def ask_all(
     ):
         command.note(f"{persona.name}: read {len(files)} files")
         for file in bar.track(files, description=""):
-            memory.remember_many(read(plugins, file))
+            memory.ingest.remember_many(read(plugins, file))
         command.note(f"{persona.name}: ask {len(questions)} questions")
         return [ask(memory, question, persona) for question in bar.track(questions, description="")]
 
@@ -172,13 +172,13 @@ def find_all(
         Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=plugins.embedder("static")) as memory,
     ):
         for file in files:
-            memory.remember_many(read(plugins, file))
+            memory.ingest.remember_many(read(plugins, file))
         for name, configuration in CONFIGURATIONS.items():
             command.note(f"{persona.name}: recall {len(asked)} questions, {name}")
-            memory.settings = replace(memory.settings, recall=configuration.recall)
+            memory.state.settings = replace(memory.state.settings, recall=configuration.recall)
             for question in asked:
                 as_of = day_of(question, persona)
-                hits = memory.recall(question["question"], k=DEPTH, as_of=as_of).hits
+                hits = memory.questions.retrieve(question["question"], k=DEPTH, as_of=as_of).recall.hits
                 paths = paths_of([hit.episode.source.uri for hit in hits], persona)
                 found.setdefault(name, []).append(Found(question["type"], question["evidence"], paths))
     return found
@@ -202,11 +202,14 @@ def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
     """Ask one question, as of its time if it has one, and recall the files for it."""
     as_of = day_of(question, persona)
     started = time.perf_counter()
-    *_, answer = memory.ask(question["question"], as_of=as_of)
+    *_, answer = memory.questions.ask(question["question"], as_of=as_of)
     ms = 1000 * (time.perf_counter() - started)
     if not isinstance(answer, Answer):
         raise TypeError(f"ask ended with {answer!r}")
-    found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
+    found = [
+        hit.episode.source.uri
+        for hit in memory.questions.retrieve(question["question"], k=DEPTH, as_of=as_of).recall.hits
+    ]
     return make_reply(question, answer, paths_of(found, persona), persona, ms)
 
 

@@ -75,11 +75,13 @@ class Palimpsest:
 
     def add(self, passages: Sequence[Passage]) -> None:
         for start in range(0, len(self._documents), BATCH):
-            self._memory.remember_many(self._documents[start : start + BATCH])
+            self._memory.ingest.remember_many(self._documents[start : start + BATCH])
 
     def ask(self, question: data.Question, k: int) -> Found:
         within = Scope(conversation=question.conversation) if question.conversation else None
-        return [hit.episode.refs for hit in self._memory.recall(question.text, k=k, within=within).hits]
+        return [
+            hit.episode.refs for hit in self._memory.questions.retrieve(question.text, k=k, within=within).recall.hits
+        ]
 
     def close(self) -> None:
         self._memory.close()

@@ -61,13 +61,15 @@ def examples(world: problems.World, embedder: Embedder, quick: Embedder) -> Iter
             f"{world.name}: read {sum(map(len, world.batches))} documents, ask {len(world.problems)} questions"
         )
         for batch in world.batches:
-            memory.remember_many(batch)
+            memory.ingest.remember_many(batch)
         for problem in bar.track(world.problems, description=""):
             yield from _ask(memory, quick, world, problem)
 
 
 def _ask(memory: Memory, embedder: Embedder, world: problems.World, problem: problems.Problem) -> Iterator[Example]:
-    found = memory.questions.retrieve(problem.text, memory.settings.answer.episodes, problem.as_of, problem.within)
+    found = memory.questions.retrieve(
+        problem.text, memory.state.settings.answer.episodes, problem.as_of, problem.within
+    )
     with memory.store.reading() as conn:
         state = AnswerState(conn, found, embedder)
         lines = rank_candidates(state)

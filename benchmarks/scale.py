@@ -103,13 +103,13 @@ def measure(path: Path, sets: Sequence[data.QuestionSet], embedder: Embedder) ->
         peak_open = command.peak_mb()
         questions = [question for one in sets for question in one.questions]
         started = time.perf_counter()
-        memory.recall(questions[0].text)
+        memory.questions.retrieve(questions[0].text)
         first_ms = 1000 * (time.perf_counter() - started)
         for question in questions[1:WARM_UP]:
-            memory.recall(question.text)
+            memory.questions.retrieve(question.text)
         asked = [_timed(memory, question.text) for question in questions]
         stages = _stages(memory, questions, [recall for _, _, recall in asked])
-        stats = memory.stats()
+        stats = memory.browsing.stats()
         size = command.file_bytes(path)
         gc.collect()
         resident = command.resident_mb()
@@ -146,7 +146,7 @@ def measure(path: Path, sets: Sequence[data.QuestionSet], embedder: Embedder) ->
 
 def _timed(memory: Memory, question: str) -> tuple[float, float, Recall]:
     started, cpu_started = time.perf_counter(), time.thread_time()
-    recall = memory.recall(question, k=10)
+    recall = memory.questions.retrieve(question, k=10).recall
     return 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started), recall
 
 
@@ -154,20 +154,20 @@ def _written(memory: Memory, number: int, question: str) -> tuple[float, float]:
     """Milliseconds of writing one note, and of the first question after it."""
     text = f"Met Orla Fennick{number} at the harbour of Brindle. She will call {number} days after the regatta."
     started = time.perf_counter()
-    memory.remember(text, source=f"scale/{time.time_ns()}")
+    memory.ingest.remember(text, source=f"scale/{time.time_ns()}")
     written = time.perf_counter()
-    memory.recall(question)
+    memory.questions.retrieve(question)
     return 1000 * (written - started), 1000 * (time.perf_counter() - written)
 
 
 def _stages(memory: Memory, questions: Sequence[data.Question], recalls: Sequence[Recall]) -> dict[str, float]:
     """Mean milliseconds of full text and vectors, each asked alone, of the graph, and of all the rest."""
     text, graph, whole = (fmean(_ms(recall, stage) for recall in recalls) for stage in ("text", "graph", None))
-    channels, given = {}, memory.settings
+    channels, given = {}, memory.state.settings
     for name, weight in (("full text", 1.0), ("vectors", 0.0)):
-        memory.settings = replace(given, recall=replace(given.recall, lexical_weight=weight, strategy="none"))
-        channels[name] = fmean(_ms(memory.recall(question.text), "text") for question in questions)
-    memory.settings = given
+        memory.state.settings = replace(given, recall=replace(given.recall, lexical_weight=weight, strategy="none"))
+        channels[name] = fmean(_ms(memory.questions.retrieve(question.text).recall, "text") for question in questions)
+    memory.state.settings = given
     return {name: round(ms, 2) for name, ms in {**channels, "graph": graph, "rest": whole - text - graph}.items()}
 
 

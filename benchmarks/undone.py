@@ -38,11 +38,11 @@ class Undone:
 
 def take_back(memory: Memory) -> tuple[int, list[str]]:
     """Undo every revision that stands, the newest first; how many there were, and why some could not be undone."""
-    standing = [one for one in memory.revisions("all", limit=MOST) if one.state != "undone"]
+    standing = [one for one in memory.knowledge.revisions("all", limit=MOST) if one.state != "undone"]
     refused = []
     for one in sorted(standing, key=lambda one: one.id, reverse=True):
         try:
-            memory.undo(one.id)
+            memory.knowledge.undo(one.id)
         except PalimpsestError as error:
             refused.append(f"{one.relation}: {one.old.text} / {one.new.text}: {error}")
     return len(standing), refused

@@ -92,7 +92,7 @@ def live(
             _read(memory, plugins, file, life, batch, wave=0 if place == len(files) else wave)
         command.note(f"{persona.name}: ask {len(questions[:limit])} questions")
         life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
-        life.revisions = memory.revisions("all", limit=MOST)
+        life.revisions = memory.knowledge.revisions("all", limit=MOST)
         life.told = _told(memory, persona)
         life.me = _profile(memory, persona)
         command.note(f"{persona.name}: take {len(life.revisions)} revisions back")
@@ -111,7 +111,7 @@ def live(
 
 def _remember(memory: Memory, plugins: Plugins, file: File) -> list[int]:
     documents = [replace(document, policy="any") for document in lifelog.read(plugins, file)]  # nobody's secrets
-    return [id for receipt in memory.remember_many(documents) for id in receipt.episode_ids]
+    return [id for receipt in memory.ingest.remember_many(documents) for id in receipt.episode_ids]
 
 
 def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, wave: int) -> None:

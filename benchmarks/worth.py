@@ -116,9 +116,9 @@ class Persona:
 
     def _retrieve(self, question: Mapping[str, Any]) -> Asked:
         as_of, text = lifelog.day_of(question, self._folder), question["question"]
-        most = self._memory.settings.answer.episodes
+        most = self._memory.state.settings.answer.episodes
         results = [self._memory.questions.retrieve(part, most, as_of) for part in (text, *decompose(text))]
-        hits = self._memory.recall(text, k=lifelog.DEPTH, as_of=as_of).hits
+        hits = self._memory.questions.retrieve(text, k=lifelog.DEPTH, as_of=as_of).recall.hits
         found = lifelog.paths_of([hit.episode.source.uri for hit in hits], self._folder)
         return Asked(question, AskOptions(as_of=as_of), results, found)
 
@@ -137,7 +137,9 @@ class Persona:
     def _answer(self, asked: Asked) -> Reply:
         memory, (result, *parts) = self._memory, asked.results
         embedder = memory.state.sentence_embedder
-        run = Answering(memory.store.reading, result, embedder, memory.settings.answer, asked.options, parts).run()
+        run = Answering(
+            memory.store.reading, result, embedder, memory.state.settings.answer, asked.options, parts
+        ).run()
         while True:
             try:
                 next(run)
@@ -156,7 +158,7 @@ def open_personas(data: Path, limit: int | None, plugins: Plugins) -> Iterator[l
             memory = stack.enter_context(Memory.open(Path(place) / "memory.db", embedder=plugins.embedder("static")))
             command.note(f"{folder.name}: read {len(files)} files, retrieve for {len(questions[:limit])} questions")
             for file in files:
-                memory.remember_many(lifelog.read(plugins, file))
+                memory.ingest.remember_many(lifelog.read(plugins, file))
             personas.append(Persona(folder, memory, questions[:limit]))
         yield personas
 

@@ -165,7 +165,7 @@ def measured(memory: Memory, past: Past) -> dict[str, Any]:
     }
     every = memory.state.serving.snapshot.graph.episode_ids[memory.state.serving.snapshot.graph.alive].tolist()
     for _ in range(WARM_UP):
-        memory.recall(past.draw.choice(past.questions)[0])
+        memory.questions.retrieve(past.draw.choice(past.questions)[0])
     replays = [
         {"questions of": name} | _replayed(memory, [ask() for _ in range(PROBED)]) for name, ask in kinds.items()
     ]

@@ -88,3 +88,8 @@ class LLM(Protocol):
 # Which model answers: called with whether some of the text must stay on this machine. None if there is no such model;
 # a ModelUnavailableError, with a sentence for the person, if one is wanted and cannot be reached.
 ChooseLLM = Callable[[bool], LLM | None]
+
+
+def choose_none(local_only: bool) -> LLM | None:
+    """There is no model."""
+    return None

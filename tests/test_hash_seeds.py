@@ -40,10 +40,10 @@ def questions() -> Iterator[object]:
         ) as memory:
             fill(memory, Vault(NOTES, frozenset(), (), ()))
             for question in QUESTIONS:
-                found = memory.recall(question, k=50, now=day(9))
+                found = memory.questions.retrieve(question, k=50, now=day(9)).recall
                 yield found.hits, found.trace.visits
                 yield [timeless(step) for step in found.trace.steps]
-                for event in memory.ask(question, now=day(9)):
+                for event in memory.questions.ask(question, now=day(9)):
                     yield timeless(event) if isinstance(event, Step) else event
 
 

@@ -36,13 +36,13 @@ def remember_for(services: Services, agent: str, text: str, title: str) -> wire.
     if memory.sources.get(source) is not None:
         return wire.KeptNote(source, known=True)
     limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
-    memory.remember(text, title or None, source, now, speaker=speaker_of(agent))
+    memory.ingest.remember(text, title or None, source, now, speaker=speaker_of(agent))
     return wire.KeptNote(source)
 
 
 def agents(memory: Memory) -> tuple[wire.Agent, ...]:
     """By name."""
-    with memory.one_moment():
+    with memory.store.reading():
         verdicts = memory.questions.count_verdicts_of_agents()
         notes: dict[str, list[Source]] = defaultdict(list)
         for source in memory.sources.list_under(AGENT_NOTES):

@@ -28,14 +28,14 @@ NEWEST = 20  # revisions that are looked at
 
 
 def revisions(memory: Memory, state: State, about: str | None, limit: int) -> wire.RevisionsReply:
-    with memory.one_moment():
-        listed = quote_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
+    with memory.store.reading():
+        listed = quote_sentences(memory, memory.knowledge.revisions(state, max(0, min(limit, MOST)), about))
         told_as_one = memory.knowledge.names_told_as_one()
         return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), told_as_one)
 
 
 def revision(memory: Memory, id: int) -> wire.Revision:
-    with memory.one_moment():
+    with memory.store.reading():
         return quote_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
@@ -62,10 +62,10 @@ def facts(
 
     Sentences that say hardly more than their relations, or state a relation that no longer holds, are left out.
     """
-    with memory.one_moment():
-        listed = memory.facts(about, as_of=as_of, history=history, known_on=known_on)
-        ever = listed if history else memory.facts(about, history=True)
-        open_ones = memory.revisions("open", MOST, about)
+    with memory.store.reading():
+        listed = memory.knowledge.facts(about, as_of=as_of, history=history, known_on=known_on)
+        ever = listed if history else memory.knowledge.facts(about, history=True)
+        open_ones = memory.knowledge.revisions("open", MOST, about)
         sentences = [fact for fact in listed if fact.origin == "sentence"]
         known = [fact for fact in ever if known_on is None or fact.recorded <= known_on]
         relations = _list_relations(memory, sentences, known)
@@ -78,9 +78,9 @@ def facts(
 
 
 def history(memory: Memory, about: str) -> wire.HistoryReply:
-    with memory.one_moment():
-        listed = memory.facts(about, history=True)
-        known = memory.revisions("all", MOST, about)
+    with memory.store.reading():
+        listed = memory.knowledge.facts(about, history=True)
+        known = memory.knowledge.revisions("all", MOST, about)
     return wire.HistoryReply(about, strands(listed, known))
 
 
@@ -90,7 +90,7 @@ def settle(services: Services, id: int, verdict: Verdict) -> wire.Revision:
 
 def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
     """Decides about a revision, within a unit of the writer. InvalidInputError, NotFoundError."""
-    settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
+    settled = memory.knowledge.undo(id) if verdict == "undo" else memory.knowledge.settle(id, verdict)  # type: ignore[arg-type]
     seen = revision(memory, settled.id)
     publish(wire.FactChanged(seen))
     return seen
@@ -183,8 +183,12 @@ def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
         raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
     uri, now = PROFILE + key, datetime.now().astimezone()
     note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
-    memory.remember_many([note])
-    made = [change for change in memory.revisions("all", NEWEST) if change.new.uri == uri and change.state == "open"]
+    memory.ingest.remember_many([note])
+    made = [
+        change
+        for change in memory.knowledge.revisions("all", NEWEST)
+        if change.new.uri == uri and change.state == "open"
+    ]
     changes = [change for change in made if change.new.objects[-1:] == (value,)]  # a sentence of the note has no value
     return wire.ProfileReply(memory.knowledge.profile(), tuple(changes))
 

@@ -65,7 +65,7 @@ def object(memory: Memory, name: str) -> wire.ObjectReply:
 
 
 def note(memory: Memory, uri: str) -> wire.NoteReply:
-    with memory.one_moment():
+    with memory.store.reading():
         view = memory.browsing.read_source(uri)
         shown = view.passages[:MOST_PASSAGES]
         passages = tuple(episode.to_passage() for episode in memory.sources.episodes(shown))
@@ -84,7 +84,7 @@ def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
         raise InvalidInputError("That is its value already.")
     text = statement(old.objects[0], old.predicate or "is", value)
     note = Document(f"{BY_HAND}{fact}", text, title="Said by hand", at=datetime.now().astimezone())
-    (receipt,) = memory.remember_many([note])
+    (receipt,) = memory.ingest.remember_many([note])
     new = memory.knowledge.correct(fact, value, receipt.episode_ids[0])
     return wire.Corrected(memory.knowledge.fact(fact), memory.knowledge.fact(new))
 
@@ -139,10 +139,10 @@ def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | No
     """The changes since a time (until the end of `day`), the newest open revision and the plans. InvalidInputError for
     an invalid day."""
     until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
-    with memory.one_moment():
+    with memory.store.reading():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)
         read, read_total = memory.sources.read_since(since, SHOWN, until) if since else ([], 0)
-        review = memory.revisions("open", 1)
+        review = memory.knowledge.revisions("open", 1)
         review_total = memory.knowledge.count_open_revisions()
     return wire.Home(
         since, tuple(changed), changed_total, tuple(read), read_total, next(iter(review), None), review_total,
@@ -159,7 +159,9 @@ def _parse_day(day: str) -> date:
 
 def suggest(memory: Memory) -> wire.SuggestionsReply:
     """Questions that have one clear answer, the first of them about what changed last; and what was read lately."""
-    changed = [revision.new for revision in memory.revisions("all", SHOWN) if revision.relation == "supersedes"]
+    changed = [
+        revision.new for revision in memory.knowledge.revisions("all", SHOWN) if revision.relation == "supersedes"
+    ]
     questions = memory.questions.suggest(changed, SUGGESTED)
     notes, names = memory.browsing.list_recent(SHOWN)
     return wire.SuggestionsReply(tuple(questions), tuple(notes), tuple(names))

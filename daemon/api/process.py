@@ -29,8 +29,8 @@ async def hello(services: Services) -> wire.Hello:
 
 
 def status(services: Services) -> wire.Status:
-    stats = services.cache.get("stats", services.memory.stats)
-    with services.memory.one_moment():
+    stats = services.cache.get("stats", services.memory.browsing.stats)
+    with services.memory.store.reading():
         skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
         failed, failed_total = services.adds.list_failed(MAX_FAILED)
@@ -44,7 +44,7 @@ def status(services: Services) -> wire.Status:
         busy=services.tasks.busy,
         folders=services.watcher.folders(),
         skipped=tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in skipped),
-        model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
+        model=services.models.answers() if services.memory.state.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,
         night=services.nightly.state(),
@@ -67,7 +67,7 @@ async def activity(services: Services) -> Response:
 
 
 def check(memory: Memory) -> wire.Check:
-    return memory.check()
+    return memory.maintenance.check()
 
 
 def tidy(services: Services) -> wire.ConsolidationReport:

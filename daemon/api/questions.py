@@ -107,7 +107,7 @@ class Turn:
 def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:
     """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
     if within is not None and within.conversation is not None:
-        with memory.one_moment():
+        with memory.store.reading():
             if not memory.sources.has_chat(within.conversation):
                 raise NotFoundError(_describe_missing_chat(within.conversation, memory.sources.chat_names()))
     return within if within != Scope() else None
@@ -150,7 +150,7 @@ async def ask(
             note = telling.keep(statement.text, conversation)
             channel.put(note)
             return turn.begin(question, answer_told(memory, note))
-        events = memory.ask(
+        events = memory.questions.ask(
             question if statement is None else statement.besides,
             statement="" if statement is None else statement.text,
             as_of=as_of, conversation=conversation, within=scope, llm=models.choose, driver=models.drive,
@@ -173,7 +173,7 @@ def recall(
     if not 1 <= k <= MOST_HITS:
         raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
     began = time.monotonic()
-    recalled = memory.recall(question, k, as_of, checked_scope(memory, within), strategy=strategy)
+    recalled = memory.questions.retrieve(question, k, as_of, checked_scope(memory, within), strategy=strategy).recall
     hits = (
         wire.Found(hit.episode.to_passage(), float(hit.score), {name: float(of) for name, of in hit.channels.items()})
         for hit in recalled.hits

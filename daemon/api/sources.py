@@ -43,7 +43,7 @@ def remember(
 ) -> wire.Receipt:
     """A note has the time it was made, unless it says another."""
     at = at or datetime.now().astimezone()
-    return memory.remember(text, title=title, source=source, at=at, speaker=speaker, ref=ref)
+    return memory.ingest.remember(text, title=title, source=source, at=at, speaker=speaker, ref=ref)
 
 
 async def add(services: Services, paths: Sequence[Path], policy: Policy | None, again: bool) -> Response:
@@ -142,7 +142,7 @@ def _forget_one(
     """Forgets one thing. A file with that content is skipped from then on, or it would come back."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
-        return replace(memory.forget(None, object, fact, episode), copies=date_copies(copies))
+        return replace(memory.forgetting.forget(None, object, fact, episode), copies=date_copies(copies))
     if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _list_named(memory, source)
@@ -225,7 +225,7 @@ def backup(services: Services, to: Path | None) -> wire.BackedUp:
         raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
     if to.parent != services.backups:  # before it is made: a daemon that is killed in it leaves most of a copy there
         services.writer.write(partial(memory.maintenance.note_copy, to))
-    memory.backup(to)
+    memory.maintenance.backup(to)
     return wire.BackedUp(str(to), to.stat().st_size)
 
 

@@ -101,10 +101,14 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
     now = datetime.now().astimezone()
     uri = f"{PREFIX}{now:%Y%m%d-%H%M%S-%f}"
     turn = Turn(SPEAKER, text, now)
-    [receipt] = memory.remember_many(
+    [receipt] = memory.ingest.remember_many(
         [Document(uri, turns=(turn,), title=title, kind="chat", reader=TOLD, at=now, conversation=title)]
     )
-    made = [pair for pair in memory.revisions("all", NEWEST) if pair.new.uri == uri and pair.relation != "duplicates"]
+    made = [
+        pair
+        for pair in memory.knowledge.revisions("all", NEWEST)
+        if pair.new.uri == uri and pair.relation != "duplicates"
+    ]
     return wire.Told(text, uri, receipt.episode_ids[0], changes=tuple(made))
 
 

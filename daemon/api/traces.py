@@ -54,7 +54,7 @@ def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
     before = memory.questions.trace(id)
     if before.answer is None:
         raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
-    memory.feedback(id, verdict)
+    memory.questions.feedback(id, verdict)
     after = memory.questions.trace(id).asked
     passages = 0 if before.answer.no_answer else len({citation.episode_id for citation in before.answer.citations})
     return wire.Judged(after, before.asked.verdict, passages)
@@ -100,7 +100,7 @@ def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...
 
 def _index(memory: Memory) -> int:
     memory.maintenance.rebuild_text()
-    return memory.stats().episodes
+    return memory.browsing.stats().episodes
 
 
 def conversations(memory: Memory) -> Sequence[wire.Conversation]:

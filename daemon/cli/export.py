@@ -173,7 +173,7 @@ def _is_empty(paths: Paths) -> bool:
 
     try:
         with hold(paths.lock), open_stored(paths, read_only=True) as memory:
-            return not memory.stats().sources and not memory.conversations.latest(1)
+            return not memory.browsing.stats().sources and not memory.conversations.latest(1)
     except PalimpsestError:
         return False
 

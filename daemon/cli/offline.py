@@ -60,7 +60,9 @@ class Offline(Client):
             case "ask":
                 return Stream(_Pieces(map(wire.event_line, self._answer(**values))), wire.Answered)
             case "status":
-                return wire.Status(read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.stats(), 0, "")
+                return wire.Status(
+                    read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.browsing.stats(), 0, ""
+                )
             case "backup":
                 return self._back_up(**values)
         result = find_function(call.name)(self._memory, **values)
@@ -78,7 +80,7 @@ class Offline(Client):
     ) -> Iterator[wire.Event]:
         """Nothing is kept, whosever words they are."""
         began = time.monotonic()
-        for event in self._memory.ask(
+        for event in self._memory.questions.ask(
             question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=effort,
             replay=replay, strategy=strategy,
         ):  # fmt: skip
@@ -90,7 +92,7 @@ class Offline(Client):
 
     def _back_up(self, to: Path | None) -> wire.BackedUp:
         to = to or name_backup(self.paths.backups)
-        return wire.BackedUp(str(to), self._memory.backup(to.absolute()))
+        return wire.BackedUp(str(to), self._memory.maintenance.backup(to.absolute()))
 
 
 class _Pieces:

@@ -113,14 +113,14 @@ class News:
             return
         self._generation = generation
         if (newest := self._find_last()) > self._newest:
-            fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
+            fresh = {revision.id for revision in self._memory.knowledge.revisions("all", NEWS)}
             for id in sorted(id for id in fresh if id > self._newest):
                 [seen] = quote_sentences(self._memory, [self._memory.knowledge.revision(id)])
                 self._publish(wire.FactChanged(seen))
             self._newest = newest
 
     def _find_last(self) -> int:
-        return max((revision.id for revision in self._memory.revisions("all", 1)), default=0)
+        return max((revision.id for revision in self._memory.knowledge.revisions("all", 1)), default=0)
 
 
 def quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:

@@ -94,7 +94,7 @@ class Embedding:
             return False
         first = self._memory.maintenance.first_read()
         is_young = first is None or now_ms() - first < NEW_MS
-        return is_young and self._memory.stats().episodes < ENOUGH_PASSAGES
+        return is_young and self._memory.browsing.stats().episodes < ENOUGH_PASSAGES
 
     def change(self, name: str) -> wire.EmbedderReply:
         """Sets another wanted embedder and loads its model; NotFoundError, NotAvailableError and InvalidInputError if

@@ -134,7 +134,7 @@ class Enrichment:
         """How far it is."""
         memory = self._memory
         generation = memory.store.generation
-        with memory.one_moment():
+        with memory.store.reading():
             if self._counted is None or self._counted[0] != generation:
                 self._counted = generation, memory.knowledge.count_read()
             counts = memory.jobs.count(KINDS)

@@ -102,7 +102,7 @@ class Reading:
 
     def _read_episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
         """Those of a job that are there, the ids of those whose text stays here, and what the owner is called."""
-        with self._memory.one_moment():
+        with self._memory.store.reading():
             episodes = self._memory.sources.episodes(job.payload["episodes"], live=True)
             here = [episode.id for episode in episodes if episode.source.policy == "local"]
             # mails that tell the name may be local themselves
@@ -180,7 +180,7 @@ class Reading:
         from a source whose text stays here."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
-        with self._memory.one_moment():
+        with self._memory.store.reading():
             known = [*shown.values(), *self._memory.knowledge.facts_by_id(sorted(after))]
             free = self._select_free_facts(known)
         return [

@@ -69,7 +69,7 @@ class Upkeep:
             to = self._folder / f"{PREFIX}{self._runs.clock():{STAMP}}.db"
             try:
                 private_folder(self._folder)
-                size = self._memory.backup(to)
+                size = self._memory.maintenance.backup(to)
                 if not self._is_damaged():
                     self._rotate()
             except (PalimpsestError, OSError) as error:
@@ -91,7 +91,7 @@ class Upkeep:
                 return False
             problem = ""
             try:
-                self._memory.rehearse(backup)
+                self._memory.maintenance.rehearse(backup)
             except (PalimpsestError, OSError) as error:
                 problem = str(error)
                 log.error("a backup could not be restored on trial: %s", type(error).__name__)
@@ -118,7 +118,7 @@ class Upkeep:
         with self._one_at_a_time:
             if not self._runs.is_due(CHECK, self._settings.check_days):
                 return False
-            problems = self._memory.check(quick=True).problems
+            problems = self._memory.maintenance.check(quick=True).problems
             # Not the sentences, which may contain text that is forgotten later.
             self._runs.note(CHECK, {"problems": len(problems)})
             if not problems:

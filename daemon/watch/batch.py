@@ -119,7 +119,7 @@ class BatchWriter:
             self._memory.sources.read_again(batch.again)
         try:
             prepared = prepared or self._memory.ingest.embed_drafts(batch.drafts)
-            written = list(zip(batch.drafts, self._memory.remember_many(prepared), strict=True))
+            written = list(zip(batch.drafts, self._memory.ingest.remember_many(prepared), strict=True))
         except STORE_TROUBLE:
             raise
         except Exception as error:
@@ -137,7 +137,7 @@ class BatchWriter:
     def _write_alone(self, draft: DocumentDraft, batch: Batch, written: Written) -> None:
         try:
             prepared = self._memory.ingest.embed_drafts([draft])
-            written.append((draft, self._memory.remember_many(prepared)[0]))
+            written.append((draft, self._memory.ingest.remember_many(prepared)[0]))
         except STORE_TROUBLE:
             raise
         except Exception as error:

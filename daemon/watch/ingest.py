@@ -181,7 +181,7 @@ class Ingest:
         by_id: dict[int, Source] = {}
         known: Sources = defaultdict(list)
         sources = self.memory.sources
-        with self.memory.one_moment():
+        with self.memory.store.reading():
             skipped = {skip.uri: skip.reason for skip in sources.list_skipped()}
             for prefix in outermost:
                 # "#" can belong to a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not

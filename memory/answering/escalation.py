@@ -65,13 +65,11 @@ MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 
 @dataclass(kw_only=True)
 class Escalation(Answering):
-    """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
-    `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
-    alone. `shown`: the model that found no answer, and what it was shown."""
+    """One question on its way from tier to tier, with as little as suffices. `again` retrieves once more where a
+    model's outline may help. `chosen` are the episodes that a model chose, `expanded` the edges that it followed. Of a
+    digest (`is_digest`) a model sees the lines alone. `shown`: the model that found no answer, and what it was
+    shown."""
 
-    choose: ChooseLLM
-    drive: ChooseLLM | None
     again: RetrieveAgain
     meter: Meter = field(init=False)
     tried: set[Tier] = field(default_factory=set)
@@ -174,7 +172,7 @@ class Escalation(Answering):
         if consult is None or self.options.effort == "quick":
             return
         reserved = Allowance(1, self.settings.context_tokens + self._tokens_beside, 0)
-        llm = _may_see_question(self.choose, [hit.episode for hit in self.result.recall.hits])
+        llm = _may_see_question(self.options.writer, [hit.episode for hit in self.result.recall.hits])
         if llm is not None:
             question, cancelled = self._heard, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
@@ -242,7 +240,7 @@ class Escalation(Answering):
     def _pick_driver(self) -> LLM | None:
         """The model that may drive tools, on this machine if there is one; None if none can be reached."""
         try:
-            return (self.drive(True) or self.drive(False)) if self.drive is not None else None
+            return self.options.driver(True) or self.options.driver(False)
         except Exception:  # whatever is wrong with it, the question goes on without
             return None
 
@@ -302,7 +300,7 @@ class Escalation(Answering):
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
-        chosen = compose.choose_model(self.choose, pieces)
+        chosen = compose.choose_model(self.options.writer, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen

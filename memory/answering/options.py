@@ -8,27 +8,19 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, OverBudgetError
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
 from memory.nouns import Effort
-from memory.protocols import LLM, ChooseLLM
-
-
-class ModelChoice(NamedTuple):
-    """The models that write the answer and that drive the tools of memory. Without a writer the answer is
-    extractive."""
-
-    writer: ChooseLLM | None = None
-    driver: ChooseLLM | None = None
+from memory.protocols import LLM, ChooseLLM, choose_none
 
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
     """`question`: as the person asked it, if another text is searched; `now`; `as_of`; `before`: the questions it may
     follow; `cancelled`: whether the person stopped waiting; `effort`: its budget; `replay`: whether replay may be used;
-    `strategy`: for retrieval, "" for the configured one; `agent`: that asks."""
+    `strategy`: for retrieval, "" for the configured one; `agent`: that asks; `writer`, `driver`: choose the models that
+    write the answer and that drive the tools of memory. Without a writer the answer is extractive."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -39,6 +31,8 @@ class AskOptions:
     replay: bool = True
     strategy: str = ""
     agent: str = ""
+    writer: ChooseLLM = choose_none
+    driver: ChooseLLM = choose_none
 
     @property
     def today(self) -> datetime:

@@ -13,7 +13,7 @@ from memory.nouns import Fact
 from memory.revisions import Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
-from memory.store import browse, episodes, export, facts, neighbourhood, relations, sources
+from memory.store import browse, check, episodes, export, facts, neighbourhood, relations, sources
 from memory.store.browse import ReadSource
 from memory.store.connect import Connection
 from memory.text.mentions import norm
@@ -26,6 +26,7 @@ from memory.views import (
     ListedSource,
     MentionedIn,
     Neighbour,
+    Stats,
 )
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
@@ -57,6 +58,10 @@ class Browsing:
         self._state = state
         self._store = state.store
         self._knowledge = knowledge
+
+    def stats(self) -> Stats:
+        """Counts of what is live, and the file's size."""
+        return self._store.read(check.count_live, self._store.path, self._state.serving.embedder.name)
 
     def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
         """Objects by words of their names, and how many there are."""

@@ -9,7 +9,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, StoreMovedError
+from memory.errors import (
+    InvalidInputError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreMovedError,
+)
 from memory.nouns import FORGOTTEN
 from memory.protocols import Write, write_directly
 from memory.services import read_by
@@ -44,8 +51,15 @@ class Forgetting:
 
     count_retired = read_by(past.count_retired)
 
-    def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
-        """Removes one object (by name), fact or episode (by id)."""
+    def forget(
+        self, source: str | None = None, object: str | None = None, fact: int | None = None, episode: int | None = None
+    ) -> Forgotten:
+        """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere. Rows,
+        vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there."""
+        if [source, object, fact, episode].count(None) != 3:
+            raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
+        if source is not None:
+            return self.forget_sources([source])
         with self._begin() as conn:
             if object is not None:
                 forgotten = forget.object(conn, norm(object), now_ms())

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
 
 import numpy as np
 
@@ -43,9 +45,24 @@ class Ingest:
         uri; writes nothing. NotAvailableError from the embedder."""
         return embed_drafts(self._store, drafts, self._state.serving.embedder)
 
+    def remember(
+        self,
+        text: str,
+        title: str | None = None,
+        source: str | None = None,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        ref: str | None = None,
+    ) -> Receipt:
+        """Remembers a text. The same `source` again is a newer version of it; without one the text is its own.
+        Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words."""
+        words = "\0".join([self._state.mask(text), title or "", ref or ""]).encode("utf-8", "replace")
+        uri = source or f"note:{sha256(words).hexdigest()}"
+        return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
+
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
         """Ingests documents in one transaction: all of them, or none on any error. Returns a receipt for each, in
-        order. Of two documents with one uri only the later is kept."""
+        order. Of two documents with one uri the later is the newer version and the only one kept."""
         ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
         batch = ready.documents
         if not batch:

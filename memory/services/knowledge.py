@@ -114,8 +114,12 @@ class Knowledge:
 
     # Looking --------------------------------------------------------------------------------------
 
-    def facts(self, about: str, as_of: datetime | None, history: bool, known_on: datetime | None) -> list[Fact]:
-        """The facts of an object, the newest first."""
+    def facts(
+        self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
+    ) -> list[Fact]:
+        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first. What
+        holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what no
+        longer holds as well. NotFoundError for a name nothing mentions."""
         store = self._state.past.state_at(as_of).store if known_on is None else self._store
         now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
@@ -125,8 +129,9 @@ class Knowledge:
                 conn, facts.list_about(conn, self.objects_named(conn, about), known, at_ms, history)
             )
 
-    def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
-        """Replacements of facts in a state, the newest first."""
+    def revisions(self, state: str = "open", limit: int = 50, about: str | None = None) -> list[Revision]:
+        """Replacements of facts in a state (open | kept | undone | settled | all), the newest first; `about`: only
+        those of an object. InvalidInputError, NotFoundError."""
         if state != "all" and state not in get_args(RevisionState):
             choices = ", ".join(get_args(RevisionState))
             raise InvalidInputError(f"Unknown revision state {state!r}. Use one of: {choices}, all.")
@@ -154,12 +159,15 @@ class Knowledge:
     # Deciding -------------------------------------------------------------------------------------
 
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
-        """Applies a person's verdict on a revision."""
+        """Stores a person's verdict on a revision. `keep`: the new fact is valid and the old one is history; `both`:
+        both are valid, and it is not asked again; `old`: the old one is valid, the new one was never true; `open`: the
+        verdict is taken back, and it is asked again. NotFoundError."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"Unknown verdict {verdict!r}. Use one of: {', '.join(get_args(Verdict))}.")
         return self._settle(revision_id, verdict)
 
     def undo(self, revision_id: int) -> Revision:
+        """Everything is exactly as before the revision, and it is not made again. NotFoundError."""
         return self._settle(revision_id, "undo")
 
     def _settle(self, revision_id: int, verdict: str) -> Revision:

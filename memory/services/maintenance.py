@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from memory.edge_memory import rebuild
@@ -22,14 +23,16 @@ from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
 from memory.services import read_by, write_by
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
-from memory.services.state import State, embed
+from memory.services.state import PAST, State, embed
 from memory.store import (
+    check,
     edge_memory,
     fact_vectors,
     files,
     jobs,
     queries,
     relations,
+    restore,
     schema,
     seals,
     sources,
@@ -41,7 +44,7 @@ from memory.store.rows import set_meta
 from memory.store.training import Model
 from memory.text.mentions import norm
 from memory.trace import Diagnosis
-from memory.views import ConsolidationReport
+from memory.views import Check, ConsolidationReport
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
@@ -337,6 +340,26 @@ class Maintenance:
         return repaired
 
     sum_up_rows = read_by(seals.sum_up)
+
+    # The file -------------------------------------------------------------------------------------
+
+    def check(self, quick: bool = False) -> Check:
+        """Looks for damage: the file, the full text, the vectors, and what must belong together; `quick` leaves out
+        full text and vectors."""
+        return check.check(self._store, quick)
+
+    def backup(self, to: Path | str) -> int:
+        """Copies the memory to a new file, verified, with its checksum next to it; returns its size in bytes.
+        InvalidInputError if it exists."""
+        size = self._store.backup(Path(to))
+        restore.write_checksum(Path(to))
+        return size
+
+    def rehearse(self, backup: Path) -> None:
+        """Restores a backup into a folder next to the memory, asks it something, and removes it again. StoreError and
+        its kinds, InvalidInputError, if it could not be restored."""
+        with TemporaryDirectory(prefix=PAST, dir=self._store.path.parent) as folder:
+            restore.rehearse(backup, Path(folder))
 
     # Looking --------------------------------------------------------------------------------------
 

@@ -1,42 +1,38 @@
 """Questions: passages and answers with their traces, verdicts of persons, and explanations of answers."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Literal
 
 import numpy as np
 
 from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.extractive import extract_answer
 from memory.answering.followups import MAX_EARLIER_QUESTIONS, UNKNOWN, EarlierAnswer, resolve_followup
-from memory.answering.options import ALLOWANCES, AskOptions, ModelChoice
+from memory.answering.options import AskOptions
 from memory.answering.owner import name_family
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError, StoreError
 from memory.graph.walk import enterable
-from memory.insight.whynot import explain_absence
-from memory.nouns import Answer, AskEvent, Fact, Scope, Trace, Visit
-from memory.protocols import ChooseLLM
+from memory.nouns import Answer, AskEvent, Effort, Fact, Scope, Trace
+from memory.protocols import ChooseLLM, choose_none
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
 from memory.retrieval.question_type import decompose
 from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
-from memory.retrieval.visits import path_to
 from memory.services import read_by
 from memory.services.state import State
-from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, graph, queries, traces
 from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
-from memory.trace import OPINIONS, Asked, Hop, Plan, Traced, Used, Why, WhyNot
+from memory.trace import OPINIONS, Asked, Plan, Traced, Why, WhyNot
 from memory.views import TaskContext
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # verdicts on an answer
@@ -51,7 +47,7 @@ MAX_PROPOSED = 12  # questions that are tried, to find some that have an answer
 class Questions:
     """Any number of threads may ask at once; each sees one moment of the memory."""
 
-    def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
+    def __init__(self, state: State, choose: ChooseLLM, drive: ChooseLLM) -> None:
         self._state = state
         self._store = state.store
         self._choose = choose
@@ -60,33 +56,67 @@ class Questions:
     # Asking ---------------------------------------------------------------------------------------
 
     def ask(
-        self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, conversation: int | None
+        self,
+        question: str,
+        as_of: datetime | None = None,
+        conversation: int | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        effort: Effort = "normal",
+        driver: ChooseLLM | None = None,
+        replay: bool = True,
+        strategy: str = "",
+        statement: str = "",
+        agent: str = "",
     ) -> Iterator[AskEvent]:
-        """Answers a question; a bad one fails here, not when the first event is fetched."""
-        question = self._state.mask(question)
+        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then Token
+        and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
+        `retrieve`: a question like "and before that?" is understood with the earlier questions of that chat, or with
+        the given `statement`.
+
+        `llm` chooses the model that writes (default: that of `Memory.open`); whatever it does, an answer comes, of the
+        lines themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few
+        times a second from another thread. `effort` is how far the question may go where a model finds no answer in
+        what was found first; `driver` chooses the model that may drive tools then (default: that of `Memory.open`).
+        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who
+        asks, if it is no person: its trace records that, and nothing is learnt from it until its answer is judged.
+
+        Raises InvalidInputError, before the first event, for what `retrieve` raises it for; ModelCancelledError, later,
+        for a question that was `cancelled` while a model wrote.
+        """
+        question, given = self._state.mask(question), (statement,) if statement else ()
         earlier, searched_before, last = self._find_earlier(conversation)
-        before, last = (*searched_before, *options.before), UNKNOWN if options.before else last
-        searched = resolve_followup(question, before, last, options.now) if before else question
-        options = replace(
-            options,
-            before=(*earlier, *options.before),
-            question="" if searched == question else replace_surrogates(question),
-        )
-        state = self._analyse(searched, options.now, options.as_of, within)
-        self._choose_strategy(options.strategy)
-        return self._answer(state, ModelChoice(models.writer or self._choose, models.driver or self._drive), options)
+        before, last = (*searched_before, *given), UNKNOWN if given else last
+        searched = resolve_followup(question, before, last, now) if before else question
+        options = AskOptions(
+            now, as_of, (*earlier, *given), cancelled, "" if searched == question else replace_surrogates(question),
+            effort, replay, strategy, agent, llm or self._choose, driver or self._drive,
+        )  # fmt: skip
+        state = self._analyse(searched, now, as_of, within)
+        self._choose_strategy(strategy)
+        return self._answer(state, options)
 
     def retrieve(
         self,
         question: str,
-        k: int | None,
+        k: int | None = None,
         as_of: datetime | None = None,
         within: Scope | None = None,
         now: datetime | None = None,
-        replay: bool = True,
         strategy: str = "",
+        replay: bool = True,
     ) -> RetrievalResult:
-        """The `k` episodes that best fit a question, and all that an answer is made from."""
+        """The `k` episodes that best fit a question (default: setting recall.k), best first, in `recall`; and all that
+        an answer is made from.
+
+        `as_of`: as if asked at that time, without later text. `within`: only in a part of the memory. `now`: what "last
+        week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what walks the graph for
+        this question (default: setting recall.strategy).
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early, a
+        strategy that is not there.
+        """
         analysed = self._analyse(self._state.mask(question), now, as_of, within)
         return self._retrieve(analysed, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
@@ -107,7 +137,7 @@ class Questions:
         """The extractive answer; stores nothing and learns nothing."""
         analysed = self._analyse(question, None, None, None)
         result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False, rerank=False)
-        events = self._answer_from(self._state, result, ModelChoice(), AskOptions(replay=False), ())
+        events = self._answer_from(self._state, result, AskOptions(replay=False), ())
         while True:
             try:
                 next(events)
@@ -129,7 +159,8 @@ class Questions:
         return not answer.no_answer and len(shown) == 1 and expected.casefold() in shown[0].casefold()
 
     def feedback(self, trace_id: int, verdict: str) -> None:
-        """Reinforces or penalises the edges that led to an answer."""
+        """Stores a person's verdict on an answer: "good" reinforces the edges that led to it, "bad" penalises those
+        that fired for it, "none" takes either back. NotFoundError, InvalidInputError."""
         if verdict not in FEEDBACK:
             raise InvalidInputError(f"Unknown verdict {verdict[:40]!r}. Use good, bad or none.")
         self._wait_for(trace_id)
@@ -167,42 +198,18 @@ class Questions:
 
     def why(self, trace_id: int) -> Why:
         """The evidence of a trace's answer. NotFoundError."""
+        from memory.insight.explanation import explain_answer
+
         self._wait_for(trace_id)
         with self._store.reading() as conn:
-            traced = traces.get(conn, trace_id)
-            citations = traced.answer.citations if traced.answer else ()
-            quoted = facts.quoted_facts(conn, citations)
-            facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
-            paths = {cited.episode_id: path_to(traced.trace.visits, cited.episode_id) for cited in citations}
-            crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
-            fact_of = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
-        scores = _map_scores(traced.trace.visits)
-        places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
-        steps = traced.trace.steps
-        ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
-        channels = (ranked.channels if ranked else None) or {}
-        used = [
-            Used(
-                cited, places.get(cited.episode_id), scores.get(cited.episode_id),
-                channels.get(str(cited.episode_id), {}), facts_of[cited.n],
-                _list_hops(paths[cited.episode_id], fact_of),
-            )
-            for cited in citations
-        ]  # fmt: skip
-        answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
-        chain = () if traced.asked.model or answered is None else answered.chain or ()
-        return Why(
-            traced.asked, tuple(used), tuple(chain),
-            tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
-            tuple(dict.fromkeys(note.describe() for note in routed if note.unknown)),
-            len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
-            allowed.seconds * self._state.settings.answer.answer_seconds,
-        )  # fmt: skip
+            return explain_answer(conn, traces.get(conn, trace_id), self._state.settings.answer)
 
     def why_not(self, trace_id: int, words: str) -> WhyNot:
         """Why the answer of a trace does not contain these words: the nearest passages that do, and the stage that
         dropped each. Repeats the retrieval, so forgotten passages are not found. NotFoundError; InvalidInputError for
         no words."""
+        from memory.insight.explanation import explain_absence
+
         traced = self.trace(trace_id)
         plan, asked = traced.plan, traced.asked
         question = plan.searched or asked.question
@@ -262,7 +269,7 @@ class Questions:
                 reranking=state.reranking if rerank else None,
             )  # fmt: skip
 
-    def _answer(self, question: QuestionState, models: ModelChoice, options: AskOptions) -> Iterator[AskEvent]:
+    def _answer(self, question: QuestionState, options: AskOptions) -> Iterator[AskEvent]:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else decompose(searched)
         asked = [question, *(self._analyse(part, options.now, options.as_of, within) for part in split)]
@@ -274,7 +281,7 @@ class Questions:
         yield from result.recall.trace.visits
         follows = searched if options.question else ""
         plan = Plan(options.as_of, within, options.now, options.effort, follows, options.strategy, options.agent)
-        outcome = yield from self._answer_from(state, result, models, options, of_parts)
+        outcome = yield from self._answer_from(state, result, options, of_parts)
         trace, answer = outcome.result.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         try:
@@ -296,17 +303,12 @@ class Questions:
                 self.compare_edges()
 
     def _answer_from(
-        self,
-        state: State,
-        result: RetrievalResult,
-        models: ModelChoice,
-        options: AskOptions,
-        parts: Sequence[RetrievalResult],
+        self, state: State, result: RetrievalResult, options: AskOptions, parts: Sequence[RetrievalResult]
     ) -> Generator[Event, None, AskOutcome]:
         """The answer from a retrieval, by a model if one may write."""
         embedder, settings = self._choose_sentence_embedder(result), self._state.settings.answer
         reading = state.store.reading
-        if models.writer is None or settings.model != "auto" or not result.n_allowed:
+        if options.writer is choose_none or settings.model != "auto" or not result.n_allowed:
             return (yield from Answering(reading, result, embedder, settings, options, parts).run())
         from memory.answering.escalation import Escalation  # half of answering, which many never need
 
@@ -315,10 +317,7 @@ class Questions:
         def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
             return self._retrieve(result.question, k, True, options.replay, outline, options.strategy, state)
 
-        run = Escalation(
-            reading, result, embedder, settings, options, parts, choose=models.writer, drive=models.driver, again=again
-        )
-        return (yield from run.run())
+        return (yield from Escalation(reading, result, embedder, settings, options, parts, again=again).run())
 
     def _choose_sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""
@@ -378,21 +377,3 @@ class Questions:
         with state.edge_transaction() as conn:
             if state.serves(embedder_id) and rebuild.recentre(conn, embedder_id, edge_memory.dimension) is None:
                 rebuild.calibrate(conn, embedder_id, edge_memory.dimension)
-
-
-def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
-    hops = []
-    for visit in path:
-        fact = fact_of.get(visit.parent_edge or 0)
-        kind: Literal["object", "episode"] = "episode" if visit.kind == "episode" else "object"
-        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact))
-    return tuple(hops)
-
-
-def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
-    """The scores of the shown episodes, relative to the best one of the retrieval itself."""
-    ranked = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
-    top = max(ranked.values(), default=0.0) or 1.0
-    return {id: score / top for id, score in ranked.items()} | {
-        visit.node_id: visit.score for visit in visits if visit.stage == "collected"
-    }

@@ -60,6 +60,14 @@ def restore(backup: Path, memory: Path, former_path: Path) -> None:
         discard(ready)
 
 
+def rehearse(backup: Path, folder: Path) -> None:
+    """Restores a backup into an empty folder, and counts what it has."""
+    file = folder / "memory.db"
+    restore(backup, file, folder / "kept.db")
+    with Store.open_read_only(file) as restored:
+        restored.read(check.count_live, file, "")
+
+
 def begin(memory: Path) -> Path:
     """Creates an empty file next to a memory, to replace it later."""
     ready = memory.with_name(f".{memory.name}.restored")
@@ -143,9 +151,12 @@ class _Table:
         return values
 
 
-def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None) -> Header:
+def load(
+    file: BinaryIO, memory: Path, former_path: Path, progress: Progress = lambda done, total: None
+) -> dict[str, int]:
     """Replaces the memory at `memory`, which nobody has open, with an export from an open file; the old files move to
-    `former_path`. `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
+    `former_path`. Returns the number of lines of each kind. Its vectors are missing: `Maintenance.switch_embedder`.
+    `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
     StoreNewerError for a later format. Then nothing has changed."""
     ready = begin(memory)
     try:
@@ -164,7 +175,7 @@ def load(file: BinaryIO, memory: Path, former_path: Path, progress: Progress = l
         if problems:
             raise StoreDamagedError(f"The export is inconsistent. Nothing was changed. {problems[0]}")
         put_in_place(ready, memory, former_path)
-        return header
+        return header.counts
     finally:
         discard(ready)
 

@@ -86,14 +86,14 @@ class SharedKind(ABC):
         """Puts values that other computers stated at the same time into the review."""
         values = self.other_values(item)
         stated = self.memory.knowledge.fact(fact)
-        for row in self.memory.revisions("open"):  # this computer's own value was replaced a moment ago
+        for row in self.memory.knowledge.revisions("open"):  # this computer's own value was replaced a moment ago
             if row.relation == "supersedes" and row.new.uri == row.old.uri == stated.uri:
-                self.memory.undo(row.id)
+                self.memory.knowledge.undo(row.id)
         for value in values:
             text = statement(stated.objects[0], stated.predicate or "is", value)
             note = Document(name_disputed(key, value), text, title="Said by hand", at=stated.valid_from)
             if self.memory.sources.get(note.uri) is None:
-                (receipt,) = self.memory.remember_many([note])
+                (receipt,) = self.memory.ingest.remember_many([note])
                 self.memory.knowledge.dispute(fact, value, receipt.episode_ids[0])
 
 
@@ -110,9 +110,9 @@ class Notes(SharedKind):
 
     def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
         stated = [item for item in items.values() if "retired" not in item.value]
-        drafts = [draft_note(item.value, self.memory.settings.facts.rules) for item in stated]
+        drafts = [draft_note(item.value, self.memory.state.settings.facts.rules) for item in stated]
         if drafts:
-            self.memory.remember_many(self.memory.ingest.embed_drafts(drafts))
+            self.memory.ingest.remember_many(self.memory.ingest.embed_drafts(drafts))
         for item in items.values():
             if "retired" in item.value:
                 with suppress(NotFoundError):
@@ -230,7 +230,7 @@ class Corrections(SharedKind):
                 self.memory.ingest.retire(uri)
             return
         text = statement(old.objects[0], old.predicate or "is", value)
-        (receipt,) = self.memory.remember_many([Document(uri, text, title="Said by hand", at=from_wall(at))])
+        (receipt,) = self.memory.ingest.remember_many([Document(uri, text, title="Said by hand", at=from_wall(at))])
         with suppress(InvalidInputError):  # it has that value
             self.memory.knowledge.correct(fact, value, receipt.episode_ids[0])
 
@@ -283,9 +283,9 @@ class Decisions(SharedKind):
                 (row.old, row.new), ""
             )
         if verdict == "undo" and now != "undo":
-            self.memory.undo(row.id)
+            self.memory.knowledge.undo(row.id)
         elif verdict not in ("", "undo", now) and not (verdict == "open" and row.state == "open"):
-            self.memory.settle(row.id, verdict)  # type: ignore[arg-type]
+            self.memory.knowledge.settle(row.id, verdict)  # type: ignore[arg-type]
 
     def _find(self, conn: Connection, value: Any) -> revisions.Row | None:
         facts = shared.find_facts(conn, [value["old"], value["new"]])

@@ -238,7 +238,7 @@ class Sync:
             uris = shared.files_with_key(conn, secret, fresh["file"]) if fresh["file"] else []
         for name in names:
             with suppress(NotFoundError):
-                memory.forget(object=name)
+                memory.forgetting.forget(object=name)
         if uris:
             memory.forgetting.forget_sources(uris)
         return any(forgotten.values())
@@ -259,9 +259,9 @@ class Sync:
                 facts = [id for id, ref in refs.items() if self._make_key("fact", *ref) in keys]
         for id in facts:
             with suppress(NotFoundError):  # it went with one that it duplicates
-                self.memory.forget(fact=id)
+                self.memory.forgetting.forget(fact=id)
         for id in passages:
-            self.memory.forget(episode=id)
+            self.memory.forgetting.forget(episode=id)
         self._checked = newest  # not before: after an error all of them are looked at again
         return bool(facts or passages)
 

@@ -88,8 +88,11 @@ def test_questions_stay_within_their_conversation(tmp_path: Path, capsys: pytest
 def test_peers_get_the_passages_that_memory_keeps(tmp_path: Path) -> None:
     questions = data.load(sets.talks(tmp_path / "talks"))
     with Memory.open(":memory:", embedder=manager.load().embedder("static")) as memory:
-        memory.remember_many(questions.documents)
-        kept = {hit.episode.refs: hit.episode.text for hit in memory.recall("hives bees train paint", k=20).hits}
+        memory.ingest.remember_many(questions.documents)
+        kept = {
+            hit.episode.refs: hit.episode.text
+            for hit in memory.questions.retrieve("hives bees train paint", k=20).recall.hits
+        }
     given = {passage.refs: passage.text for passage in peers.passages_of(questions)}
     assert kept
     assert all(given[refs].endswith(text) for refs, text in kept.items())

@@ -89,7 +89,7 @@ def test_the_baselines_switch_stages_off(tmp_path: Path) -> None:
     def steps(name: str) -> tuple[set[str], dict[str, float]]:
         settings = MemorySettings(recall=recall.CONFIGURATIONS[name].recall)
         with Memory.open(tmp_path / "m.db", embedder=embedder, settings=settings) as memory:
-            found = memory.recall("The barges carried lime", k=10)
+            found = memory.questions.retrieve("The barges carried lime", k=10).recall
         return {step.name for step in found.trace.steps}, dict(found.hits[0].channels)
 
     assert "graph" in steps("memory")[0]
@@ -144,7 +144,7 @@ def test_the_memory_can_be_kept_once(tmp_path: Path, capsys: pytest.CaptureFixtu
     arguments = ["--data", str(sets.river(tmp_path / "river")), "--json", "--keep", str(tmp_path / "kept")]
     assert recall.main(arguments) == 0
     with Memory.open(tmp_path / "kept" / "river.db", embedder=manager.load().embedder("static")) as memory:
-        assert memory.stats().episodes == 8
+        assert memory.browsing.stats().episodes == 8
     assert recall.main(arguments) == 2
     assert "exists already" in capsys.readouterr().err
 

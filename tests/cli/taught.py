@@ -27,7 +27,7 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
         for name, text, (subject, predicate, object), modality in told:
             at = datetime.strptime(Path(name).stem[:10], "%Y-%m-%d").replace(tzinfo=UTC)
             document = Document(str(shell.folder / name), text, title=name, kind="file", at=at, sha256=text)
-            [receipt] = memory.remember_many([document])
+            [receipt] = memory.ingest.remember_many([document])
             [id] = receipt.episode_ids
             relation = ExtractedRelation(
                 subject=subject, predicate=predicate, object=object, start=0, end=len(text),

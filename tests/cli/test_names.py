@@ -35,7 +35,7 @@ def test_names_told_as_one_are_proposed_after_the_review(shell: Shell) -> None:
     assert "may be one" not in shell.pal("review").out
     shell.pal("daemon", "stop")
     with Memory.open(shell.home / "memory.db", embedder=manager.load().embedder("static")) as memory:
-        old, new = (memory.facts(name)[0].id for name in ("the flat", "Harbour Street 3"))
+        old, new = (memory.knowledge.facts(name)[0].id for name in ("the flat", "Harbour Street 3"))
         assert memory.knowledge.apply_decisions([Decision(old, new, "duplicates", 0.9)], "m")
     said = shell.pal("review").out
     assert "Names that may be one; if they are: pal same NAME OTHER\n" in said

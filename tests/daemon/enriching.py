@@ -96,7 +96,7 @@ class World:
         """The id of the first episode of a note of that day in January 2024."""
         at = datetime(2024, 1, day, tzinfo=UTC)
         document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=at, policy=policy, **more)
-        return self.memory.remember_many([document])[0].episode_ids[0]
+        return self.memory.ingest.remember_many([document])[0].episode_ids[0]
 
     def run(self) -> float:
         """Does all there is to do now; the seconds until there may be more."""
@@ -117,7 +117,7 @@ class World:
 
     def facts(self, *names: str) -> list[str]:
         """The relations that hold, of these objects."""
-        return [fact.text for name in names for fact in self.memory.facts(name) if fact.kind == "relation"]
+        return [fact.text for name in names for fact in self.memory.knowledge.facts(name) if fact.kind == "relation"]
 
     def contents(self) -> dict[str, list[Any]]:
         """Everything that a bad answer could harm."""

@@ -108,6 +108,6 @@ def test_a_spent_day_is_said(tmp_path: Path, static: Embedder, monkeypatch: pyte
         here.models.use("answer", (AWAY,))
         here.anthropic.answer = lambda body: Says("Black [1].")
         here.note("boat", "The boat is painted black.", policy="any")
-        first, second = ([*here.memory.ask(QUESTION, llm=here.models.choose)][-1] for _ in range(2))
+        first, second = ([*here.memory.questions.ask(QUESTION, llm=here.models.choose)][-1] for _ in range(2))
         assert getattr(first, "model", "") == AWAY and getattr(second, "model", "x") == ""
         assert "models.daily_tokens" in getattr(second, "note", "")

@@ -31,7 +31,7 @@ class Slow(Memory):
     ended: bool
     error: Exception | None
 
-    def ask(self, *args: Any, **kwargs: Any) -> Iterator[AskEvent]:
+    def answer(self, *args: Any, **kwargs: Any) -> Iterator[AskEvent]:
         try:
             yield Token("The tide ")
             assert self.may_go_on.wait(60)
@@ -48,6 +48,7 @@ def memory(tmp_path: Path) -> Iterator[Slow]:
     memory = Slow.open(tmp_path / "memory.db", embedder=manager.load().embedder("static"))
     assert isinstance(memory, Slow)
     memory.may_go_on, memory.ended, memory.error = threading.Event(), False, None
+    memory.questions.ask = memory.answer  # type: ignore[method-assign]
     yield memory
     memory.close()
 
@@ -62,7 +63,7 @@ def writer() -> Iterator[Writer]:
 
 def begin(memory: Memory, writer: Writer, channel: Channel, question: str, chat: int) -> Callable[[], None]:
     turn = questions.Turn(memory, writer, channel, chat)
-    return turn.begin(question, memory.ask(question, conversation=chat, cancelled=lambda: channel.abandoned))
+    return turn.begin(question, memory.questions.ask(question, conversation=chat, cancelled=lambda: channel.abandoned))
 
 
 def new_chat(memory: Memory) -> int:
@@ -128,7 +129,7 @@ async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: 
 
 async def test_of_a_model_that_never_wrote_the_lines_are_kept(memory: Slow, writer: Writer) -> None:
     text = "- The tide turns at nine. [1]"
-    receipt = memory.remember_many([Document("/tide.md", "The tide turns at nine.")])[0]
+    receipt = memory.ingest.remember_many([Document("/tide.md", "The tide turns at nine.")])[0]
     citation = Citation(1, receipt.episode_ids[0], "/tide.md", "Tide", "The tide turns at nine.", 1, 1)
     chat = new_chat(memory)
 
@@ -149,7 +150,7 @@ async def test_of_a_model_that_never_wrote_the_lines_are_kept(memory: Slow, writ
 async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, breaks: bool, late: bool) -> None:
     """`late`: it is forgotten once the answer is kept; else while it is written. `breaks`: it is never whole."""
     text = "The tide turns at nine."
-    receipt = memory.remember_many([Document("/tide.md", text)])[0]
+    receipt = memory.ingest.remember_many([Document("/tide.md", text)])[0]
     citation = Citation(1, receipt.episode_ids[0], "/tide.md", "Tide", text, 1, 1, passage=text)
     chat = new_chat(memory)
 
@@ -157,7 +158,7 @@ async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, 
         yield Token(text)
         yield citation
         if not late:
-            memory.forget(source="/tide.md")
+            memory.forgetting.forget(source="/tide.md")
         if breaks:
             raise RuntimeError("the model broke off")
         yield Answer(text, (citation,))
@@ -165,5 +166,5 @@ async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, 
     await asyncio.to_thread(questions.Turn(memory, writer, Channel(), chat)._work, events())
     if late:
         assert messages(memory, chat)[0][1] == text
-        memory.forget(source="/tide.md")
+        memory.forgetting.forget(source="/tide.md")
     assert [kept for _, kept, _ in messages(memory, chat)] == [FORGOTTEN_ANSWER]

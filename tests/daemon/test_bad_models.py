@@ -80,7 +80,7 @@ def test_an_answer_that_cannot_be_used_changes_nothing(ready: World, says: list[
     state = ready.enrichment.state()
     assert (state.jobs, state.failed_total, state.read) == (0, 1, 1)
     assert (state.failed[0].label, state.failed[0].reason) == ("/notes/next.md: next", job.last_error)
-    hits = ready.memory.recall("Where does Ana live?").hits
+    hits = ready.memory.questions.retrieve("Where does Ana live?").recall.hits
     assert hits and hits[0].episode.text == INJECTED, "it is found all the same"
     ready.run()
     assert len(ready.jobs("dead")) == 1, "it is not tried for ever"
@@ -119,7 +119,9 @@ def test_a_batch_that_fails_is_read_one_by_one(ready: World) -> None:
     ready.ollama.answer = touchy
     ready.run()
     assert ready.facts("Bob") == ["Bob lives in Riga"]
-    assert [job.payload["episodes"] for job in ready.jobs("dead")] == [[ready.memory.recall("Ana").hits[0].episode.id]]
+    assert [job.payload["episodes"] for job in ready.jobs("dead")] == [
+        [ready.memory.questions.retrieve("Ana").recall.hits[0].episode.id]
+    ]
 
 
 def test_what_an_answer_leaves_out_is_asked_for_alone(ready: World) -> None:
@@ -183,7 +185,7 @@ def test_a_decision_that_cannot_be_meant_or_is_unsure_replaces_nothing(make: Mak
         here.ollama.answer = lambda body: says if system_of(body) == decisions.DECISION_PROMPT else able(body)
         here.run()
         assert sorted(here.facts("Mira")) == ["Mira works with Ana", "Mira works with Bob"]
-        assert here.memory.revisions("all") == []
+        assert here.memory.knowledge.revisions("all") == []
         assert here.enrichment.state().read == 2
 
 

@@ -50,7 +50,7 @@ class Drive:
 @pytest.fixture
 def drive(tmp_path: Path, static: Embedder) -> Iterator[Drive]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember("The spare key hangs behind the clock.", source="key")
+        memory.ingest.remember("The spare key hangs behind the clock.", source="key")
         drive = Drive(memory, tmp_path)
         yield drive
         drive.writer.close(60)
@@ -61,12 +61,12 @@ def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -
     assert [drive.look(free) for free in (1000, 49, 53, 9, 10)] == ["ok", "low", "low", "full", "full"]
     assert [notice.level for notice in drive.told if isinstance(notice, wire.Notice)] == ["warning", "error"]
     with pytest.raises(StoreFullError, match="Nothing is written"):
-        memory.remember("The ferry leaves at noon.")
-    *_, said = memory.ask("Where is the spare key?")
+        memory.ingest.remember("The ferry leaves at noon.")
+    *_, said = memory.questions.ask("Where is the spare key?")
     assert "behind the clock" in said.text and "not kept" in said.note  # type: ignore[union-attr]
-    assert memory.forget(source="key").sources == 1
+    assert memory.forgetting.forget(source="key").sources == 1
     assert drive.look(12) == "low"
-    assert memory.remember("The ferry leaves at noon.").added == 1
+    assert memory.ingest.remember("The ferry leaves at noon.").added == 1
     with pytest.raises(StoreFullError, match="nearly full"):
         drive.writer.submit(lambda: None).result()
     assert drive.writer.write(lambda: 7) == 7
@@ -84,11 +84,11 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
     number = 0
     while memory.store.log_bytes <= MB:
         number += 1
-        memory.remember(f"Lamp {number} hangs over door {number}.", source=f"lamp {number}")
+        memory.ingest.remember(f"Lamp {number} hangs over door {number}.", source=f"lamp {number}")
     assert drive.look(1000) == "low" and "Another program" in drive.disk.state().text
     with pytest.raises(StoreFullError, match="Another program"):
         drive.writer.submit(lambda: None).result()
-    assert memory.remember("What a person says is kept.").added == 1
+    assert memory.ingest.remember("What a person says is kept.").added == 1
     other.close()
     assert drive.look(1000) == "ok" and memory.store.log_bytes == 0
     assert [notice.text.split(";")[0] for notice in drive.told if isinstance(notice, wire.Notice)][-1] == (
@@ -105,7 +105,7 @@ def test_the_ballast_is_given_up_for_forgetting_and_for_opening(drive: Drive) ->
     assert ballast.stat().st_size == MB
     drive.look(5)
     assert ballast.exists(), "others would write there"
-    drive.memory.forget(source="key")
+    drive.memory.forgetting.forget(source="key")
     assert not ballast.exists()
     drive.look(60)
     assert not ballast.exists(), "there is too little room for one"

@@ -46,7 +46,7 @@ def fill(here: World) -> None:
                  properties={"from": "Pat Hollowbrook <pat@hollowbrook.example>", "to": f"x{n}@example.org"})
         for n in range(8)
     ]  # fmt: skip
-    here.memory.remember_many([Document("/chats/a.json", turns=turns, kind="chat", title="tea"), *mails])
+    here.memory.ingest.remember_many([Document("/chats/a.json", turns=turns, kind="chat", title="tea"), *mails])
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_no_secret_is_sent_to_any_model_or_logged(make: Make, caplog: pytest.Log
         here.ollama.answer = here.anthropic.answer = answers
         for one in canaries[:6]:
             here.models.use("answer", (AWAY, HERE))
-            assert [*here.memory.ask(f"Whom did Mira meet? {one.line}", llm=here.models.choose)]
+            assert [*here.memory.questions.ask(f"Whom did Mira meet? {one.line}", llm=here.models.choose)]
         said = sent(here.anthropic) + sent(here.ollama) + caplog.text + str(here.memory.questions.traces(50))
         assert "Mira met Anna" in sent(here.anthropic) and "Mira met Anna" in sent(here.ollama)
         assert [one.kind for one in canaries if any(line in said for line in one.value.split("\n"))] == []
@@ -102,7 +102,7 @@ def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: W
     )
     for names, models in (((AWAY, HERE), {HERE, AWAY, ""}), ((AWAY,), {AWAY, ""})):
         both.models.use("answer", names)
-        said = [[*both.memory.ask(question, llm=both.models.choose)][-1] for question in questions]
+        said = [[*both.memory.questions.ask(question, llm=both.models.choose)][-1] for question in questions]
         assert {names[-1]} <= {one.model for one in said if isinstance(one, Answer)} <= models
     assert len(both.anthropic.messages) and len(both.anthropic.seen) > before
     assert leaked(both) == set()
@@ -160,7 +160,7 @@ def test_a_name_that_only_a_local_source_has_does_not_leave_with_a_fact(both: Wo
     """What open notes call O is known by another name since a local one was read, and facts show that name."""
     told = both.note("open 1", "Mira works with O.", 10, "any"), both.note("open 2", "Mira works with Emil.", 11, "any")
     both.run()
-    known = both.memory.facts("Mira", history=True)
+    known = both.memory.knowledge.facts("Mira", history=True)
     pair = sorted(fact.id for fact in known if fact.kind == "relation" and fact.episode_id in told)
     assert len(pair) == 2
     here, away = len(both.ollama.chats), len(both.anthropic.messages)

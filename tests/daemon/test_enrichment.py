@@ -58,7 +58,7 @@ def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
     asked = [body for body in ready.ollama.chats if system_of(body) == decisions.DECISION_PROMPT]
     assert len(asked) == 1, "one call for all pairs"
     assert ready.facts("Mira") == ["Mira works with Bob"]
-    (revision,) = ready.memory.revisions()
+    (revision,) = ready.memory.knowledge.revisions()
     assert (revision.author, revision.confidence) == ("model", 0.95)
     assert {use.purpose for use in uses(ready)} == {"extract", "decide"}
     assert ready.enrichment.state().jobs == 0
@@ -67,7 +67,7 @@ def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
 def test_what_was_asked_about_goes_first_and_then_the_newest(ready: World) -> None:
     for day in range(1, 31):
         ready.note(f"note {day}", f"Person{day} met Somebody.", day)
-    list(ready.memory.ask("Whom did Person3 meet?", now=None))
+    list(ready.memory.questions.ask("Whom did Person3 meet?", now=None))
     ready.run()
     order = [text.split()[0] for text in read(ready)]
     assert len(order) == 30
@@ -137,7 +137,7 @@ def test_what_was_forgotten_meanwhile_is_not_read(ready: World) -> None:
     assert ready.enrichment._plan()
     ready.memory.ingest.retire("/notes/two.md")
     assert len(ready.jobs("queued")) == 1
-    ready.memory.forget(source="/notes/one.md")
+    ready.memory.forgetting.forget(source="/notes/one.md")
     ready.run()
     assert read(ready) == ["Bob lives in Riga."]
     assert ready.enrichment.state().jobs == 0
@@ -161,7 +161,7 @@ def test_what_has_gone_while_the_model_read_is_not_learnt(ready: World, how: str
 
     def slowly(body: dict[str, Any]) -> Any:
         if next(there, False):
-            (ready.memory.forget if how == "forget" else ready.memory.ingest.retire)("/notes/one.md")
+            (ready.memory.forgetting.forget if how == "forget" else ready.memory.ingest.retire)("/notes/one.md")
         return says or able(body)
 
     ready.ollama.answer = slowly
@@ -343,7 +343,7 @@ def test_a_model_that_cannot_read_is_not_asked_for_ever(make: Make) -> None:
         )
         assert state.unable == state.detail and here.models.reply().warnings[0] == state.detail, "pal models says it"
         assert all(job.reason.startswith(f"{HERE}: ") for job in state.failed), "whose fault it was"
-        assert here.memory.recall("Who met Bob8?").hits
+        assert here.memory.questions.retrieve("Who met Bob8?").recall.hits
 
         here.later()
         calls = len(here.ollama.chats)

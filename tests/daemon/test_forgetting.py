@@ -257,8 +257,8 @@ def test_a_job_that_a_request_and_the_start_of_the_daemon_begin_at_once_runs_onc
     tmp_path: Path, static: Embedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember("The letter says that Ada is coming.", source="letter")
-        memory.remember("The letter says that nobody is coming.", source="letter")
+        memory.ingest.remember("The letter says that Ada is coming.", source="letter")
+        memory.ingest.remember("The letter says that nobody is coming.", source="letter")
         writer, tasks = Writer(), Tasks(lambda event: None)
         erasure = Erasure(memory, writer, tasks)
         writer.start()

@@ -46,7 +46,7 @@ def memory() -> Iterator[Memory]:
 
 def tell(memory: Memory, name: str, text: str, day: str = "2026-05-01") -> None:
     at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    memory.remember_many([Document(f"{name}.md", text, kind="file", title=name, at=at)])
+    memory.ingest.remember_many([Document(f"{name}.md", text, kind="file", title=name, at=at)])
 
 
 def told(planned: list[PlannedEntry]) -> list[tuple[str, str, str, bool]]:
@@ -57,7 +57,7 @@ def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path)
     tell(memory, "Bathroom", TASKS)
     reader = next(reader for reader in READERS if reader.name == "ics")
     (calendar := tmp_path / "choir.ics").write_text(REHEARSAL)
-    memory.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
+    memory.ingest.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
     planned = memory.knowledge.list_planned(DAY, 7)
     assert [(day, text.partition(",")[0], due) for day, _, text, due in told(planned)] == [
         ("2026-11-20", "Pay the plumber", True),
@@ -82,7 +82,7 @@ def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
     assert {one.title for one in home.read} == {"Marta", "Boat"} and home.read_total == 2
     assert home.changed_total >= 1 and "99" in home.changed[0].new.text and "01" in home.changed[0].old.text
     assert home.review_total == memory.knowledge.count_open_revisions()
-    memory.forget(source="Boat.md")
+    memory.forgetting.forget(source="Boat.md")
     assert [one.title for one in digest(memory, (), first).read] == ["Marta"]
 
 
@@ -118,7 +118,7 @@ def test_every_question_that_is_proposed_has_one_line_as_its_answer_and_leaves_n
 def read(memory: Memory, path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
     reader = next(reader for reader in READERS if path.suffix in reader.suffixes)
-    memory.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
+    memory.ingest.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
 
 
 def test_only_things_that_notes_are_about_are_proposed(memory: Memory, tmp_path: Path) -> None:

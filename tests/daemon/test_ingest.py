@@ -7,6 +7,7 @@ import json
 import os
 import queue
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
+from memory.services import ingest
 from memory.settings import ChunkSettings
 from memory.store import sources
 from plugins import manager
@@ -65,18 +67,24 @@ class ReadAheadHere(ReadAhead):
         return self._readers.read(self._waiting.popleft())
 
 
-class Failing(Memory):
+class FailingIngest(ingest.Ingest):
     """Keeps everything but what says `poison`, and nothing at all while the disk is full."""
 
     full = False
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
-        ready = documents if isinstance(documents, PreparedBatch) else self.ingest.prepare(documents)
+        ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
         if self.full:
             raise StoreFullError("The disk is full. Make room.")
         if any("poison" in one.text for draft in ready.documents for one in draft.episodes):
             raise ZeroDivisionError("poison")
         return super().remember_many(ready)
+
+
+class Failing(Memory):
+    @cached_property
+    def ingest(self) -> FailingIngest:
+        return FailingIngest(self.state)
 
 
 @pytest.fixture
@@ -165,11 +173,11 @@ def test_what_is_moved_into_a_local_folder_becomes_local(memory: Failing, notes:
 
 
 def test_a_full_disk_is_no_files_fault(memory: Failing, notes: Path) -> None:
-    memory.full = True
+    memory.ingest.full = True
     with pytest.raises(StoreFullError):
         take(memory, notes)
     assert kept(memory, notes) == ([], {})
-    memory.full = False
+    memory.ingest.full = False
     assert take(memory, notes)[0].sources == 10
 
 
@@ -262,7 +270,7 @@ def test_a_folder_is_scanned_again_and_only_what_differs_is_held(
     assert changed == {("1.md", "changed"), ("2.md", "removed"), ("3.md", "moved")}
     assert take(memory, notes, notes / "below")[0].unchanged == 14
     assert take(memory, notes / "below")[0].unchanged == 2
-    assert not memory.check().problems
+    assert not memory.maintenance.check().problems
 
 
 def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
@@ -293,7 +301,7 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     with memory.store.reading() as conn:
         assert all(source.sha256 and source.size for source in sources.list_under(conn, f"{notes}/"))
     assert take(memory, notes)[0].sources == 0
-    assert not memory.check().problems
+    assert not memory.maintenance.check().problems
 
 
 def test_a_file_is_set_aside_for_a_day_or_until_it_changes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,11 +102,11 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
 
     written = datetime.now().astimezone() - timedelta(days=3)
     for name in ("gone", "edited"):
-        desk.memory.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md", at=written)
+        desk.memory.ingest.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md", at=written)
     desk.memory.ingest.retire("/n/gone.md")
-    desk.memory.remember("The letter is from Bo.", source="/n/edited.md")
+    desk.memory.ingest.remember("The letter is from Bo.", source="/n/edited.md")
     for who in ("Ana", "Bo"):
-        list(desk.memory.ask(f"Whose letter is {who}'s?"))
+        list(desk.memory.questions.ask(f"Whose letter is {who}'s?"))
     begun = datetime.now().astimezone().replace(hour=12)
     nightly = NightlyJob(
         desk.memory, desk.writer, NightSettings(),
@@ -206,7 +206,7 @@ def joined(path: Path) -> int:
 def told_twice(memory: Memory, facts: int) -> None:
     """That many facts, each of which two notes tell as if they were two."""
     first, second = (
-        memory.remember(text, source=text).episode_ids[0]
+        memory.ingest.remember(text, source=text).episode_ids[0]
         for text in ("They all live there.", "All of them live there.")
     )
     told = [

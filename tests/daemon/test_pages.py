@@ -36,7 +36,7 @@ def memory() -> Iterator[Memory]:
             if path.is_file():
                 reader = plugins.reader_for(path, path.stat().st_size)
                 read += documents(reader, path, path.read_bytes(), path.stat())
-        memory.remember_many(
+        memory.ingest.remember_many(
             [
                 *read,
                 Document("/n/evil.md", f"# Evil\n\nphone: {HOSTILE}\n\n- {HOSTILE}", title="=cmd|' /C calc'!A0", at=AT),
@@ -50,7 +50,7 @@ def memory() -> Iterator[Memory]:
             ]
         )
         later = AT.replace(month=5)
-        memory.remember_many(
+        memory.ingest.remember_many(
             [Document("/n/ana v2.md", "# Ana Ruiz", title="Ana Ruiz", at=later, properties={"phone": "0161 950"})]
         )
         yield memory

@@ -296,4 +296,4 @@ def test_a_replica_is_kept_over_sftp_with_the_keys_of_openssh(net: Net, tmp_path
     restored = tmp_path / "restored.db"
     litestream.restore(f"sftp://server{there}", restored)
     with Memory.open(restored, embedder=StaticEmbedder()) as memory:
-        assert memory.stats().sources == 1
+        assert memory.browsing.stats().sources == 1

@@ -44,7 +44,7 @@ def read_restored(address: Path | str, to: Path) -> set[str]:
     to.unlink(missing_ok=True)
     litestream.restore(litestream.read_address(str(address)), to)
     with Memory.open(to, embedder=StaticEmbedder()) as memory:
-        assert not memory.check().problems
+        assert not memory.maintenance.check().problems
         query = "SELECT text FROM episode JOIN node ON id = node_id WHERE t_expired IS NULL"
         return {text for (text,) in memory.store.read(lambda conn: conn.execute(query).fetchall())}
 

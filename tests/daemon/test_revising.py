@@ -31,7 +31,7 @@ def memory() -> Iterator[Memory]:
 def tell(memory: Memory, day: str, text: str, *relations: tuple[str, str, str], modality: str = "asserted") -> int:
     """A note of that day that says these relations, each in the whole of its sentence; its episode's id."""
     at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    [receipt] = memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
+    [receipt] = memory.ingest.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
     [id] = receipt.episode_ids
     told = [
         ExtractedRelation(
@@ -108,14 +108,14 @@ def test_what_the_memory_knew_on_a_day(memory: Memory) -> None:
 def test_two_notes_that_disagree(memory: Memory) -> None:
     tell(memory, "2026-03-09", "Marta lives in Porto.", ("Marta", "lives in", "Porto"))
     at = datetime(2026, 3, 9, tzinfo=UTC)
-    [receipt] = memory.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
+    [receipt] = memory.ingest.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
     relation = ExtractedRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20, single=True)
     memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((relation,))})
     reply = facts.facts(memory, "Marta", None, None, False)
     assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
     [dispute] = reply.disputes
     assert (dispute.relation, dispute.state) == ("contradicts", "open")
-    memory.settle(dispute.id, "both")
+    memory.knowledge.settle(dispute.id, "both")
     assert facts.facts(memory, "Marta", None, None, False).disputes == ()
 
 
@@ -138,7 +138,7 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
     memory.knowledge.assert_facts({id: Extraction((relation,))}, "test")
     assert {strand for strand, _ in values(facts.history(memory, "Marta"))} == {"cooks for", "bakes for"}
-    old, new = sorted(fact.id for fact in memory.facts("Marta") if fact.kind == "relation")
+    old, new = sorted(fact.id for fact in memory.knowledge.facts("Marta") if fact.kind == "relation")
     memory.knowledge.apply_decisions([Decision(old, new, "supersedes", 0.9)], "test")
     found = facts.history(memory, "Marta")
     assert values(found) == [("bakes for", ["Lumen", "Rosa"])]
@@ -147,7 +147,7 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
 
 def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     moves(memory)
-    [revision] = memory.revisions()
+    [revision] = memory.knowledge.revisions()
     facts.settle_revision(memory, lambda event: None, revision.id, "old")
     [strand] = facts.history(memory, "Marta").strands
     assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
@@ -159,7 +159,7 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
     second = "Marta lives in Porto"
     for day, text, quote in (("2024-05-01", first, "lives in Lisbon"), ("2026-03-09", second, "Porto")):
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-        [receipt] = memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
+        [receipt] = memory.ingest.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
         [id] = receipt.episode_ids
         with memory.store.reading() as conn:
             start = episodes.by_ids(conn, [id])[0].text.rindex(quote)

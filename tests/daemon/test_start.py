@@ -27,7 +27,7 @@ from plugins import manager
 
 plugins = manager.load()
 with Memory.open(sys.argv[1], embedder=plugins.embedder("static"), ranker=plugins.ranker()) as memory:
-    list(memory.ask("Who is the vet for Bosun?"))
+    list(memory.questions.ask("Who is the vet for Bosun?"))
 print(*sys.modules)
 """
 
@@ -35,7 +35,7 @@ print(*sys.modules)
 def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path: Path) -> None:
     file = tmp_path / "memory.db"
     with Memory.open(file, embedder=load().embedder("static")) as memory:
-        memory.remember("The vet for Bosun is Dr Holm.")
+        memory.ingest.remember("The vet for Bosun is Dr Holm.")
     done = subprocess.run([sys.executable, "-c", CODE, str(file)], capture_output=True, text=True, check=True)
     modules = set(done.stdout.splitlines()[-1].split())
     assert {"uvicorn", "starlette.routing", "memory.services.questions"} <= modules

@@ -39,7 +39,7 @@ class Desk:
     def next_day(self, days: int = 1) -> None:
         """Later, and something was remembered in between."""
         self.now += timedelta(days=days)
-        self.memory.remember(f"The ferry of {self.now} was late.")
+        self.memory.ingest.remember(f"The ferry of {self.now} was late.")
 
     @property
     def names(self) -> list[str]:
@@ -53,7 +53,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember("The spare key hangs behind the clock.")
+        memory.ingest.remember("The spare key hangs behind the clock.")
         desk = Desk(memory, tmp_path / "backups")
         yield desk
         desk.writer.close(60)
@@ -69,7 +69,7 @@ def test_a_backup_is_made_once_a_day_and_can_be_opened(desk: Desk, static: Embed
     assert desk.names == [f"{PREFIX}20240505-120000.db", f"{PREFIX}20240506-120000.db"]
     assert upkeep.state().backups == 2 and upkeep.state().backup_at
     with Memory.open(desk.folder / desk.names[0], embedder=static) as copy:
-        assert copy.recall("spare key").hits
+        assert copy.questions.retrieve("spare key").recall.hits
 
 
 def test_only_the_oldest_scheduled_backups_go(desk: Desk) -> None:
@@ -98,7 +98,7 @@ def test_a_backup_that_fails_is_told_and_not_tried_all_day(desk: Desk, monkeypat
         raise StoreFullError("The disk is full. Free some space.")
 
     upkeep = desk.upkeep()
-    monkeypatch.setattr(desk.memory, "backup", full)
+    monkeypatch.setattr(desk.memory.maintenance, "backup", full)
     assert not upkeep.back_up() and not upkeep.back_up()
     [notice] = desk.told
     assert isinstance(notice, wire.Notice) and notice.level == "error" and "disk is full" in notice.text
@@ -120,7 +120,7 @@ def test_nothing_new_needs_no_backup(desk: Desk) -> None:
     desk.now += timedelta(days=1)
     assert upkeep.back_up(), "somebody took it away"
     desk.now += timedelta(days=1)
-    desk.memory.forget(source=desk.memory.sources.search("", 1)[0][0].uri)
+    desk.memory.forgetting.forget(source=desk.memory.sources.search("", 1)[0][0].uri)
     assert upkeep.back_up(), "to forget is a change, too"
 
 
@@ -196,7 +196,9 @@ def test_the_memory_is_checked_once_a_week(desk: Desk) -> None:
 
 def test_damage_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     upkeep = desk.upkeep()
-    monkeypatch.setattr(desk.memory, "check", lambda quick: Check(("Page 7 is torn.", "So is page 8."), ("file",)))
+    monkeypatch.setattr(
+        desk.memory.maintenance, "check", lambda quick: Check(("Page 7 is torn.", "So is page 8."), ("file",))
+    )
     assert upkeep.check()
     [notice] = desk.told
     assert isinstance(notice, wire.Notice) and "Page 7 is torn. All of them: pal check" in notice.text

@@ -59,10 +59,10 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
 
         def note(name: str, text: str) -> None:
-            memory.remember_many([Document(f"/{name}.md", text, title=name)])
+            memory.ingest.remember_many([Document(f"/{name}.md", text, title=name)])
 
         def ask(n: int) -> None:
-            *_, answer = memory.ask(QUESTIONS[n % 3], llm=lambda _: model if n % 4 else None)
+            *_, answer = memory.questions.ask(QUESTIONS[n % 3], llm=lambda _: model if n % 4 else None)
             assert isinstance(answer, Answer) and (answer.trace_id or answer.no_answer)
             answers.append(answer)
 
@@ -73,12 +73,12 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
 
         def forget(n: int) -> None:
             assert written[n].wait(60)
-            memory.forget(source=f"/secret {n}.md")
+            memory.forgetting.forget(source=f"/secret {n}.md")
 
         def judge(n: int) -> None:
             for asked in memory.questions.traces(3):
                 try:
-                    memory.feedback(asked.id, ("good", "bad", "none")[n % 3])
+                    memory.questions.feedback(asked.id, ("good", "bad", "none")[n % 3])
                 except NotFoundError:  # it went with what was forgotten
                     continue
 
@@ -101,10 +101,10 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
         for failure in failures:
             raise failure
         assert len(answers) == 2 * ROUNDS
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
         assert residue(memory, "zwickl") == [], "a trace, a vector's text or an answer kept it"
 
-        list(memory.ask(QUESTIONS[0], llm=lambda _: model))
+        list(memory.questions.ask(QUESTIONS[0], llm=lambda _: model))
         before, served = learnt(memory), memory.state.edge_memory[1]
         with memory.store.reading() as conn:
             stored = load_edge_memory(conn, memory.state.serving.embedder_id, static.dimension)

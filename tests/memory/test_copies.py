@@ -25,7 +25,7 @@ def notes() -> Iterator[Memory]:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         for days, folder in enumerate(("notes", "backup", "synced")):
             stamp = AT + timedelta(days=days)  # a copy may have made it anew
-            memory.remember_many(
+            memory.ingest.remember_many(
                 Document(
                     f"/{folder}/{title}.md", f"# {title}\n\n{text}", title=title, kind="file", at=stamp,
                     mtime_ns=int(stamp.timestamp() * 1e9),
@@ -36,7 +36,7 @@ def notes() -> Iterator[Memory]:
 
 
 def test_a_passage_is_found_once_and_as_many_as_without_copies(notes: Memory) -> None:
-    found = [hit.episode.title for hit in notes.recall("ferry", k=10).hits]
+    found = [hit.episode.title for hit in notes.questions.retrieve("ferry", k=10).recall.hits]
     assert len(found) == len({*found}) == 10, found
 
 
@@ -50,7 +50,7 @@ def test_a_passage_is_found_once_and_as_many_as_without_copies(notes: Memory) ->
     ],
 )
 def test_an_answer_cites_each_line_once(notes: Memory, question: str) -> None:
-    *_, answer = notes.ask(question)
+    *_, answer = notes.questions.ask(question)
     assert isinstance(answer, Answer) and answer.citations
     twice = [key for key, n in Counter((one.title, one.quote) for one in answer.citations).items() if n > 1]
     folders = {title: {one.uri for one in answer.citations if one.title == title} for title in NOTES}
@@ -58,6 +58,6 @@ def test_an_answer_cites_each_line_once(notes: Memory, question: str) -> None:
 
 
 def test_within_the_folder_of_the_copy_the_copy_is_cited(notes: Memory) -> None:
-    *_, answer = notes.ask("What is Mara Quill allergic to?", within=Scope(folders=("/backup",)))
+    *_, answer = notes.questions.ask("What is Mara Quill allergic to?", within=Scope(folders=("/backup",)))
     assert isinstance(answer, Answer)
     assert {one.uri for one in answer.citations} == {"/backup/Mara Quill.md"}

@@ -44,13 +44,13 @@ def keep(tmp_path: Path, memory: Memory, plugins: manager.Plugins) -> Keep:
         path.write_text(text, "utf-8")
         os.utime(path, (at.timestamp(), at.timestamp()))
         reader = plugins.reader_for(path, path.stat().st_size)
-        memory.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
+        memory.ingest.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
 
     return write
 
 
 def answer(memory: Memory, question: str = QUESTION, as_of: datetime | None = None) -> list[str]:
-    *_, last = memory.ask(question, as_of=as_of)
+    *_, last = memory.questions.ask(question, as_of=as_of)
     assert isinstance(last, Answer)
     return [line.removeprefix("- ").partition(" [")[0] for line in last.text.split("\n")]
 
@@ -128,9 +128,9 @@ def test_a_newer_note_answers_and_what_another_note_says_is_no_earlier_value(mem
 
 def test_only_headings(memory: Memory, keep: Keep) -> None:
     keep("kitchen.md", "# Kitchen project\n## 2026-03-02 Tiles chosen\n## 2026-04-10 Oven delivered\n")
-    assert [hit.episode.at and hit.episode.at.date().isoformat() for hit in memory.recall("oven").hits][:1] == [
-        "2026-04-10"
-    ]
+    assert [
+        hit.episode.at and hit.episode.at.date().isoformat() for hit in memory.questions.retrieve("oven").recall.hits
+    ][:1] == ["2026-04-10"]
 
 
 def test_a_part_that_is_added_later_takes_the_place_of_what_was_known(memory: Memory, keep: Keep) -> None:
@@ -149,8 +149,8 @@ def test_a_note_that_was_read_as_a_whole_before_is_put_right(memory: Memory, kee
     path = (tmp_path / "notes" / "kitchen.md").as_posix()
     with memory.store.reading() as conn:
         right = conn.execute("SELECT text, event_from FROM episode ORDER BY seq").fetchall()
-    memory.forget(source=path)
-    memory.remember(text, source=path, at=NOW)  # as every reader did once
+    memory.forgetting.forget(source=path)
+    memory.ingest.remember(text, source=path, at=NOW)  # as every reader did once
     assert NEWEST not in answer(memory)[0]
     keep("kitchen.md", text)
     assert NEWEST in answer(memory)[0]
@@ -160,13 +160,13 @@ def test_a_note_that_was_read_as_a_whole_before_is_put_right(memory: Memory, kee
             " WHERE n.t_expired IS NULL ORDER BY e.seq"
         ).fetchall()
     assert live == right
-    assert not memory.check().problems
+    assert not memory.maintenance.check().problems
 
 
 def test_reading_it_again_changes_nothing(memory: Memory, keep: Keep) -> None:
     text = f"{HEAD}## 2026-03-02\n{MARCH}\n## 2026-04-10\n{APRIL}\n"
     keep("kitchen.md", text)
-    before = memory.stats()
+    before = memory.browsing.stats()
     keep("kitchen.md", text)
-    after = memory.stats()
+    after = memory.browsing.stats()
     assert (before.episodes, before.theses, before.edges) == (after.episodes, after.theses, after.edges)

@@ -45,12 +45,12 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, served: Served, stati
     """A memory with the vectors of that embedder at hand, or their bytes."""
     settings = MemorySettings(recall=RecallSettings(vectors_in_memory=request.param))
     with Memory.open(tmp_path / "memory.db", embedder=served, settings=settings, quick=static) as memory:
-        memory.remember("Crate 7 came from Halifax.", title="crates")
+        memory.ingest.remember("Crate 7 came from Halifax.", title="crates")
         yield memory
 
 
 def answer(memory: Memory, question: str) -> str:
-    *_, last = memory.ask(question)
+    *_, last = memory.questions.ask(question)
     assert isinstance(last, Answer)
     return last.text
 
@@ -60,17 +60,17 @@ def test_what_is_written_meanwhile_is_found_and_embedded_later(
     memory: Memory, served: Served, error: Exception
 ) -> None:
     served.away = error
-    memory.remember("The heron of the harbour is called Ambrose.", title="heron")
+    memory.ingest.remember("The heron of the harbour is called Ambrose.", title="heron")
     assert "Ambrose" in answer(memory, "What is the heron called?")
-    assert [hit.channels["vector"] for hit in memory.recall("heron").hits][:1] == [0]
-    assert memory.check().problems
+    assert [hit.channels["vector"] for hit in memory.questions.retrieve("heron").recall.hits][:1] == [0]
+    assert memory.maintenance.check().problems
     assert memory.maintenance.fill_vectors() == 0, "it is still away"
     assert memory.maintenance.consolidate().episodes == 0
-    memory.remember("Crate 8 came from Lagos.", title="more crates")
+    memory.ingest.remember("Crate 8 came from Lagos.", title="more crates")
     served.away = None
     assert memory.maintenance.fill_vectors() == 2
-    assert memory.check().problems == ()
-    assert memory.recall("heron").hits[0].channels["vector"] > 0
+    assert memory.maintenance.check().problems == ()
+    assert memory.questions.retrieve("heron").recall.hits[0].channels["vector"] > 0
 
 
 def test_a_question_that_was_not_embedded_is_answered_and_learnt_from_later(memory: Memory, served: Served) -> None:
@@ -81,11 +81,11 @@ def test_a_question_that_was_not_embedded_is_answered_and_learnt_from_later(memo
 
 
 def test_a_passage_that_is_restored_gets_its_vector_later(memory: Memory, served: Served) -> None:
-    memory.remember("The rent of the flat is 900 euros.", source="/flat.md")
-    memory.remember("The rent of the flat is 950 euros.", source="/flat.md")
-    (revision,) = memory.revisions("all")
+    memory.ingest.remember("The rent of the flat is 900 euros.", source="/flat.md")
+    memory.ingest.remember("The rent of the flat is 950 euros.", source="/flat.md")
+    (revision,) = memory.knowledge.revisions("all")
     served.away = ModelUnavailableError("It is away.")
-    memory.settle(revision.id, "both")
-    assert memory.check().problems
+    memory.knowledge.settle(revision.id, "both")
+    assert memory.maintenance.check().problems
     served.away = None
-    assert memory.maintenance.fill_vectors() == 1 and memory.check().problems == ()
+    assert memory.maintenance.fill_vectors() == 1 and memory.maintenance.check().problems == ()

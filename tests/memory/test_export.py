@@ -54,12 +54,14 @@ def answers(memory: Memory) -> list[Any]:
     """What is answered, from what, and what the edges say to it."""
     found: list[Any] = []
     for question in QUESTIONS:
-        *_, last = memory.ask(question, now=START + timedelta(days=900))
+        *_, last = memory.questions.ask(question, now=START + timedelta(days=900))
         assert isinstance(last, Answer)
         found.append((last.text, last.citations, last.no_answer, last.confidence))
-        found.append([(hit.episode, hit.score, hit.channels) for hit in memory.recall(question).hits])
+        found.append(
+            [(hit.episode, hit.score, hit.channels) for hit in memory.questions.retrieve(question).recall.hits]
+        )
     with suppress(NotFoundError):  # nobody ever spoke of her
-        found += memory.facts("Ana", history=True)
+        found += memory.knowledge.facts("Ana", history=True)
     return found
 
 
@@ -78,24 +80,24 @@ class Life:
         at = None if day is None else START + timedelta(days=day)
         text = "\n\n".join(LINES[line] for line in lines)
         policy = "any" if name == "b" else "local"
-        self.memory.remember_many([Document(name, text, title=name, at=at, tags=("home",), policy=policy)])
+        self.memory.ingest.remember_many([Document(name, text, title=name, at=at, tags=("home",), policy=policy)])
 
     def ask(self, question: int, verdict: str) -> None:
-        *_, last = self.memory.ask(QUESTIONS[question], conversation=self.conversation)
+        *_, last = self.memory.questions.ask(QUESTIONS[question], conversation=self.conversation)
         assert isinstance(last, Answer)
         self.memory.conversations.add_question(self.conversation, QUESTIONS[question])
         self.memory.conversations.add_answer(self.conversation, last)
-        self.memory.feedback(last.trace_id or 0, verdict)
+        self.memory.questions.feedback(last.trace_id or 0, verdict)
 
     def settle(self, verdict: str) -> None:
-        for one in self.memory.revisions("all", 1):
-            self.memory.undo(one.id) if verdict == "undo" else self.memory.settle(one.id, verdict)  # type: ignore[arg-type]
+        for one in self.memory.knowledge.revisions("all", 1):
+            self.memory.knowledge.undo(one.id) if verdict == "undo" else self.memory.knowledge.settle(one.id, verdict)  # type: ignore[arg-type]
 
     def drop(self, name: str) -> None:
         self.memory.ingest.retire(name)
 
     def forget(self, name: str) -> None:
-        self.memory.forget(name)
+        self.memory.forgetting.forget(name)
 
     def join(self) -> None:
         self.memory.knowledge.join_names("Ana", "Bo")
@@ -126,7 +128,7 @@ def test_it_comes_back_as_the_same_memory(static: Embedder, steps: list[tuple[An
             export = exported(memory)
             with loaded(export, Path(folder), static) as again:
                 assert exported(again) == export
-                assert again.check().problems == ()
+                assert again.maintenance.check().problems == ()
                 assert learnt(again) == learnt(memory)
                 assert answers(again) == answers(memory)
 
@@ -138,10 +140,10 @@ def learnt(memory: Memory) -> list[Any]:
 
 
 def test_what_questions_have_in_common_comes_back(fresh: Memory, tmp_path: Path, static: Embedder) -> None:
-    fresh.remember("\n\n".join(f"Box {n} stands in room {n}." for n in range(52)), title="Boxes", source="boxes")
+    fresh.ingest.remember("\n\n".join(f"Box {n} stands in room {n}." for n in range(52)), title="Boxes", source="boxes")
     for n in range(51):
-        *_, last = fresh.ask(f"Where does box {n} stand?")
-        fresh.feedback(last.trace_id, "good")  # type: ignore[union-attr]
+        *_, last = fresh.questions.ask(f"Where does box {n} stand?")
+        fresh.questions.feedback(last.trace_id, "good")  # type: ignore[union-attr]
     fresh.maintenance.consolidate()
     export = exported(fresh)
     assert b'"type":"embedder"' in export
@@ -161,8 +163,8 @@ def again_folder(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def lines(static: Embedder) -> list[bytes]:
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember("Ana lives in Bonn. The wifi password: tulip-Harbour-77", title="a", source="a")
-        memory.remember("Ana moved to Riga.", title="b", source="b", at=START)
+        memory.ingest.remember("Ana lives in Bonn. The wifi password: tulip-Harbour-77", title="a", source="a")
+        memory.ingest.remember("Ana moved to Riga.", title="b", source="b", at=START)
         return exported(memory).splitlines(keepends=True)
 
 
@@ -287,7 +289,7 @@ def test_whatever_bytes_are_changed_a_memory_is_whole_or_refused(lines: list[byt
 
 
 def test_secrets_leave_only_when_they_are_asked_for(fresh: Memory, tmp_path: Path, static: Embedder) -> None:
-    fresh.remember("The wifi password: tulip-Harbour-77", title="Wifi", source="wifi")
+    fresh.ingest.remember("The wifi password: tulip-Harbour-77", title="Wifi", source="wifi")
     masked = exported(fresh, secrets=False)
     assert b"tulip-Harbour-77" not in masked and b"mask_key" not in masked
     with loaded(masked, tmp_path / "again", static) as again:
@@ -301,7 +303,7 @@ def test_secrets_leave_only_when_they_are_asked_for(fresh: Memory, tmp_path: Pat
 
 
 def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:
-    fresh.remember_many([Document("a", "Ana sang."), Document("b", "Bo sang.", policy="any")])
+    fresh.ingest.remember_many([Document("a", "Ana sang."), Document("b", "Bo sang.", policy="any")])
     lines = [json.loads(line) for line in exported(fresh).splitlines()]
     assert [line["policy"] for line in lines if line["type"] == "source"] == ["local", "any"]
 

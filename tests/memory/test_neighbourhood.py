@@ -26,10 +26,10 @@ def town(open_filled: OpenFilled) -> Memory:
 def fill_town(memory: Memory) -> None:
     for month, version, phone in ((1, "", "0161 900"), (5, " v2", "0161 950")):
         properties = {"phone": phone}
-        memory.remember_many(
+        memory.ingest.remember_many(
             [Document(f"Ana Ruiz{version}.md", "# Ana Ruiz", title="Ana Ruiz", at=at(month), properties=properties)]
         )
-    memory.remember_many(
+    memory.ingest.remember_many(
         [
             Document("met.md", "[[Ana Ruiz]] met [[Bo Lind]].", title="met", at=at(2)),
             Document("sailed.md", "[[Bo Lind]] sailed with [[Cy Berg]].", title="sailed", at=at(6)),

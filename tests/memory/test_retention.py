@@ -30,7 +30,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def write(memory: Memory, uri: str, text: str, minutes: float = 0) -> None:
     """A version of a note, saved so many minutes after the first."""
     at = BEGAN + timedelta(minutes=minutes)
-    memory.remember_many([Document(uri, text, kind="file", at=at, sha256=f"{hash(text) & 0xFFFF:064x}")])
+    memory.ingest.remember_many([Document(uri, text, kind="file", at=at, sha256=f"{hash(text) & 0xFFFF:064x}")])
 
 
 def notes(memory: Memory) -> None:
@@ -55,8 +55,8 @@ def test_what_is_retired_is_listed_and_erased(memory: Memory) -> None:
     memory.forgetting.wipe()
     assert residue(memory, "vaultname4711", "secretletter0815") == []
     assert [one.uri for one in memory.forgetting.list_retired(10)[0]] == ["/elsewhere/c.md"]
-    assert "safe" in memory.recall("PIN of the account").hits[0].episode.text
-    assert memory.check().problems == ()
+    assert "safe" in memory.questions.retrieve("PIN of the account").recall.hits[0].episode.text
+    assert memory.maintenance.check().problems == ()
     assert memory.forgetting.forget_retired().episodes == 1 and memory.forgetting.count_retired() == 0
 
 
@@ -94,11 +94,11 @@ def test_of_a_note_that_is_being_written_only_what_stood_is_kept(memory: Memory)
         write(memory, "/n/flat.md", f"Rent: {rent} euros.", minutes)
     assert memory.forgetting.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)).episodes == 2
     assert residue(memory, "900 euros", "950 euros", "980 euros", "800 euros") == ["980 euros", "800 euros"]
-    follows = {(one.old.quote, one.new.quote) for one in memory.revisions("all")}
+    follows = {(one.old.quote, one.new.quote) for one in memory.knowledge.revisions("all")}
     assert follows == {("Rent: 800 euros.", "Rent: 980 euros."), ("Rent: 980 euros.", "Rent: 990 euros.")}
-    then = memory.recall("Rent", as_of=BEGAN + timedelta(hours=12)).hits
+    then = memory.questions.retrieve("Rent", as_of=BEGAN + timedelta(hours=12)).recall.hits
     assert [hit.episode.text for hit in then] == ["Rent: 800 euros."]
-    assert memory.check().problems == ()
+    assert memory.maintenance.check().problems == ()
 
 
 # Questions ------------------------------------------------------------------------------------------------------
@@ -110,15 +110,17 @@ def lessons(memory: Memory) -> list[tuple[object, ...]]:
 
 
 def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None:
-    memory.settings = replace(memory.settings, answer=replace(memory.settings.answer, lines=1))  # each cites one note
+    memory.state.settings = replace(
+        memory.state.settings, answer=replace(memory.state.settings.answer, lines=1)
+    )  # each cites one note
     for n, who in enumerate(("Ana", "Bo", "Cleo", "Dina")):
-        memory.remember(f"{who} lives in house {n} of Lisbon.", source=f"/n/{who}.md")
+        memory.ingest.remember(f"{who} lives in house {n} of Lisbon.", source=f"/n/{who}.md")
     asked = []
     for who in ("Ana", "Bo", "Cleo"):
-        *_, answer = memory.ask(f"Where does {who} live?")
+        *_, answer = memory.questions.ask(f"Where does {who} live?")
         asked.append(answer.trace_id)
     judged, plain, newest = asked
-    memory.feedback(judged, "good")
+    memory.questions.feedback(judged, "good")
     before = lessons(memory)
     assert memory.forgetting.thin_out_questions(1, before=0) == 0, "they were asked later"
     assert before and memory.forgetting.thin_out_questions(1) == 2 and memory.forgetting.thin_out_questions(1) == 0
@@ -133,16 +135,16 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
 
     assert memory.maintenance.diagnose().questions == 1, "of the others it is not known any more what they found"
     memory.maintenance.rebuild_edge_memory()
-    assert lessons(memory) == before and memory.check().problems == ()
+    assert lessons(memory) == before and memory.maintenance.check().problems == ()
     assert memory.questions.why(plain).used == ()
-    memory.forget(source="/n/Bo.md")
+    memory.forgetting.forget(source="/n/Bo.md")
     assert plain not in [one.id for one in memory.questions.traces()], "forgetting finds it by what it cited"
     assert judged in [one.id for one in memory.questions.traces()]
 
 
 def test_ten_thousand_questions_are_twenty_megabytes(memory: Memory) -> None:
     """Here a tenth of them, each as large as one about a note of a hundred words is."""
-    id = memory.remember("Ana lives in Lisbon.", source="/n/a.md").episode_ids[0]
+    id = memory.ingest.remember("Ana lives in Lisbon.", source="/n/a.md").episode_ids[0]
     steps = tuple(Step(f"stage {n}", 1.0, {"words": "w" * 130}) for n in range(11))
     visits = tuple(Visit(id, "episode", "Ana", 1.0, "text") for _ in range(12))
     cited = tuple(
@@ -167,11 +169,11 @@ def test_the_file_gets_shorter_again(memory: Memory) -> None:
     for k in range(40):
         paragraphs = [f"Paragraph {i} of version {k} says w{i}." for i in range(100)]
         write(memory, "/n/a.md", "\n\n".join(paragraphs), k)
-    memory.remember("Bo lives in Porto.", source="/n/b.md")
+    memory.ingest.remember("Bo lives in Porto.", source="/n/b.md")
     memory.forgetting.wipe()
     grown = memory.store.path.stat().st_size
     assert not memory.forgetting.clear_unused(), "there is nothing to give back"
     memory.forgetting.expire(Expiry(drafts=ANY_TIME, shortest=HOUR))
     assert memory.forgetting.clear_unused() and memory.store.path.stat().st_size < grown / 2
-    assert memory.recall("Where does Bo live?").hits[0].episode.source.uri == "/n/b.md"
-    assert memory.check().problems == () and not memory.forgetting.clear_unused()
+    assert memory.questions.retrieve("Where does Bo live?").recall.hits[0].episode.source.uri == "/n/b.md"
+    assert memory.maintenance.check().problems == () and not memory.forgetting.clear_unused()

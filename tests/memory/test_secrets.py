@@ -41,7 +41,7 @@ def leaked(text: str, canaries: list[Canary] = CANARIES) -> set[str]:
 
 
 def ask(memory: Memory, question: str) -> Answer:
-    *_, last = memory.ask(question)
+    *_, last = memory.questions.ask(question)
     assert isinstance(last, Answer)
     return last
 
@@ -68,7 +68,7 @@ def fill_memory(memory: Memory) -> None:
                     f"/n/{number}.md", f"Server {number}", properties={"remark": one.line, "tags": [one.line]}
                 )
         documents.append(held)
-    memory.remember_many(documents)
+    memory.ingest.remember_many(documents)
 
 
 def everything(memory: Memory) -> str:
@@ -103,7 +103,7 @@ def test_none_is_in_a_name(fresh: Memory) -> None:
                 turns=(Turn(line, f"Snow fell {number} times.", AT),),
             ),
         )
-        fresh.remember_many(documents)
+        fresh.ingest.remember_many(documents)
     assert leaked(everything(fresh)) == set()
     assert fresh.sources.get("/n/1.json") is not None
 
@@ -134,19 +134,19 @@ def test_none_is_found_by_its_own_text_or_kept_with_a_question(memory: Memory) -
     for one in CANARIES[:27]:
         memory.conversations.add_question(chat, f"Is it so: {one.line}")
         assert leaked(ask(memory, f"Is it so: {one.line}").text) == set()
-    memory.remember(f"Now the wifi key = {PASSWORD}")
+    memory.ingest.remember(f"Now the wifi key = {PASSWORD}")
     assert leaked(everything(memory)) == set()
 
 
 def test_a_question_finds_the_line_and_names_the_secret_by_its_kind(fresh: Memory) -> None:
-    fresh.remember(f"The router stands in the hall.\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+    fresh.ingest.remember(f"The router stands in the hall.\n\nOur wifi password is {PASSWORD}.", source="/house.md")
     answer = ask(fresh, "What is our wifi password?")
     (placeholder,) = find_placeholders(answer.text)
     assert placeholder.startswith("‹password-") and answer.citations[0].line == 3
     assert (
         fill_placeholders(answer.text, fresh.secrets.find([placeholder])) == f"- Our wifi password is {PASSWORD}. [1]"
     )
-    (found,) = find_placeholders(fresh.recall(f"is our wifi password {PASSWORD}?").trace.question)
+    (found,) = find_placeholders(fresh.questions.retrieve(f"is our wifi password {PASSWORD}?").recall.trace.question)
     assert found == placeholder
     assert [(one.uri, one.line, one.kind) for one in fresh.secrets.list_places()] == [("/house.md", 3, "password")]
 
@@ -165,7 +165,7 @@ def test_lines_and_structure_stay_as_they_are(fresh: Memory) -> None:
 def test_another_password_takes_the_place_of_the_first(fresh: Memory) -> None:
     one, two = f"{PASSWORD}7", f"{PASSWORD}9"
     for value in (one, two):
-        fresh.remember(f"# House\n\n- wifi password: {value}\n- rent: 900 euros", source="/house.md")
+        fresh.ingest.remember(f"# House\n\n- wifi password: {value}\n- rent: 900 euros", source="/house.md")
     first, second, *_ = ask(fresh, "What is the wifi password?").lines
     shown = fresh.secrets.find([*find_placeholders(first.text), *find_placeholders(second.text)])
     assert (first.kind, second.kind, [*shown.values()]) == ("answer", "earlier", [two])
@@ -173,15 +173,15 @@ def test_another_password_takes_the_place_of_the_first(fresh: Memory) -> None:
 
 @pytest.mark.parametrize("how", ["forget", "episode", "edit", "retire"])
 def test_a_secret_goes_with_what_said_it(fresh: Memory, how: str) -> None:
-    receipt = fresh.remember(f"Our wifi password is {PASSWORD}.", source="/house.md")
-    fresh.remember(f"The cabin's wifi password is {PASSWORD}1.", source="/cabin.md")
+    receipt = fresh.ingest.remember(f"Our wifi password is {PASSWORD}.", source="/house.md")
+    fresh.ingest.remember(f"The cabin's wifi password is {PASSWORD}1.", source="/cabin.md")
     match how:
         case "forget":
-            fresh.forget(source="/house.md")
+            fresh.forgetting.forget(source="/house.md")
         case "episode":
-            fresh.forget(episode=receipt.episode_ids[0])
+            fresh.forgetting.forget(episode=receipt.episode_ids[0])
         case "edit":
-            fresh.remember("Our wifi has no password.", source="/house.md")
+            fresh.ingest.remember("Our wifi has no password.", source="/house.md")
         case "retire":
             fresh.ingest.retire("/house.md")
     with fresh.store.reading() as conn:
@@ -198,9 +198,9 @@ def test_ordinary_lines_stay_as_they_are() -> None:
 
 def test_the_same_again_changes_nothing(fresh: Memory) -> None:
     note = Document("/a.md", f"Our wifi password is {PASSWORD}.", title=f"PIN {CANARIES[22].value}")
-    fresh.remember_many([note])
+    fresh.ingest.remember_many([note])
     before = fresh.store.generation, everything(fresh)
-    assert fresh.remember_many([note])[0].kept == 1
+    assert fresh.ingest.remember_many([note])[0].kept == 1
     assert [(place.line, place.kind) for place in fresh.secrets.list_places()] == [(None, "pin"), (1, "password")]
     assert everything(fresh).count("‹") == before[1].count("‹")
 
@@ -208,12 +208,12 @@ def test_the_same_again_changes_nothing(fresh: Memory) -> None:
 def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, static: Embedder) -> None:
     off = replace(MemorySettings(), secrets=SecretSettings(mask=False))
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=off) as memory:
-        memory.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+        memory.ingest.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
         ask(memory, f"Who said password: {PASSWORD}?")
         assert PASSWORD in everything(memory)
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         unmasked = {(place.uri, place.line, place.kind) for place in memory.secrets.list_unmasked()}
         assert unmasked == {("/house.md", 3, "password"), ("trace 1", None, "password")}
-        memory.forget(source="/house.md")
-        memory.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+        memory.forgetting.forget(source="/house.md")
+        memory.ingest.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
         assert PASSWORD not in everything(memory) and memory.secrets.list_unmasked() == []

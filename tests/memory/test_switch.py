@@ -70,13 +70,17 @@ def content(memory: Memory) -> list[tuple[str, bytes | None]]:
 
 def best_cosine(memory: Memory, question: str) -> float:
     """Of the question with a whole passage."""
-    return next(float(step.detail["cosine"]) for step in memory.recall(question).trace.steps if step.name == "text")
+    return next(
+        float(step.detail["cosine"])
+        for step in memory.questions.retrieve(question).recall.trace.steps
+        if step.name == "text"
+    )
 
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=HashEmbedder()) as memory:
-        memory.remember_many(notes(0, 30))
+        memory.ingest.remember_many(notes(0, 30))
         yield memory
 
 
@@ -84,14 +88,14 @@ def test_after_a_switch_all_is_as_if_it_had_been_so_from_the_beginning(filled: M
     seen = list(filled.maintenance.switch_embedder(static, batch=8))
     assert seen[:4] == [(8, 30), (16, 30), (24, 30), (30, 30)]
     assert stored(filled) == {static.name: (True, 30, 30)}, "the old set is gone"
-    assert filled.embedder is static and filled.stats().embedder == static.name
-    assert filled.check().problems == ()
+    assert filled.embedder is static and filled.browsing.stats().embedder == static.name
+    assert filled.maintenance.check().problems == ()
     with Memory.open(":memory:", embedder=static) as fresh:
-        fresh.remember_many(notes(0, 30))
+        fresh.ingest.remember_many(notes(0, 30))
         assert content(fresh) == content(filled)
         for question in ("Where did crate 12 come from?", "What did Nuria sign for?"):
-            assert [(hit.episode.title, hit.score) for hit in filled.recall(question).hits] == [
-                (hit.episode.title, hit.score) for hit in fresh.recall(question).hits
+            assert [(hit.episode.title, hit.score) for hit in filled.questions.retrieve(question).recall.hits] == [
+                (hit.episode.title, hit.score) for hit in fresh.questions.retrieve(question).recall.hits
             ]
 
 
@@ -109,12 +113,12 @@ def test_a_question_uses_the_old_vectors_until_the_end(filled: Memory, static: E
     assert filled.embedder.name == "hash"
     exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."  # the hash embedder knows no other likeness
     assert best_cosine(filled, exact) == 1
-    filled.remember("A heron stood on crate 99.", source="late")
+    filled.ingest.remember("A heron stood on crate 99.", source="late")
     filled.ingest.retire("note 1")
     list(bits)
     assert stored(filled) == {static.name: (True, 30, 30)}
-    assert filled.check().problems == ()
-    assert filled.recall("Where did the heron stand?").hits[0].channels["vector"] > 0.5
+    assert filled.maintenance.check().problems == ()
+    assert filled.questions.retrieve("Where did the heron stand?").recall.hits[0].channels["vector"] > 0.5
 
 
 def test_what_breaks_off_changes_nothing_and_goes_on_later(filled: Memory) -> None:
@@ -122,8 +126,8 @@ def test_what_breaks_off_changes_nothing_and_goes_on_later(filled: Memory) -> No
     with pytest.raises(RuntimeError, match="out of breath"):
         list(filled.maintenance.switch_embedder(breaks))
     assert stored(filled) == {"hash": (True, 30, 30), "counting": (False, 8, 30)}
-    assert filled.recall("Where did crate 12 come from?").hits[0].episode.title == "Crate 12"
-    assert filled.check().problems == ()
+    assert filled.questions.retrieve("Where did crate 12 come from?").recall.hits[0].episode.title == "Crate 12"
+    assert filled.maintenance.check().problems == ()
     goes_on = Counting()
     list(filled.maintenance.switch_embedder(goes_on))
     assert len(goes_on.texts) == 22 * TEXTS
@@ -135,37 +139,37 @@ def test_a_memory_opened_with_another_embedder_answers_and_mixes_nothing(filled:
     assert Memory.embedder_of(path) == "hash"
     filled.close()
     with Memory.open(path, embedder=static) as memory:
-        hits = memory.recall("Where did crate 12 come from?").hits
+        hits = memory.questions.retrieve("Where did crate 12 come from?").recall.hits
         assert hits[0].episode.title == "Crate 12"
         assert all(hit.channels["vector"] == 0 for hit in hits), "by full text and graph alone"
         assert Memory.embedder_of(path) == "hash", "a reader changes nothing"
-        memory.remember_many(notes(30, 32))
+        memory.ingest.remember_many(notes(30, 32))
         assert stored(memory) == {"hash": (False, 30, 32), static.name: (False, 2, 32)}
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
         assert Memory.embedder_of(path) is None, "no set is whole now"
     with Memory.open(path, embedder=HashEmbedder()) as memory:  # back again: two episodes lack, the others serve
         exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."
         assert best_cosine(memory, exact) == 1
         list(memory.maintenance.switch_embedder(memory.embedder))
         assert stored(memory) == {"hash": (True, 32, 32)}
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 def test_what_was_prepared_is_written_without_the_embedder(tmp_path: Path, static: Embedder) -> None:
     first = Counting()
     with Memory.open(tmp_path / "memory.db", embedder=first) as memory:
-        memory.remember_many(notes(0, 3))
+        memory.ingest.remember_many(notes(0, 3))
         ready = memory.ingest.prepare(notes(0, 6))
         assert len(first.texts) == 6 * TEXTS, "only what is new"
-        assert memory.stats().episodes == 3, "nothing is written"
+        assert memory.browsing.stats().episodes == 3, "nothing is written"
         memory.ingest.retire("note 1")
-        assert [one.added for one in memory.remember_many(ready)] == [0, 1, 0, 1, 1, 1]
+        assert [one.added for one in memory.ingest.remember_many(ready)] == [0, 1, 0, 1, 1, 1]
         assert len(first.texts) == 7 * TEXTS, "and what has gone meanwhile"
         ready = memory.ingest.prepare(notes(6, 9))
         list(memory.maintenance.switch_embedder(static))
-        memory.remember_many(ready)
+        memory.ingest.remember_many(ready)
         assert stored(memory) == {static.name: (True, 9, 9)}
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 def test_the_set_that_questions_use_cannot_be_dropped(filled: Memory) -> None:
@@ -176,7 +180,7 @@ def test_the_set_that_questions_use_cannot_be_dropped(filled: Memory) -> None:
 @pytest.mark.parametrize("chosen", [MemorySettings(), ON_DISK], ids=["in memory", "on disk"])
 def test_questions_and_writes_go_on_meanwhile(tmp_path: Path, chosen: MemorySettings) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=HashEmbedder(), settings=chosen) as memory:
-        memory.remember_many(notes(0, 60))
+        memory.ingest.remember_many(notes(0, 60))
         failures: list[BaseException] = []
         done = threading.Event()
         asked = [0, 0]
@@ -191,17 +195,20 @@ def test_questions_and_writes_go_on_meanwhile(tmp_path: Path, chosen: MemorySett
                 failures.append(error)
 
         def ask(n: int) -> None:
-            found = [hit.episode.title for hit in memory.recall(f"Where did crate {n % 60} come from?").hits]
+            found = [
+                hit.episode.title
+                for hit in memory.questions.retrieve(f"Where did crate {n % 60} come from?").recall.hits
+            ]
             assert f"Crate {n % 60}" in found
-            list(memory.ask("What did Nuria sign for?"))
+            list(memory.questions.ask("What did Nuria sign for?"))
             asked[0] += 1
 
         def write(n: int) -> None:
-            memory.remember(f"Heron {n} stood there.", source=f"late {n}")
+            memory.ingest.remember(f"Heron {n} stood there.", source=f"late {n}")
             if n % 3 == 1:
                 memory.ingest.retire(f"late {n - 1}")
             if n % 3 == 2:
-                memory.forget(source=f"late {n - 1}")
+                memory.forgetting.forget(source=f"late {n - 1}")
             asked[1] += 1
 
         threads = [threading.Thread(target=until_done, args=[work]) for work in (ask, ask, write)]
@@ -216,7 +223,7 @@ def test_questions_and_writes_go_on_meanwhile(tmp_path: Path, chosen: MemorySett
         assert min(asked) > 3
         ((name, (active, seen, live)),) = stored(memory).items()
         assert (name, active, seen) == ("number 5", True, live)
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 SLOW = """
@@ -234,7 +241,7 @@ with Memory.open(sys.argv[1], embedder=HashEmbedder()) as memory:
 def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory.open(path, embedder=HashEmbedder()) as memory:
-        memory.remember_many(notes(0, 400))
+        memory.ingest.remember_many(notes(0, 400))
     seen = 0
     for _ in range(2):
         child = subprocess.Popen([sys.executable, "-c", SLOW, str(path)], stdout=subprocess.PIPE, text=True)
@@ -245,7 +252,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
         child.stdout.close()
         assert told[0] == seen + 4, "it goes on where it was"
         with Memory.open(path, embedder=HashEmbedder()) as memory:
-            assert memory.check().problems == ()
+            assert memory.maintenance.check().problems == ()
             active, now, live = stored(memory)["counting"]
             assert not active and told[-1] <= now < live == 400
             seen = now
@@ -254,7 +261,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
         list(memory.maintenance.switch_embedder(last))
         assert len(last.texts) == (400 - seen) * TEXTS
         assert stored(memory) == {"counting": (True, 400, 400)}
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 moves = st.one_of(
@@ -278,11 +285,11 @@ def test_whatever_happened_a_switch_makes_it_whole(
         for number, (what, n) in enumerate(steps):
             try:
                 if what == "write":
-                    memory.remember_many(notes(number * 10, number * 10 + n) or notes(0, 2))
+                    memory.ingest.remember_many(notes(number * 10, number * 10 + n) or notes(0, 2))
                 elif what == "retire":
                     memory.ingest.retire(f"note {n}")
                 elif what == "forget":
-                    memory.forget(source=f"note {n}")
+                    memory.forgetting.forget(source=f"note {n}")
                 elif what == "open":
                     memory.close()
                     memory = Memory.open(path, embedder=embedder(n))
@@ -292,11 +299,11 @@ def test_whatever_happened_a_switch_makes_it_whole(
                     list(memory.maintenance.switch_embedder(embedder(n)))
             except NotFoundError:
                 continue
-            memory.recall("Where did crate 3 come from?")
+            memory.questions.retrieve("Where did crate 3 come from?")
         list(memory.maintenance.switch_embedder(embedder(last)))
-        live = memory.stats().episodes
+        live = memory.browsing.stats().episodes
         assert stored(memory) == {f"embedder {last}": (True, live, live)}
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
         graph, matrix = memory.state.serving.snapshot.graph, memory.state.serving.snapshot.vectors
         assert matrix is not None and np.all(np.linalg.norm(matrix[graph.alive], axis=1) > 0.99)
     finally:
@@ -306,7 +313,7 @@ def test_whatever_happened_a_switch_makes_it_whole(
 def test_a_memory_of_an_older_version_gets_the_vectors_of_its_sentences(filled: Memory) -> None:
     with filled.store.writing() as conn:
         conn.execute("DELETE FROM sentence_vec")
-    assert filled.recall("Crate 3").hits, "it answers without them"
+    assert filled.questions.retrieve("Crate 3").recall.hits, "it answers without them"
     assert filled.maintenance.consolidate().episodes == 30 and filled.maintenance.consolidate().episodes == 0
     with filled.store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM sentence_vec").fetchone()[0] == 30

@@ -26,16 +26,16 @@ KEY = "The spare key hangs behind the clock in the hall."
 def path(tmp_path: Path, static: Embedder) -> Path:
     """A closed memory of some notes."""
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember(KEY, source="key")
-        memory.remember_many([
+        memory.ingest.remember(KEY, source="key")
+        memory.ingest.remember_many([
             Document(f"crate {n}", f"Crate {n} came from Harbour {n % 7}. Ana Weber signed for it.") for n in range(40)
         ])  # fmt: skip
-        *_, _ = memory.ask("Where is the spare key?")
+        *_, _ = memory.questions.ask("Where is the spare key?")
     return tmp_path / "memory.db"
 
 
 def answer(memory: Memory, question: str = "Where is the spare key?") -> Answer:
-    *_, last = memory.ask(question)
+    *_, last = memory.questions.ask(question)
     assert isinstance(last, Answer)
     return last
 
@@ -55,7 +55,7 @@ def test_a_question_is_answered_while_another_program_holds_the_file(path: Path,
         with pytest.raises(StoreBusyError, match="Another program holds "):
             memory.questions.why(said.trace_id)
         other.execute("ROLLBACK")
-        memory.feedback(said.trace_id, "good")
+        memory.questions.feedback(said.trace_id, "good")
         assert memory.questions.why(said.trace_id).asked.verdict == "good"
 
 
@@ -69,7 +69,9 @@ def _count_calls(titles: list[str], static: Embedder) -> int:
     """Calls of functions while a question is answered by a memory of notes with these titles."""
     calls = itertools.count()
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember_many([Document(f"{n}", f"Crate {n} is here.", title=title) for n, title in enumerate(titles)])
+        memory.ingest.remember_many(
+            [Document(f"{n}", f"Crate {n} is here.", title=title) for n, title in enumerate(titles)]
+        )
         answer(memory, "Who has the anchor?")  # what is compiled and cached then is no work of the next question
         sys.setprofile(lambda *_: next(calls))
         try:
@@ -84,10 +86,10 @@ def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embed
     with Memory.open(path, embedder=static, read_only=True) as memory:
         said = answer(memory)
         assert "behind the clock" in said.text and "not kept" in said.note
-        assert memory.recall("crate 9 harbour").hits and memory.facts("Ana Weber")
-        assert memory.check().problems == ()
+        assert memory.questions.retrieve("crate 9 harbour").recall.hits and memory.knowledge.facts("Ana Weber")
+        assert memory.maintenance.check().problems == ()
         with pytest.raises(StoreReadOnlyError, match="only be read"):
-            memory.remember("The ferry leaves at noon.")
+            memory.ingest.remember("The ferry leaves at noon.")
     assert hashlib.sha256(path.read_bytes()).digest() == before
     assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
     with pytest.raises(StoreError, match="no memory"):
@@ -97,7 +99,7 @@ def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embed
 def test_the_log_of_a_crash_is_read_too(path: Path, static: Embedder) -> None:
     crashed = path.with_name("crashed.db")
     with Memory.open(path, embedder=static) as memory:
-        memory.remember("The ferry leaves at noon.", source="ferry")
+        memory.ingest.remember("The ferry leaves at noon.", source="ferry")
         for log in ("", "-wal"):
             crashed.with_name(crashed.name + log).write_bytes(path.with_name(path.name + log).read_bytes())
     with Memory.open(crashed, embedder=static, read_only=True) as memory:
@@ -115,7 +117,7 @@ def test_what_is_damaged_is_done_without(path: Path, static: Embedder, what: str
         with Memory.open(path, embedder=static, read_only=read_only) as memory:
             assert [*memory.state.damage] == [what]
             assert "behind the clock" in answer(memory).text
-            assert memory.recall("crate 9").hits
+            assert memory.questions.retrieve("crate 9").recall.hits
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -127,7 +129,7 @@ def test_a_garbled_file_is_told_in_a_sentence(path: Path, static: Embedder, seed
     path.write_bytes(data)
     try:
         with Memory.open(path, embedder=static, read_only=True) as memory:
-            assert memory.check().problems
+            assert memory.maintenance.check().problems
             assert answer(memory).text
     except StoreDamagedError as error:
         assert "restore a backup" in str(error)

@@ -71,7 +71,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins, static: E
     path = folder / "contacts.vcf"
     path.write_text(CONTACTS + OLD, encoding="utf-8")
     with Memory.open(folder / "memory.db", embedder=static) as memory:
-        memory.remember_many(documents(plugins.reader_for(path, 1), path, path.read_bytes(), path.stat()))
+        memory.ingest.remember_many(documents(plugins.reader_for(path, 1), path, path.read_bytes(), path.stat()))
         yield memory
 
 
@@ -86,7 +86,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins, static: E
     ],
 )
 def test_what_is_asked_of_a_contact(memory: Memory, question: str, answer: str) -> None:
-    *_, told = memory.ask(question)
+    *_, told = memory.questions.ask(question)
     assert isinstance(told, Answer) and answer in told.lines[0].text
 
 

@@ -159,8 +159,8 @@ def test_a_file_becomes_a_chat(read: Read) -> None:
 
 def test_it_is_asked_like_any_chat(read: Read, tmp_path: Path, plugins: Plugins) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=plugins.embedder("static")) as memory:
-        memory.remember_many(read("WhatsApp Chat with Anna.txt", ANDROID))
-        *_, answer = memory.ask("when will Ben and Anna meet?")
+        memory.ingest.remember_many(read("WhatsApp Chat with Anna.txt", ANDROID))
+        *_, answer = memory.questions.ask("when will Ben and Anna meet?")
         assert isinstance(answer, Answer)
         assert "see you on Tuesday" in answer.text
         (cited,) = [one for one in answer.citations if "Tuesday" in one.quote]

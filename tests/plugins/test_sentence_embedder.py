@@ -344,12 +344,12 @@ def test_a_memory_lives_with_a_multilingual_model(multilingual: Path, tmp_path: 
     path = tmp_path / "memory.db"
     with Memory.open(path, embedder=plugins.embedder("static")) as memory:
         for title, text in NOTES.items():
-            memory.remember(text, title=title)
+            memory.ingest.remember(text, title=title)
     embedder = plugins.embedder(f"st:{multilingual}")
     with Memory.open(path, embedder=plugins.embedder("static")) as memory:
         list(memory.maintenance.switch_embedder(embedder))
-        assert memory.stats().embedder == embedder.name
-        hits = memory.recall("猫の名前は何ですか").hits
+        assert memory.browsing.stats().embedder == embedder.name
+        hits = memory.questions.retrieve("猫の名前は何ですか").recall.hits
         assert hits[0].episode.title == "猫" and hits[0].channels["vector"] > 0
 
 

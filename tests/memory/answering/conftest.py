@@ -64,7 +64,7 @@ def note(memory: Memory, name: str, text: str, day: int = 1, policy: Policy = "a
     """The id of the first episode of a note of that day in May 2024."""
     at = datetime(2024, 5, day, tzinfo=UTC)
     document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=at, policy=policy, **more)
-    return memory.remember_many([document])[0].episode_ids[0]
+    return memory.ingest.remember_many([document])[0].episode_ids[0]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Desk:
     def ask(self, question: str, choose: Callable[[bool], LLM | None] | None = None, **more: Any) -> Heard:
         more.setdefault("replay", False)
         more.setdefault("now", datetime(2024, 6, 1, 12, tzinfo=UTC))
-        heard = Heard(list(self.memory.ask(question, llm=choose or (lambda local_only: self.here), **more)))
+        heard = Heard(list(self.memory.questions.ask(question, llm=choose or (lambda local_only: self.here), **more)))
         heard.check()
         return heard
 

@@ -28,13 +28,13 @@ def add(fresh: Memory, tmp_path: Path) -> Add:
         framed = "".join(f"BEGIN:VEVENT\n{event}\nEND:VEVENT\n" for event in events)
         path.write_text(f"BEGIN:VCALENDAR\n{head}{framed}END:VCALENDAR\n")
         reader = next(reader for reader in READERS if reader.name == "ics")
-        fresh.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
+        fresh.ingest.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
 
     return of
 
 
 def lines(memory: Memory, question: str) -> list[str]:
-    *_, answer = memory.ask(question, now=NOW)
+    *_, answer = memory.questions.ask(question, now=NOW)
     assert isinstance(answer, Answer)
     return [line.text for line in answer.lines if line.citations]
 
@@ -62,7 +62,7 @@ def test_an_older_version_counts_again_where_the_newer_one_is_forgotten(
 ) -> None:
     add("b.ics", f"{FIRST}\nSEQUENCE:0")
     add("a.ics", f"{MOVED}\nSEQUENCE:1")
-    fresh.forget(source=(tmp_path / "a.ics").as_posix())
+    fresh.forgetting.forget(source=(tmp_path / "a.ics").as_posix())
     assert lines(fresh, "When is the regatta?") == ["2026-12-05 09:00: Regatta"]
 
 

@@ -32,14 +32,14 @@ def documents(titles: Sequence[str] = tuple(NOTES)) -> list[Document]:
 
 
 def asked(memory: Memory, question: str) -> tuple[Answer, dict[str, Any]]:
-    events = list(memory.ask(question))
+    events = list(memory.questions.ask(question))
     *_, step = [event for event in events if isinstance(event, Step) and event.name == "answer"]
     assert isinstance(events[-1], Answer)
     return events[-1], dict(step.detail)
 
 
 def test_both_steps_are_cited_in_their_order(fresh: Memory) -> None:
-    fresh.remember_many(documents())
+    fresh.ingest.remember_many(documents())
     answer, detail = asked(fresh, QUESTION)
     quotes = [citation.quote for citation in answer.citations]
     assert quotes[:2] == ["The Salt Road is a film directed by Ilse Maron.", "Ilse Maron was born in Tavira."]
@@ -50,7 +50,7 @@ def test_both_steps_are_cited_in_their_order(fresh: Memory) -> None:
 
 
 def test_of_two_that_are_compared_each_is_followed(fresh: Memory) -> None:
-    fresh.remember_many(documents())
+    fresh.ingest.remember_many(documents())
     answer, detail = asked(fresh, "Whose director was born in Delft, The Salt Road or The Glass Road?")
     cited = {citation.title for citation in answer.citations}
     assert {"The Salt Road", "Ilse Maron", "The Glass Road", "Piet Aalders"} <= cited
@@ -69,7 +69,7 @@ WORK = {  # three steps from Ana to Hammerfest, and others that were born somewh
 
 
 def test_three_steps_are_three_lines_each_with_its_source(fresh: Memory) -> None:
-    fresh.remember_many([Document(f"/{day}.md", text, title=day) for day, text in WORK.items()])
+    fresh.ingest.remember_many([Document(f"/{day}.md", text, title=day) for day, text in WORK.items()])
     answer, detail = asked(fresh, "Where was the person born who leads the company Ana works at?")
     assert [citation.title for citation in answer.citations][:3] == ["2026-05-01", "2026-05-03", "2026-05-09"]
     assert [line.text for line in answer.lines][1:3] == [
@@ -110,7 +110,7 @@ MARTA = "Marta - works at -> Lindqvist Rope [1]; Lindqvist Rope - is led by -> J
     ],
 )
 def test_why_draws_the_chain_with_the_numbers_of_the_answer(fresh: Memory, question: str, chains: list[str]) -> None:
-    fresh.remember_many([Document(f"/{title}.md", text, title=title) for title, text in YARD.items()])
+    fresh.ingest.remember_many([Document(f"/{title}.md", text, title=title) for title, text in YARD.items()])
     answer, _ = asked(fresh, question)
     assert answer.trace_id is not None
     assert list(fresh.questions.why(answer.trace_id).chain) == chains
@@ -128,7 +128,7 @@ def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, st
     for chains in (True, False):
         settings = MemorySettings(answer=AnswerSettings(chains=chains))
         with Memory.open(tmp_path / f"{chains}.db", embedder=static, settings=settings) as memory:
-            memory.remember_many(documents())
+            memory.ingest.remember_many(documents())
             answer, detail = asked(memory, QUESTION)
         firsts.append(answer.citations[0].quote)
         assert len(answer.citations) <= settings.answer.lines
@@ -137,7 +137,7 @@ def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, st
 
 
 def test_a_line_that_does_not_hold_bridges_nothing(fresh: Memory) -> None:
-    fresh.remember_many(documents())
+    fresh.ingest.remember_many(documents())
     with fresh.store.writing() as conn:
         [(thesis,)] = conn.execute("SELECT id FROM thesis_content WHERE body LIKE '%born in Tavira%'").fetchall()
         conn.execute("UPDATE thesis SET valid_to = 1 WHERE node_id = ?", (thesis,))
@@ -148,8 +148,10 @@ def test_a_line_that_does_not_hold_bridges_nothing(fresh: Memory) -> None:
 
 def test_what_is_not_recalled_costs_nothing(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No thesis of an episode that was not recalled is read, however many there are."""
-    fresh.remember_many(documents())
-    fresh.remember_many([Document(f"/{n}.md", f"Ilse Maron wrote letter {n}.", title=f"Letter {n}") for n in range(40)])
+    fresh.ingest.remember_many(documents())
+    fresh.ingest.remember_many(
+        [Document(f"/{n}.md", f"Ilse Maron wrote letter {n}.", title=f"Letter {n}") for n in range(40)]
+    )
     read: list[int] = []
     original = episodes.theses_of
 
@@ -160,7 +162,7 @@ def test_what_is_not_recalled_costs_nothing(fresh: Memory, monkeypatch: pytest.M
 
     monkeypatch.setattr(episodes, "theses_of", counted)
     asked(fresh, QUESTION)
-    assert 0 < len(read) <= 2 * fresh.settings.answer.episodes
+    assert 0 < len(read) <= 2 * fresh.state.settings.answer.episodes
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -168,7 +170,7 @@ def test_the_order_of_writing_does_not_matter(tmp_path: Path, static: Embedder, 
     def said(titles: Sequence[str], name: str) -> tuple[str, dict[str, Any]]:
         with Memory.open(tmp_path / name, embedder=static) as memory:
             for document in documents(titles):
-                memory.remember_many([document])
+                memory.ingest.remember_many([document])
             answer, detail = asked(memory, QUESTION)
             return answer.text, detail
 

@@ -33,12 +33,12 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, day, text in NOTES:
             at = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC)
-            memory.remember(f"# {title}\n\n{text}", title=title, source=f"/{title}.md", at=at)
+            memory.ingest.remember(f"# {title}\n\n{text}", title=title, source=f"/{title}.md", at=at)
         yield memory
 
 
 def ask(notes: Memory, question: str) -> Answer:
-    *_, answer = notes.ask(question, now=NOW)
+    *_, answer = notes.questions.ask(question, now=NOW)
     assert isinstance(answer, Answer)
     return answer
 
@@ -69,7 +69,7 @@ def test_the_old_and_the_new_are_both_cited(notes: Memory) -> None:
 
 def test_where_no_fact_of_somebody_changed_that_is_said() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
-        fresh.remember("Ida Holm paints boats.\n\nIda Holm lives on a boat.", source="/Ida Holm.md", at=NOW)
+        fresh.ingest.remember("Ida Holm paints boats.\n\nIda Holm lives on a boat.", source="/Ida Holm.md", at=NOW)
         answer = ask(fresh, "What changed about Ida Holm?")
     assert "Ida Holm lives on a boat." in answer.text and answer.note == NOTHING_CHANGED.format("")
 

@@ -83,7 +83,7 @@ def test_sentences_come_one_by_one_as_they_are_proved(boat: Desk) -> None:
     go = threading.Event()
     text = f"It is painted black [{number}]. It was built in 1987 [{number}]."
     said(boat, HERE, Says(text, pieces=[text[:30], text[30:]], pause_at=1, go=go))
-    events = boat.memory.ask(QUESTION, llm=lambda _: boat.here)
+    events = boat.memory.questions.ask(QUESTION, llm=lambda _: boat.here)
     first = next(event for event in events if isinstance(event, Token))
     assert first.text.strip() == "It is painted black [1]." and not go.is_set()
     go.set()
@@ -247,7 +247,9 @@ def test_no_model_is_a_normal_state(boat: Desk) -> None:
     for choose in (lambda _: None, None):
         heard = boat.ask(QUESTION, choose or (lambda _: None))
         assert (heard.answer.model, heard.answer.note) == ("", "") and "painted black" in heard.answer.text
-    assert next(event.text for event in boat.memory.ask(QUESTION) if isinstance(event, Token)).startswith("- The boat")
+    assert next(event.text for event in boat.memory.questions.ask(QUESTION) if isinstance(event, Token)).startswith(
+        "- The boat"
+    )
 
 
 def test_a_model_that_is_wanted_and_not_there(boat: Desk) -> None:
@@ -284,7 +286,7 @@ def test_nothing_recalled_asks_nobody(desk: Desk) -> None:
 def test_whoever_hangs_up_ends_the_call(boat: Desk, name: str) -> None:
     boat.server(name).answer = lambda body: Hangs()
     gone = threading.Event()
-    events = boat.memory.ask(QUESTION, llm=lambda _: model(boat, name), cancelled=gone.is_set)
+    events = boat.memory.questions.ask(QUESTION, llm=lambda _: model(boat, name), cancelled=gone.is_set)
     failed: list[BaseException] = []
 
     def listen() -> None:
@@ -306,7 +308,7 @@ def test_closing_the_stream_ends_the_call(boat: Desk) -> None:
     number = cite(boat, HERE, "built by Okafor")
     said(boat, HERE, Says(pieces=[f"It was built in 1987 [{number}]. It", " is", " painted"], pause_at=2,
                           go=threading.Event()))  # fmt: skip
-    events = boat.memory.ask(QUESTION, llm=lambda _: boat.here)
+    events = boat.memory.questions.ask(QUESTION, llm=lambda _: boat.here)
     next(event for event in events if isinstance(event, Token))
     events.close()  # type: ignore[attr-defined]
     assert not list(events)
@@ -317,9 +319,9 @@ def test_what_was_forgotten_meanwhile_is_kept_nowhere(boat: Desk) -> None:
     text = f"It is painted black [{number}]. Black [{number}]."
     go = threading.Event()
     said(boat, HERE, Says(pieces=[text[:28], text[28:]], pause_at=1, go=go))
-    events = boat.memory.ask(QUESTION, llm=lambda _: boat.here)
+    events = boat.memory.questions.ask(QUESTION, llm=lambda _: boat.here)
     next(event for event in events if isinstance(event, Token))
-    boat.memory.forget(source="/notes/boat.md")
+    boat.memory.forgetting.forget(source="/notes/boat.md")
     go.set()
     *_, last = events
     assert isinstance(last, Answer) and last.no_answer and "forgotten" in last.text

@@ -33,7 +33,7 @@ def life(open_filled: OpenFilled) -> Memory:
 
 def fill_life(memory: Memory) -> None:
     for number, text in enumerate(NOTES):
-        memory.remember(text, source=f"note {number}")
+        memory.ingest.remember(text, source=f"note {number}")
 
 
 def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
@@ -59,8 +59,8 @@ def test_a_near_miss_is_less_sure_than_an_answer(life: Memory, answered: str, ne
 
 
 def test_what_nothing_tells_of_is_refused_and_what_a_note_says_is_not(life: Memory) -> None:
-    *_, answer = life.ask("Where does Bo Lindqvist work?")
-    *_, nothing = life.ask("What is the salary of Henrike Olander?")
+    *_, answer = life.questions.ask("Where does Bo Lindqvist work?")
+    *_, nothing = life.questions.ask("What is the salary of Henrike Olander?")
     assert isinstance(answer, Answer) and "Gleistakt" in answer.text
     assert isinstance(nothing, Answer) and nothing.no_answer
 
@@ -74,7 +74,7 @@ def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
     assert sure(life, "What is the rent of the flat in Lime Street?")[1]["kind"] == 1
     assert set(sure(life, "Who is Pixel's vet?")[1]) == set(WEIGHTS)
     lead = sure(life, exact)[1]["lead"]
-    life.remember("The rent of the flat in Lime Street is paid.", source="note 9")
+    life.ingest.remember("The rent of the flat in Lime Street is paid.", source="note 9")
     assert 0 <= sure(life, exact)[1]["lead"] < lead, "another line answers as well"
 
 
@@ -88,20 +88,20 @@ def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
 def test_a_figure_of_another_kind_is_not_what_is_asked_for(question: str, other: str, line: str) -> None:
     for text, kind in ((other, 0), (line, 1)):
         with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-            memory.remember(text, source="choir")
+            memory.ingest.remember(text, source="choir")
             assert sure(memory, question)[1]["kind"] == kind, text
 
 
 def refused(memory: Memory, question: str) -> str:
     """What a refusal says; "" if there is an answer."""
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     return answer.text if answer.no_answer else ""
 
 
 def test_a_name_or_number_of_which_nothing_tells_is_refused(life: Memory) -> None:
-    life.remember("# Attic\n\nBox 12: coats\nBox 13: school books\n", source="attic.md", title="Attic")
-    life.remember("Flight LH1172 leaves at 9:35. Ana Silva books the hotel, room 304.", source="trip.md")
+    life.ingest.remember("# Attic\n\nBox 12: coats\nBox 13: school books\n", source="attic.md", title="Attic")
+    life.ingest.remember("Flight LH1172 leaves at 9:35. Ana Silva books the hotel, room 304.", source="trip.md")
     assert not refused(life, "What is in Box 12?") and not refused(life, "When does flight LH1172 leave?")
     assert not refused(life, "What did Anna Silva book?"), "a slip of the pen"
     box = refused(life, "What is in Box 999?")
@@ -117,7 +117,7 @@ def test_a_name_or_number_of_which_nothing_tells_is_refused(life: Memory) -> Non
 
 
 def test_a_refusal_says_what_comes_nearest_and_where_it_stands(life: Memory) -> None:
-    *_, answer = life.ask("What is Pixel's microchip number?")
+    *_, answer = life.questions.ask("What is Pixel's microchip number?")
     assert isinstance(answer, Answer) and answer.no_answer
     said, line = answer.text.splitlines()[:2]
     assert said == "Your memory does not say this plainly. Closest:" and "Pixel the cat" in line
@@ -127,7 +127,7 @@ def test_a_refusal_says_what_comes_nearest_and_where_it_stands(life: Memory) -> 
 
 def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> None:
     question = "Where does Bo Lindqvist work?"
-    found, settings = life.questions.retrieve(question, 10, None, None, None), life.settings.answer
+    found, settings = life.questions.retrieve(question, 10, None, None, None), life.state.settings.answer
     with life.store.reading() as conn:
         answer = extract_answer(conn, found, StaticEmbedder(), settings).answer
         above = replace(settings, threshold=min(1.0, answer.confidence + 0.01))
@@ -161,9 +161,9 @@ def test_words_that_mean_the_same_are_near() -> None:
 def test_a_german_noun_is_no_name_because_of_its_capital(fresh: Memory, question: str, value: str) -> None:
     people = ("Oma Helga\nTelefon: 0341 556677\nAdresse: Lindenweg 3, Leipzig",)
     people += ("Anna Brandt\nAdresse: Ringstraße 8, Halle\nTelefon: 0171 99887", "Papa\nGeburtstag: 12. März 1956")
-    fresh.remember("# Kontakte\n\n" + "\n\n".join(f"## {one}" for one in people), source="Kontakte.md")
-    fresh.remember("# Garten\n\nDas Beet ist umgegraben. Die Tomaten stehen am Zaun.", source="Garten.md")
-    *_, answer = fresh.ask(question)
+    fresh.ingest.remember("# Kontakte\n\n" + "\n\n".join(f"## {one}" for one in people), source="Kontakte.md")
+    fresh.ingest.remember("# Garten\n\nDas Beet ist umgegraben. Die Tomaten stehen am Zaun.", source="Garten.md")
+    *_, answer = fresh.questions.ask(question)
     assert isinstance(answer, Answer) and answer.no_answer is not bool(value)
     assert value in answer.text.split("\n")[0]
 
@@ -174,20 +174,20 @@ def test_a_german_noun_is_no_name_because_of_its_capital(fresh: Memory, question
 def test_how_much_of_something_is_asked_for_with_words_that_answer_nothing(
     fresh: Memory, question: str, is_told: bool
 ) -> None:
-    fresh.remember("Es war kalt. Unsere Miete beträgt 940 Euro.", source="Wohnung.md")
-    fresh.remember("Der Turm in Paris ist 330 m hoch.", source="Paris.md")
-    *_, answer = fresh.ask(question)
+    fresh.ingest.remember("Es war kalt. Unsere Miete beträgt 940 Euro.", source="Wohnung.md")
+    fresh.ingest.remember("Der Turm in Paris ist 330 m hoch.", source="Paris.md")
+    *_, answer = fresh.questions.ask(question)
     assert isinstance(answer, Answer) and answer.no_answer is not is_told
 
 
 def test_what_comes_nearest_is_said_once_and_little_words_are_not_missing(fresh: Memory) -> None:
     for source in ("a", "b", "c"):
-        fresh.remember("Bo's shoe size is 44.", source=source)
-    *_, answer = fresh.ask("What is my shoe size?")
+        fresh.ingest.remember("Bo's shoe size is 44.", source=source)
+    *_, answer = fresh.questions.ask("What is my shoe size?")
     assert isinstance(answer, Answer) and answer.no_answer
     near = [re.sub(r" \[\d+\]", "", line) for line in answer.text.splitlines() if line.startswith("- ")]
     assert near == ["- Bo's shoe size is 44."]
-    *_, nothing = fresh.ask("What do I have to do?")
+    *_, nothing = fresh.questions.ask("What do I have to do?")
     assert isinstance(nothing, Answer) and nothing.no_answer and nothing.missing == ()
-    *_, pasted = fresh.ask("Why do " + " ".join(f"wombat{n}s" for n in range(40)) + " sing?")
+    *_, pasted = fresh.questions.ask("Why do " + " ".join(f"wombat{n}s" for n in range(40)) + " sing?")
     assert isinstance(pasted, Answer) and pasted.no_answer and len(pasted.missing) == 5

@@ -106,10 +106,10 @@ def test_a_policy_that_is_changed_counts_at_once(desk: Desk) -> None:
 def test_the_evidence_has_facts_lines_and_passages_in_its_room(desk: Desk) -> None:
     for day in range(1, 25):
         desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 40, day)
-    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here))
+    list(desk.memory.questions.ask("Which ship did Mira see?", llm=lambda _: desk.here))
     pieces = evidence(desk.ollama.chats[0])
     assert pieces and list(pieces) == list(range(1, len(pieces) + 1))
-    assert about_tokens("".join(pieces.values())) <= desk.memory.settings.answer.context_tokens
+    assert about_tokens("".join(pieces.values())) <= desk.memory.state.settings.answer.context_tokens
 
 
 def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -> None:
@@ -124,7 +124,7 @@ def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -
         assert len(relations.by_id(conn, ids)) == 2
     with desk.memory.store.writing() as conn:
         revisions.add(conn, "contradicts", ids[0], ids[1], "both cannot be", "model", 0.9, 1)
-    list(desk.memory.ask("Where do Mira and Bob live?", llm=lambda _: desk.here))
+    list(desk.memory.questions.ask("Where do Mira and Bob live?", llm=lambda _: desk.here))
     text = str(desk.ollama.chats[0])
     assert "fact, 2024-05-01" in text and "fact, 2024-05-02" in text
     assert "contradicts [2], and it is unknown which is true" in text and "contradicts [1]" in text
@@ -133,7 +133,7 @@ def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -
 def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> None:
     heard = mixed.ask("Where does Mira live?")
     assert isinstance(heard.answer, Answer)
-    episode = mixed.memory.recall("Where does Mira live?").hits[0].episode
+    episode = mixed.memory.questions.retrieve("Where does Mira live?").recall.hits[0].episode
     long = EvidencePiece("passage", "word " * 5000, episode, 0, episode.text, False)
     context = fit_context([long], 300)
     assert len(context.pieces) == 1 and about_tokens(context.text()) < 400
@@ -157,7 +157,7 @@ def test_no_words_are_sent_twice(desk: Desk) -> None:
 def test_a_second_look_shows_other_passages_and_the_best_of_the_first(desk: Desk) -> None:
     log(desk, 25)
     desk.ollama.enqueue(Says("NO ANSWER: the ship"))
-    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
+    list(desk.memory.questions.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
     first, second = desk.ollama.chats
     assert len(second["messages"]) == len(first["messages"]) == 2, "a prompt of its own"
     shown, more = evidence(first), evidence(second)
@@ -165,7 +165,7 @@ def test_a_second_look_shows_other_passages_and_the_best_of_the_first(desk: Desk
     new = [text for number, text in more.items() if number > 1]
     assert any(text.count("was grey.") == 40 for text in new)
     assert not any(text in other for text in new for other in shown.values())
-    assert about_tokens("".join(shown.values())) <= desk.memory.settings.answer.context_tokens
+    assert about_tokens("".join(shown.values())) <= desk.memory.state.settings.answer.context_tokens
     assert about_tokens("".join(new)) <= MAX_TOKENS_MORE
 
 
@@ -187,7 +187,7 @@ def test_a_second_look_by_another_model_shows_the_first_again(desk: Desk) -> Non
     log(desk, 25)
     models = iter([desk.away])
     desk.anthropic.enqueue(Says("NO ANSWER: the ship"))
-    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: next(models, desk.here), replay=False))
+    list(desk.memory.questions.ask("Which ship did Mira see?", llm=lambda _: next(models, desk.here), replay=False))
     (body,) = desk.ollama.chats
     assert len(body["messages"]) == 2 and min(evidence(body)) == 1
 
@@ -197,7 +197,7 @@ def piece(episode: Episode, words: str, kind: PieceKind = "line") -> EvidencePie
 
 
 def test_lines_of_a_passage_have_one_head(mixed: Desk) -> None:
-    episode = mixed.memory.recall("Mira chess Utrecht").hits[0].episode
+    episode = mixed.memory.questions.retrieve("Mira chess Utrecht").recall.hits[0].episode
     plays, lives = piece(episode, "She plays chess."), piece(episode, "Mira lives in Utrecht.")
     context = fit_context([plays, lives, plays], 300)
     assert context.text() == ('[1] 2024-05-01, in "open":\n    Mira lives in Utrecht.\n    She plays chess.')
@@ -226,6 +226,6 @@ def test_the_head_of_a_mail_stands_there_once(desk: Desk) -> None:
 ])  # fmt: skip
 def test_only_lists_and_histories_have_a_hint(desk: Desk, question: str, hint: str) -> None:
     desk.note("open", "Mira lives in Utrecht. She has nine sheep.", 1)
-    list(desk.memory.ask(question, llm=lambda _: desk.here))
+    list(desk.memory.questions.ask(question, llm=lambda _: desk.here))
     end = prompt(desk.ollama.chats[0]).rpartition(question)[2].split("\n", 2)[2:]
     assert hint in "".join(end) and bool(hint) == bool(end)

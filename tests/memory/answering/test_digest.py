@@ -75,12 +75,12 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder: Path = tmp_path_factory.mktemp("digest")
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, day, text in NOTES:
-            memory.remember(text, title=title, source=f"/{title}.md", at=noon(day))
-        memory.remember(TASKS, title="Tasks", source="/Tasks.md")
+            memory.ingest.remember(text, title=title, source=f"/{title}.md", at=noon(day))
+        memory.ingest.remember(TASKS, title="Tasks", source="/Tasks.md")
         path = folder / "own.ics"
         path.write_text(CALENDAR)
         reader = next(reader for reader in READERS if reader.name == "ics")
-        memory.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
+        memory.ingest.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
         yield memory
 
 
@@ -89,7 +89,7 @@ def noon(day: str) -> datetime:
 
 
 def ask(memory: Memory, question: str) -> Answer:
-    *_, answer = memory.ask(question, now=NOW)
+    *_, answer = memory.questions.ask(question, now=NOW)
     assert isinstance(answer, Answer)
     return answer
 
@@ -167,7 +167,7 @@ def test_there_are_ten_lines_at_most_and_the_rest_is_counted(fresh: Memory) -> N
     for day in range(24):
         at = noon("2026-03-01") + timedelta(days=day)
         more = "Met Ida Holm at the Salt House about 1,200 tiles." if day == 20 else "Slept."
-        fresh.remember(f"Read a book all day long. {more}", title=f"{at:%d %B}", source=f"/{day}.md", at=at)
+        fresh.ingest.remember(f"Read a book all day long. {more}", title=f"{at:%d %B}", source=f"/{day}.md", at=at)
     answer = ask(fresh, "Summarise March")
     assert len(answer.lines) == 11 and len(answer.citations) == 10
     assert answer.text.splitlines()[-1] == "and 14 more notes"
@@ -187,7 +187,7 @@ def test_of_very_many_notes_some_are_read_and_all_are_counted(
     monkeypatch.setattr(digest, "MAX_NAMING", 12)
     for day in range(24):
         at = noon("2026-03-01") + timedelta(days=day)
-        fresh.remember(f"Sanded the Tern for the {day}th time.", title="Tern", source=f"/{day}.md", at=at)
+        fresh.ingest.remember(f"Sanded the Tern for the {day}th time.", title="Tern", source=f"/{day}.md", at=at)
     answer = ask(fresh, question)
     assert answer.text.splitlines()[-1] == "and 14 more notes"
     days = [line.text[:10] for line in answer.lines[:10]]
@@ -196,17 +196,17 @@ def test_of_very_many_notes_some_are_read_and_all_are_counted(
 
 def test_a_note_is_told_once_however_often_it_was_copied(fresh: Memory) -> None:
     for folder in ("a", "b"):
-        fresh.remember(
+        fresh.ingest.remember(
             "Moved the press to the barn.", title="Press", source=f"/{folder}/Press.md", at=noon("2026-03-04")
         )
-    fresh.remember("Read a book all day.", title="Book", source="/Book.md", at=noon("2026-03-05"))
+    fresh.ingest.remember("Read a book all day.", title="Book", source="/Book.md", at=noon("2026-03-05"))
     found = lines(fresh, "Summarise March")
     assert found == ["2026-03-04: Moved the press to the barn.", "2026-03-05: Read a book all day."]
 
 
 def test_a_line_that_begins_with_its_day_shows_it_once(fresh: Memory) -> None:
     log = "2026-03-04: Moved the press to the barn.\n\n2026-03-05 - Read a book all day.\n"
-    fresh.remember(log, title="2026-03-04", source="/log.md", at=noon("2026-03-04"))
+    fresh.ingest.remember(log, title="2026-03-04", source="/log.md", at=noon("2026-03-04"))
     days = [(line[:10], line.count("2026-03-04")) for line in lines(fresh, "Summarise March") if "press" in line]
     assert days == [("2026-03-04", 1)]
 
@@ -214,7 +214,7 @@ def test_a_line_that_begins_with_its_day_shows_it_once(fresh: Memory) -> None:
 def test_a_chat_is_told_by_the_days_of_its_messages(fresh: Memory) -> None:
     said = (("2026-03-04", "The press is in the barn now."), ("2026-05-09", "The barn is sold to Ida."))
     turns = tuple(Turn("Ida", words, at=noon(day)) for day, words in said)
-    fresh.remember_many([Document("chat:1", turns=turns, kind="chat", title="Ida")])
+    fresh.ingest.remember_many([Document("chat:1", turns=turns, kind="chat", title="Ida")])
     assert lines(fresh, "Summarise May") == ["2026-05-09: Ida: The barn is sold to Ida."]
 
 

@@ -181,7 +181,11 @@ def test_whoever_does_not_wait_stops_the_model_that_picks(fleet: Desk) -> None:
 
     fleet.ollama.answer = waits
     with pytest.raises(ModelCancelledError):
-        list(fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set, effort="deep"))
+        list(
+            fleet.memory.questions.ask(
+                QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set, effort="deep"
+            )
+        )
     fleet.ollama.until(lambda server: server.left == 1)
     assert fleet.ollama.left == 1
 
@@ -251,7 +255,7 @@ SAID = st.one_of(
 @given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWANCES)))
 def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str | None], effort: Effort) -> None:
     llm: LLM = _Any(says)
-    *_, answer = fleet_of_all.memory.ask(QUESTION, llm=lambda _: llm, driver=lambda _: llm, effort=effort)
+    *_, answer = fleet_of_all.memory.questions.ask(QUESTION, llm=lambda _: llm, driver=lambda _: llm, effort=effort)
     assert isinstance(answer, Answer)
     asked = fleet_of_all.memory.questions.trace(answer.trace_id or 0).asked
     agent = AGENT_ALLOWANCE if effort == "deep" else None
@@ -276,13 +280,15 @@ def test_the_lines_come_before_a_model_is_asked(desk: Desk) -> None:
     asked = []
     desk.ollama.answer = lambda body: asked.append(len(heard)) or Says("The box number of the hall is 3358 [1].")
     heard: list[Any] = []
-    for event in desk.memory.ask("What is the box number of the hall?", llm=lambda local_only: desk.here, replay=False):
+    for event in desk.memory.questions.ask(
+        "What is the box number of the hall?", llm=lambda local_only: desk.here, replay=False
+    ):
         heard.append(event)
     (preview,) = [place for place, event in enumerate(heard) if isinstance(event, Preview)]
     (writing,) = [place for place, event in enumerate(heard) if isinstance(event, Writing)]
     assert preview < asked[0] <= writing < next(place for place, event in enumerate(heard) if isinstance(event, Token))
     assert "3358" in heard[preview].text and heard[preview].citations[0].quote in heard[preview].citations[0].passage
-    without = list(desk.memory.ask("What is the box number of the hall?", replay=False))
+    without = list(desk.memory.questions.ask("What is the box number of the hall?", replay=False))
     assert not any(isinstance(event, Preview) for event in without), "there is nothing to wait for"
     assert isinstance(without[-1], Answer) and without[-1].text == heard[preview].text
 
@@ -303,7 +309,7 @@ def test_a_model_that_is_known_to_be_slow_gets_the_time_it_takes(desk: Desk) -> 
 
     desk.ollama.answer = slow
     desk.memory.state.settings = replace(
-        desk.memory.settings, answer=replace(desk.memory.settings.answer, answer_seconds=0.2)
+        desk.memory.state.settings, answer=replace(desk.memory.state.settings.answer, answer_seconds=0.2)
     )
     question = "What is the box number of the hall?"
     late = desk.ask(question)

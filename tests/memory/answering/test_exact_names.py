@@ -20,13 +20,13 @@ def memory() -> Iterator[Memory]:
 
 
 def ask(memory: Memory, question: str) -> Answer:
-    *_, answer = memory.ask(question, now=datetime(2026, 7, 20, 12, tzinfo=UTC))
+    *_, answer = memory.questions.ask(question, now=datetime(2026, 7, 20, 12, tzinfo=UTC))
     assert isinstance(answer, Answer)
     return answer
 
 
 def read(memory: Memory, location: str, text: str, title: str = "") -> None:
-    memory.remember_many(
+    memory.ingest.remember_many(
         [Document(uri=f"/home/vault/{location}", text=text, title=title or None, kind="file", location=location)]
     )
 
@@ -120,7 +120,7 @@ def test_a_field_of_another_note_or_section_is_no_answer(
         at = datetime(2026, month, 1, tzinfo=UTC)
         title = "Voss" if "Voss" in text else None
         uri = f"/home/vault/{location}"
-        memory.remember_many([Document(uri=uri, text=text, title=title, kind="file", location=location, at=at)])
+        memory.ingest.remember_many([Document(uri=uri, text=text, title=title, kind="file", location=location, at=at)])
     for question, value in questions.items():
         text = ask(memory, question).text
         assert value in text and not any(other in text for other in set(questions.values()) - {value}), text
@@ -129,7 +129,7 @@ def test_a_field_of_another_note_or_section_is_no_answer(
 def test_a_newer_note_that_names_the_thing_in_its_text_answers(memory: Memory) -> None:
     read(memory, "Barn.md", "Cost: 410 euros")
     at = datetime(2026, 6, 1, tzinfo=UTC)
-    memory.remember_many(
+    memory.ingest.remember_many(
         [Document(uri="/mail.md", text="The barn again.\n\nCost: 730 euros", location="mail.md", at=at)]
     )
     assert "730" in ask(memory, "What does the barn cost?").text
@@ -148,14 +148,14 @@ def test_what_somebody_said_on_a_day(memory: Memory) -> None:
         Turn("Mila", "the nets are torn", datetime(2026, 7, 9, 9, tzinfo=UTC)),
         Turn("Joss", "I mend the sails", datetime(2026, 7, 9, 10, tzinfo=UTC)),
     ]
-    memory.remember_many([Document(uri="/chat.txt", turns=tuple(turns), kind="chat")])
+    memory.ingest.remember_many([Document(uri="/chat.txt", turns=tuple(turns), kind="chat")])
     assert [line.text for line in ask(memory, "What did Mila say on 9 July 2026?").lines] == ["Mila: the nets are torn"]
     assert "torn" in ask(memory, "What did Mila write?").text
 
 
 def test_all_of_a_time_that_is_named_relatively(memory: Memory) -> None:
     read(memory, "log.md", "Painted the fence.")
-    memory.remember_many(
+    memory.ingest.remember_many(
         [
             Document(uri="/may.md", text="Planted two elms.", at=datetime(2026, 5, 8, tzinfo=UTC)),
             Document(uri="/june.md", text="Sold the cart.", at=datetime(2026, 6, 8, tzinfo=UTC)),
@@ -166,10 +166,10 @@ def test_all_of_a_time_that_is_named_relatively(memory: Memory) -> None:
 
 def test_a_value_that_the_owner_rejected_is_no_answer(memory: Memory) -> None:
     for day, name in (("2026-01-02", "Ida Brook"), ("2026-03-02", "Ned Fern")):
-        memory.remember(
+        memory.ingest.remember(
             f"# Choir\n\nConductor: {name}", source="/choir.md", title="Choir", at=datetime.fromisoformat(f"{day}T00Z")
         )
-    (revision,) = memory.revisions()
-    memory.settle(revision.id, "old")
+    (revision,) = memory.knowledge.revisions()
+    memory.knowledge.settle(revision.id, "old")
     lines = ask(memory, "Who is the conductor of the choir?").lines
     assert "Ida Brook" in lines[0].text and not any("Ned Fern" in line.text for line in lines)

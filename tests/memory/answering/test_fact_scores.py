@@ -30,7 +30,7 @@ NOTES = {
 @pytest.fixture
 def mira(static: Embedder) -> Memory:
     memory = Memory.open(":memory:", embedder=static)
-    memory.remember_many(
+    memory.ingest.remember_many(
         [
             Document(f"/{name}.md", text, title=title, at=datetime(2024, 5, 1, tzinfo=UTC))
             for name, (title, text) in NOTES.items()

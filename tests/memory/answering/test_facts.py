@@ -34,7 +34,7 @@ def fill_desk(memory: Memory) -> None:
         ("2023-09-03", "Ana moved to Leipzig with two boxes."),
         ("2024-02-01", "Bo lives in Riga."),
     ):
-        memory.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
+        memory.ingest.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
     for quote, name, place in (
         ("Ana lives in Utrecht and likes it.", "Ana", "Utrecht"),
         ("Ana moved to Leipzig with two boxes.", "Ana", "Leipzig"),
@@ -45,7 +45,7 @@ def fill_desk(memory: Memory) -> None:
 
 def answered(memory: Memory, question: str, as_of: str | None = None) -> Answer:
     moment = datetime.fromisoformat(as_of).replace(tzinfo=UTC) if as_of else None
-    *_, answer = memory.ask(question, as_of=moment)
+    *_, answer = memory.questions.ask(question, as_of=moment)
     assert isinstance(answer, Answer)
     return answer
 
@@ -88,14 +88,16 @@ def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
 
 
 def test_an_undone_replacement_no_longer_hides_the_old_fact(desk: Memory) -> None:
-    (revision,) = desk.revisions()
-    desk.undo(revision.id)
+    (revision,) = desk.knowledge.revisions()
+    desk.knowledge.undo(revision.id)
     assert "Utrecht" in answered(desk, "Where does Ana live?").text
 
 
 def test_where_somebody_else_lives_is_not_where_i_do(fresh: Memory) -> None:
-    fresh.remember("Jana lives in Hamburg with her two cats.", source="jana", at=datetime(2024, 1, 1, tzinfo=UTC))
-    fresh.remember("I live in Leipzig now, in a small flat.", source="me", at=datetime(2023, 1, 1, tzinfo=UTC))
+    fresh.ingest.remember(
+        "Jana lives in Hamburg with her two cats.", source="jana", at=datetime(2024, 1, 1, tzinfo=UTC)
+    )
+    fresh.ingest.remember("I live in Leipzig now, in a small flat.", source="me", at=datetime(2023, 1, 1, tzinfo=UTC))
     assert_quoted(fresh, "Jana lives in Hamburg with her two cats.", "Jana", "lives in", "Hamburg")
     assert_quoted(fresh, "I live in Leipzig now, in a small flat.", OWNER, "lives in", "Leipzig")
     assert "Leipzig" in first(answered(fresh, "Where do I live?"))
@@ -109,9 +111,9 @@ def test_what_another_one_does_is_no_answer(desk: Memory) -> None:
 def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
     fresh: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fresh.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
+    fresh.ingest.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
     assert_quoted(fresh, "Bo Lind works at Lumen.", "Bo Lind", "works at", "Lumen")
-    fresh.remember("The blue kite of Bo hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
+    fresh.ingest.remember("The blue kite of Bo hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
 
     def told(question: str) -> list[str]:
         return answered(fresh, question).text.splitlines()
@@ -126,9 +128,11 @@ def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
 
 
 def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fresh: Memory) -> None:
-    fresh.remember("tyres: winter on since 24 Oct; summer tyres are at Ahrens, no. 3318", title="The car")
+    fresh.ingest.remember("tyres: winter on since 24 Oct; summer tyres are at Ahrens, no. 3318", title="The car")
     assert "Ahrens" in answered(fresh, "Where are the summer tyres?").text.split("\n")[0]
-    fresh.remember("* TODO Prune the apple tree\n  DEADLINE: <2027-02-15 Mon>".replace("* ", "# "), title="Garden")
+    fresh.ingest.remember(
+        "* TODO Prune the apple tree\n  DEADLINE: <2027-02-15 Mon>".replace("* ", "# "), title="Garden"
+    )
     assert "2027-02-15" in answered(fresh, "When do I have to prune the apple tree?").text.split("\n")[0]
 
 
@@ -145,11 +149,11 @@ def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fres
 def test_a_fact_is_dated_as_precisely_as_its_note_says(fresh: Memory, question: str, told: str) -> None:
     at = datetime(2025, 6, 5).astimezone()
     fields = "Editor: Sabine Roth since March 2019\nBoss: Karl Meier since 2015\nFax: 0341 12345 from 1 January 2020"
-    fresh.remember(f"# Nordlicht Verlag\n{fields}", source="/verlag.md", title="Nordlicht Verlag", at=at)
+    fresh.ingest.remember(f"# Nordlicht Verlag\n{fields}", source="/verlag.md", title="Nordlicht Verlag", at=at)
     table = "| Contract | Price | Since |\n|---|---|---|\n| Electricity | 84 € | 2022-10 |\n| Water | 20 € | 2021 |"
-    fresh.remember(f"# Contracts\n\n{table}", source="/contracts.md", title="Contracts", at=at)
+    fresh.ingest.remember(f"# Contracts\n\n{table}", source="/contracts.md", title="Contracts", at=at)
     month = datetime(2025, 2, 1).astimezone()
-    fresh.remember("# Tennis club\nFee: 40 €", source="/2025-02.md", title="Tennis club", at=month)
+    fresh.ingest.remember("# Tennis club\nFee: 40 €", source="/2025-02.md", title="Tennis club", at=month)
     first = answered(fresh, question).text.split(" [1]")[0]
     assert first.endswith(told)
 
@@ -157,10 +161,10 @@ def test_a_fact_is_dated_as_precisely_as_its_note_says(fresh: Memory, question: 
 def test_the_course_of_something_is_told_as_precisely_as_its_notes_say(fresh: Memory) -> None:
     for year, said in ((2020, "Boss: Karl Meier since 2015"), (2022, "Boss: Ana Lund since March 2021")):
         at = datetime(year, 6, 5).astimezone()
-        fresh.remember(f"# Nordlicht Verlag\n{said}", source="/verlag.md", title="Nordlicht Verlag", at=at)
+        fresh.ingest.remember(f"# Nordlicht Verlag\n{said}", source="/verlag.md", title="Nordlicht Verlag", at=at)
     told = answered(fresh, "How did the boss of Nordlicht Verlag change?").text
     assert "Karl Meier (2015 to 2021-03), then Ana Lund (since 2021-03)" in told
-    held = [one for one in fresh.facts("Nordlicht Verlag", history=True) if one.kind == "relation"]
+    held = [one for one in fresh.knowledge.facts("Nordlicht Verlag", history=True) if one.kind == "relation"]
     old, new = sorted(held, key=lambda one: one.since)
     assert (old.since, old.until, new.since, new.until) == ("2015", "2021-03", "2021-03", "")
 
@@ -169,8 +173,10 @@ def test_what_is_newer_of_somebody_else_is_no_news(fresh: Memory) -> None:
     table = (
         "# Address book\n\n| Name | Phone |\n|---|---|\n| Hanna Brück | +49 341 998877 |\n| Odo Marsh | 020 7946 0011 |"
     )
-    fresh.remember(table, source="people.md", at=datetime(2026, 5, 2, tzinfo=UTC))
-    fresh.remember("My phone number is 07700 900444.", source="me.md", at=datetime(2026, 11, 20, tzinfo=UTC))
-    fresh.remember("Priya's new phone number is 0117 496 0333.", source="p.md", at=datetime(2026, 11, 21, tzinfo=UTC))
+    fresh.ingest.remember(table, source="people.md", at=datetime(2026, 5, 2, tzinfo=UTC))
+    fresh.ingest.remember("My phone number is 07700 900444.", source="me.md", at=datetime(2026, 11, 20, tzinfo=UTC))
+    fresh.ingest.remember(
+        "Priya's new phone number is 0117 496 0333.", source="p.md", at=datetime(2026, 11, 21, tzinfo=UTC)
+    )
     assert "998877" in first(answered(fresh, "What is Hanna's phone number?"))
     assert "900444" in first(answered(fresh, "What is my phone number?"))

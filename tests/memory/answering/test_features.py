@@ -22,7 +22,7 @@ from plugins.embedders.static import StaticEmbedder
 )
 def test_a_phone_number_need_not_be_called_one(line: str, held: bool) -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        memory.remember(line)
+        memory.ingest.remember(line)
         found = memory.questions.retrieve("What is Rosi's phone number?", 10, None, None, None)
         with memory.store.reading() as conn:
             (candidate,) = AnswerState(conn, found, StaticEmbedder()).read_found()

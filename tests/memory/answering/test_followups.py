@@ -134,14 +134,14 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, text in NOTES.items():
             at = datetime(2026, 6, 9, 12, tzinfo=UTC) if "June" in title else datetime(2026, 5, 2, 12, tzinfo=UTC)
-            memory.remember(text, title=title, source=f"/{title}.md", at=at)
+            memory.ingest.remember(text, title=title, source=f"/{title}.md", at=at)
         yield memory
 
 
 def talk(memory: Memory, *questions: str) -> list[Answer]:
     chat, answers = memory.conversations.create("talk"), []
     for question in questions:
-        events = memory.ask(question, now=NOW, conversation=chat)
+        events = memory.questions.ask(question, now=NOW, conversation=chat)
         memory.conversations.add_question(chat, question)
         *_, answer = events
         assert isinstance(answer, Answer)
@@ -181,7 +181,7 @@ def test_a_name_that_only_an_answer_told_is_not_sent_away(desk: Desk, strategy: 
     chat = desk.memory.conversations.create("talk")
     for n, question in enumerate(("Who shares the studio with me?", "What is her phone?", "and where is her list?")):
         model = desk.away if n else None
-        asked = partial(desk.memory.ask, question, conversation=chat, strategy=strategy)
+        asked = partial(desk.memory.questions.ask, question, conversation=chat, strategy=strategy)
         *_, answer = asked(llm=lambda local_only, model=model: None if local_only else model)
         desk.memory.conversations.add_question(chat, question)
         assert isinstance(answer, Answer)

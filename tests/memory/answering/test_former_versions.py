@@ -24,7 +24,7 @@ FLAT = "# Flat\n\nThe house was built in 1931. I pay {} a month for the flat.\n"
 def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         yield memory
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 def write(memory: Memory, path: Path, text: str, day: str | None = None) -> None:
@@ -34,11 +34,11 @@ def write(memory: Memory, path: Path, text: str, day: str | None = None) -> None
         ns = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) * 10**9
         os.utime(path, ns=(ns, ns))
     reader = manager.load().reader_for(path, path.stat().st_size)
-    memory.remember_many(readers.documents(reader, path, path.read_bytes(), path.stat()))
+    memory.ingest.remember_many(readers.documents(reader, path, path.read_bytes(), path.stat()))
 
 
 def ask(memory: Memory, question: str, now: datetime | None = None) -> str:
-    *_, answer = memory.ask(question, now=now)
+    *_, answer = memory.questions.ask(question, now=now)
     assert isinstance(answer, Answer)
     return answer.text
 
@@ -95,12 +95,12 @@ def test_below_what_a_note_says_now_stands_what_it_said_before_it_was_edited(mem
         ("What is the wifi channel?", "plum-11", "plum-10"),
         ("Who is the plumber?", "Ida Moe", "Ola Berg"),
     ):
-        *_, answer = memory.ask(question)
+        *_, answer = memory.questions.ask(question)
         assert isinstance(answer, Answer)
         first, second, *_ = answer.lines
         assert (first.kind, second.kind) == ("answer", "earlier")
         assert now in first.text and before not in first.text and before in second.text and "until" in second.text
         cited = {one.n: one for one in answer.citations}[second.citations[0]]
         assert before in cited.quote and cited.quote in cited.passage and cited.earlier
-    memory.forget(source=str(tmp_path / "house.md"))
+    memory.forgetting.forget(source=str(tmp_path / "house.md"))
     assert "plum-10" not in ask(memory, "What is the wifi channel?")

@@ -14,14 +14,14 @@ NOW = datetime(2026, 6, 1, 12).astimezone()
 
 def write(memory: Memory, day: str, text: str) -> None:
     at = datetime.fromisoformat(day).astimezone()
-    memory.remember_many([Document("/gym.md", text, title="Gym", kind="file", at=at)])
+    memory.ingest.remember_many([Document("/gym.md", text, title="Gym", kind="file", at=at)])
 
 
 @pytest.mark.parametrize(("now", "earlier"), [(NOW, False), (datetime(2099, 6, 1).astimezone(), True)])
 def test_a_value_that_begins_later(fresh: Memory, now: datetime, earlier: bool) -> None:
     write(fresh, "2026-01-05", "# Gym\n\nFee: 30 euros\n")
     write(fresh, "2026-05-20", "# Gym\n\nFee: 36 euros from 1 September 2098\n")
-    *_, answer = fresh.ask("What is the fee of the gym?", now=now)
+    *_, answer = fresh.questions.ask("What is the fee of the gym?", now=now)
     assert isinstance(answer, Answer)
     lines = answer.text.split("\n")
     (new,), (old,) = ([line for line in lines if value in line] for value in ("36 euros", "30 euros"))

@@ -90,14 +90,14 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     calendar.write_text(CALENDAR)
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, text in NOTES.items():
-            memory.remember(text, title=title, source=f"/{title}.md", at=datetime(2026, 11, 20, tzinfo=UTC))
+            memory.ingest.remember(text, title=title, source=f"/{title}.md", at=datetime(2026, 11, 20, tzinfo=UTC))
         reader = next(reader for reader in READERS if reader.name == "ics")
-        memory.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
+        memory.ingest.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
         yield memory
 
 
 def ask(notes: Memory, question: str) -> Answer:
-    *_, answer = notes.ask(question, now=NOW)
+    *_, answer = notes.questions.ask(question, now=NOW)
     assert isinstance(answer, Answer)
     return answer
 
@@ -152,8 +152,8 @@ def test_a_row_is_shown_with_what_stands_over_it(notes: Memory, question: str, e
 
 def test_of_more_than_can_be_listed_the_number_of_the_rest_is_told(fresh: Memory) -> None:
     items = "\n".join(f"- stamp {n}" for n in range(130))
-    fresh.remember(f"# Stamps\n\n{items}", title="Stamps", source="/s.md")
-    *_, answer = fresh.ask("Which stamps do I have?")
+    fresh.ingest.remember(f"# Stamps\n\n{items}", title="Stamps", source="/s.md")
+    *_, answer = fresh.questions.ask("Which stamps do I have?")
     assert isinstance(answer, Answer) and answer.lines[-1].text == "stamp 99 (and 30 more)"
 
 
@@ -224,20 +224,20 @@ def test_of_a_long_list_the_rest_is_folded(notes: Memory) -> None:
 def test_a_list_that_goes_on_in_the_next_passage_is_whole(notes: Memory, tmp_path: Path) -> None:
     items = "\n".join(f"- mineral {n}, found near the old quarry behind the mill on a rainy day" for n in range(60))
     with Memory.open(tmp_path / "memory.db", embedder=StaticEmbedder()) as memory:
-        memory.remember(f"# Minerals\n\n{items}", title="Minerals", source="/m.md")
-        *_, answer = memory.ask("How many minerals do I have?")
+        memory.ingest.remember(f"# Minerals\n\n{items}", title="Minerals", source="/m.md")
+        *_, answer = memory.questions.ask("How many minerals do I have?")
         assert isinstance(answer, Answer) and answer.lines[0].value == "60"
 
 
 def test_what_is_listed_is_not_counted_for_something_else(fresh: Memory) -> None:
-    fresh.remember("From Judith, serves 4.\n\n- 250 g lentils\n- 2 onions\n- salt", title="Lentil soup")
-    *_, answer = fresh.ask("How many people does the lentil soup serve?")
+    fresh.ingest.remember("From Judith, serves 4.\n\n- 250 g lentils\n- 2 onions\n- salt", title="Lentil soup")
+    *_, answer = fresh.questions.ask("How many people does the lentil soup serve?")
     assert isinstance(answer, Answer)
     assert answer.lines[0].text == "From Judith, serves 4."
 
 
 def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memory) -> None:
-    fresh.remember("(A) 2026-11-18 Pay the school deposit due:2026-11-30 @bank\n(B) Call the vet", title="tasks")
+    fresh.ingest.remember("(A) 2026-11-18 Pay the school deposit due:2026-11-30 @bank\n(B) Call the vet", title="tasks")
     told = lines(fresh, "What are my open tasks?")
     assert told == ["Pay the school deposit (due 2026-11-30)", "Call the vet"]
 
@@ -263,6 +263,6 @@ def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: l
 def test_a_task_is_due_on_its_deadline_and_not_when_it_is_scheduled(fresh: Memory) -> None:
     day = datetime.now().date() + timedelta(days=9)
     plan = f"SCHEDULED: <{day - timedelta(days=3)}>\nDEADLINE: <{day}>"
-    fresh.remember(f"# TODO Oil the winch\n{plan}\n", title="Boat")
-    *_, answer = fresh.ask("When is the winch due?")
+    fresh.ingest.remember(f"# TODO Oil the winch\n{plan}\n", title="Boat")
+    *_, answer = fresh.questions.ask("When is the winch due?")
     assert isinstance(answer, Answer) and answer.text.startswith(f"- {day}: Oil the winch")

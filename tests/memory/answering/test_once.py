@@ -75,19 +75,19 @@ def embedder() -> Counting:
 def notes(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path_factory.mktemp("notes") / "memory.db", embedder=embedder) as memory:
         for path in sorted(NOTES.rglob("*.md")):
-            memory.remember(path.read_text(), title=path.stem, source=str(path))
+            memory.ingest.remember(path.read_text(), title=path.stem, source=str(path))
         yield memory
 
 
 @pytest.fixture(scope="module")
 def walk(notes: Memory, embedder: Counting) -> Walk:
-    list(notes.ask(QUESTION))  # what is loaded once for all questions is not of this one
+    list(notes.questions.ask(QUESTION))  # what is loaded once for all questions is not of this one
     embedder.queries.clear()
     embedder.documents.clear()
     walk = Walk()
     sys.setprofile(walk)
     try:
-        *_, answer = notes.ask(QUESTION)
+        *_, answer = notes.questions.ask(QUESTION)
     finally:
         sys.setprofile(None)
     assert isinstance(answer, Answer) and "Whitby" in answer.text

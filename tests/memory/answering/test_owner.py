@@ -30,7 +30,7 @@ FAMILY = {"Kit": {"relation": "son"}, "Ife": {"relation": "daughter"}}
 @pytest.fixture(scope="module")
 def memory(static: Any) -> Iterator[Memory]:
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember_many(
+        memory.ingest.remember_many(
             [
                 Document(f"/notes/{uri}", text, title=title, at=AT, properties=FAMILY.get(title, {}))
                 for uri, (title, text) in NOTES.items()
@@ -41,7 +41,7 @@ def memory(static: Any) -> Iterator[Memory]:
 
 def first(memory: Memory, question: str) -> str:
     """The first line of the answer; "" for a refusal."""
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     return "" if answer.no_answer else answer.text.split("\n")[0]
 
@@ -72,7 +72,7 @@ def test_what_is_known_of_others_alone_is_not_known(memory: Memory, question: st
 
 
 def test_a_refusal_tells_what_is_known_of_others(memory: Memory) -> None:
-    *_, answer = memory.ask("When does my passport expire?")
+    *_, answer = memory.questions.ask("When does my passport expire?")
     assert isinstance(answer, Answer) and answer.no_answer
     assert "passport expires: 2027-03-09" in answer.text and answer.citations[0].title == "Kit"
 
@@ -84,7 +84,7 @@ def test_the_same_is_asked_in_german(static: Any) -> None:
             "Jens": "---\nbeziehung: mann\n---\n# Jens\n\nTelefon: 0761 5550882\n"
             "Geburtstag: 12. Juli\nReisepass bis: 30.06.2028\n",
         }
-        memory.remember_many(
+        memory.ingest.remember_many(
             [
                 Document(
                     f"/n/{title}.md", text, title=title, at=AT,
@@ -110,8 +110,8 @@ def test_another_speaker_s_own_is_not_the_owner_s(static: Any) -> None:
     joel, ada = "Joel Acht <joel@a.example>", "Ada Berg <ada@b.example>"
     with Memory.open(":memory:", embedder=static) as memory:
         own = "Hi Ada, all is well.\n\n-- \nJoel Acht\nTel. 0161 496 0731\n5 Wharf Close, Stockport\n"
-        memory.remember_many([mail("m1", joel, ada, own)])
-        memory.remember_many(
+        memory.ingest.remember_many([mail("m1", joel, ada, own)])
+        memory.ingest.remember_many(
             [mail(f"m{n}", ada, joel, "I live in Buxton. My number is 01298 555 0190.") for n in (2, 3)]
         )
         assert "0731" in first(memory, "What is my phone number?")
@@ -119,8 +119,10 @@ def test_another_speaker_s_own_is_not_the_owner_s(static: Any) -> None:
 
 
 def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
-    memory.remember("The tax adviser is Frau Brandt, phone 0341 8899.", source="/notes/tax.md", at=datetime.now(UTC))
-    *_, answer = memory.ask("What is my phone number?")
+    memory.ingest.remember(
+        "The tax adviser is Frau Brandt, phone 0341 8899.", source="/notes/tax.md", at=datetime.now(UTC)
+    )
+    *_, answer = memory.questions.ask("What is my phone number?")
     assert isinstance(answer, Answer)
     assert "07700 900142" in answer.text and "8899" not in answer.text and "0199" not in answer.text
 
@@ -140,22 +142,22 @@ def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(
     static: Any, text: str, speaker: str | None, question: str
 ) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember_many([Document("/n/a.md", text, title="A", at=AT, speaker=speaker)])
+        memory.ingest.remember_many([Document("/n/a.md", text, title="A", at=AT, speaker=speaker)])
         assert first(memory, question) == ""
 
 
 def test_the_owner_s_words_after_a_quotation_are_the_owner_s(static: Any) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember('Ola calls the hut "Heron", and I live in Vell.', source="/n/a.md", at=AT)
+        memory.ingest.remember('Ola calls the hut "Heron", and I live in Vell.', source="/n/a.md", at=AT)
         assert "Vell" in first(memory, "Where do I live?")
 
 
 def test_an_author_may_be_the_owner_until_their_name_is_known(static: Any) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
         note = Document("/n/a.md", "# Card\n\nMy phone is 0161 496 0871.\n", kind="file", at=AT, speaker="Ola Vinter")
-        memory.remember_many([note])
+        memory.ingest.remember_many([note])
         assert "0871" in first(memory, "What is my phone number?")
-        memory.remember_many([Document("note:me/name", "name: Ada Berg", title="About me", at=AT)])
+        memory.ingest.remember_many([Document("note:me/name", "name: Ada Berg", title="About me", at=AT)])
         assert first(memory, "What is my phone number?") == ""
 
 
@@ -173,5 +175,5 @@ def test_a_statement_about_another_person_alone_answers_nothing_about_the_owner(
     static: Any, text: str, question: str
 ) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
-        memory.remember_many([Document("/n/a.md", text, title="A", at=AT)])
+        memory.ingest.remember_many([Document("/n/a.md", text, title="A", at=AT)])
         assert first(memory, question) == ""

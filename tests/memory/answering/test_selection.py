@@ -42,7 +42,9 @@ def life(open_filled: OpenFilled) -> Memory:
 
 def fill_life(memory: Memory) -> None:
     for day, title, text in NOTES:
-        memory.remember(text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+        memory.ingest.remember(
+            text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC)
+        )
     for quote, name, predicate, value in (
         ("Standup moves to 10:00 starting tomorrow.", "Retro", "standup", "10:00"),
         ("Ana Silva lives in Utrecht.", "Ana Silva", "lives in", "Utrecht"),
@@ -54,7 +56,7 @@ def fill_life(memory: Memory) -> None:
 
 
 def answered(memory: Memory, question: str) -> Answer:
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     lines = [line for line in answer.text.splitlines() if line.startswith("- ") and "as above" not in line]
     assert all(f"[{citation.n}]" in answer.text for citation in answer.citations)
@@ -126,14 +128,14 @@ def test_a_briefing_tells_what_holds_and_what_was_before(life: Memory) -> None:
 
 def test_a_short_name_means_the_only_one_who_has_it(life: Memory) -> None:
     assert "Ana Silva works at Lumen" in answered(life, "Ana?").text
-    life.remember("Ana Duarte lives in Lyon.", source="/other.md", at=datetime(2024, 1, 1, tzinfo=UTC))
+    life.ingest.remember("Ana Duarte lives in Lyon.", source="/other.md", at=datetime(2024, 1, 1, tzinfo=UTC))
     assert_quoted(life, "Ana Duarte lives in Lyon.", "Ana Duarte", "lives in", "Lyon")
     text = answered(life, "Ana?").text
     assert "before that" not in text, "which of the two is meant is not known"
 
 
 def test_a_briefing_as_of_then_knows_nothing_later(life: Memory) -> None:
-    *_, answer = life.ask("Who is Ana Silva?", as_of=datetime(2023, 6, 1, tzinfo=UTC))
+    *_, answer = life.questions.ask("Who is Ana Silva?", as_of=datetime(2023, 6, 1, tzinfo=UTC))
     assert isinstance(answer, Answer)
     assert "Utrecht" in answer.text and "Leipzig" not in answer.text and "before" not in answer.text
 
@@ -158,7 +160,7 @@ def test_a_briefing_without_any_facts_has_the_note_of_it_first(fresh: Memory) ->
     plugins = manager.load()
     for file in sorted(path for path in notes.rglob("*") if path.is_file()):
         reader = plugins.reader_for(file, file.stat().st_size)
-        fresh.remember_many(documents(reader, file, file.read_bytes(), file.stat()))
+        fresh.ingest.remember_many(documents(reader, file, file.read_bytes(), file.stat()))
     told = lines(fresh, "What do I know about Beatrice?")
     assert "second-order Fresnel lens" in told[0]
     assert any("£11,200" in line for line in told) and any("Ferelith" in line for line in told)
@@ -186,7 +188,7 @@ def lists(open_filled: OpenFilled) -> Memory:
 def fill_lists(memory: Memory) -> None:
     for day, (title, text) in enumerate(LISTS, 1):
         at = datetime(2026, 5, day, tzinfo=UTC)
-        memory.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
+        memory.ingest.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
 
 
 def test_a_list_that_stands_in_a_note_is_shown_whole_and_in_its_order(lists: Memory) -> None:

@@ -27,12 +27,12 @@ def kiosk() -> Iterator[Memory]:
     settings = MemorySettings(answer=AnswerSettings(line_margin=9.0))  # lines that stand far behind, too
     with Memory.open(":memory:", embedder=StaticEmbedder(), settings=settings) as memory:
         for title, text in NOTES.items():
-            memory.remember(text, title=title, source=f"/{title}.md")
+            memory.ingest.remember(text, title=title, source=f"/{title}.md")
         yield memory
 
 
 def ask(memory: Memory, question: str) -> Answer:
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     return answer
 
@@ -53,7 +53,7 @@ def test_where_no_line_is_clearly_the_answer_it_says_so_and_shows_the_closest(ki
 def test_what_a_value_replaced_stands_under_it() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         for day, rent in (("2025-01-10", 480), ("2026-03-01", 520)):
-            memory.remember(
+            memory.ingest.remember(
                 f"Kiosk rent: {rent} euros", title="Kiosk", source="/kiosk.md", at=datetime.fromisoformat(f"{day}T00Z")
             )
         first, second, *_ = ask(memory, "What is the rent of the kiosk?").lines
@@ -75,7 +75,7 @@ def cite(n: int, **how: object) -> Citation:
 def test_another_value_of_the_same_field_is_not_folded(texts: tuple[str, str], shown: int) -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         for number, text in enumerate(texts):
-            memory.remember(text, title=f"Card {number}", source=f"/{number}.md")
+            memory.ingest.remember(text, title=f"Card {number}", source=f"/{number}.md")
         lines = ask(memory, "What is Hedda's phone?").lines
     assert sum(line.kind == "answer" for line in lines) == shown
 
@@ -100,8 +100,8 @@ def test_any_text_has_lines(text: str) -> None:
 def test_a_briefing_shows_no_line_twice() -> None:
     goat = "# Bosun\n\nBosun is a goat who came with the sea.\n\n- Bosun has one horn. The other one is lost.\n"
     with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
-        fresh.remember(goat, title="Bosun", source="/Bosun.md")
-        *_, answer = fresh.ask("Who is Bosun?")
+        fresh.ingest.remember(goat, title="Bosun", source="/Bosun.md")
+        *_, answer = fresh.questions.ask("Who is Bosun?")
     assert isinstance(answer, Answer)
     shown = [line.text for line in answer.lines]
     assert len(shown) == len(set(shown)) >= 2 and any("one horn" in line for line in shown)
@@ -110,8 +110,8 @@ def test_a_briefing_shows_no_line_twice() -> None:
 def test_a_sentence_of_a_briefing_is_shown_once_with_what_goes_on_from_it() -> None:
     boat = "# Ozzie\n\nOzzie builds boats in a shed by the loft. Retired twice, both times badly.\n\nOzzie hates tea.\n"
     with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
-        fresh.remember(boat, title="Ozzie", source="/Ozzie.md")
-        *_, answer = fresh.ask("Who is Ozzie?")
+        fresh.ingest.remember(boat, title="Ozzie", source="/Ozzie.md")
+        *_, answer = fresh.questions.ask("Who is Ozzie?")
     assert isinstance(answer, Answer)
     assert answer.text.count("builds boats") == 1 == answer.text.count("Retired twice"), answer.text
 
@@ -119,8 +119,8 @@ def test_a_sentence_of_a_briefing_is_shown_once_with_what_goes_on_from_it() -> N
 def ask_about(text: str, written: str, question: str) -> Answer:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         at = datetime.fromisoformat(f"{written}T12Z") if written else None
-        memory.remember_many([Document("/boat.md", text, title="Boat", kind="file", at=at)])
-        *_, answer = memory.ask(question, now=datetime.fromisoformat("2026-06-01T12Z"))
+        memory.ingest.remember_many([Document("/boat.md", text, title="Boat", kind="file", at=at)])
+        *_, answer = memory.questions.ask(question, now=datetime.fromisoformat("2026-06-01T12Z"))
     assert isinstance(answer, Answer) and answer.kind == "answer"
     return answer
 
@@ -141,8 +141,10 @@ def test_an_answer_says_when_it_is_more_than_a_year_old(written: str, note: str)
 def test_the_age_of_an_answer_ends_today(day: str) -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         at = datetime.now(UTC) - timedelta(days=800)
-        memory.remember_many([Document("/boat.md", "The berth costs 480 euros.", title="Boat", kind="file", at=at)])
-        *_, answer = memory.ask("What does the berth cost?", as_of=datetime.fromisoformat(day))
+        memory.ingest.remember_many(
+            [Document("/boat.md", "The berth costs 480 euros.", title="Boat", kind="file", at=at)]
+        )
+        *_, answer = memory.questions.ask("What does the berth cost?", as_of=datetime.fromisoformat(day))
     assert isinstance(answer, Answer) and ("Written 2 years ago" in answer.note) == day.startswith("9999")
 
 
@@ -164,28 +166,30 @@ def test_a_line_without_the_kind_of_thing_asked_for_is_no_clear_answer(kiosk: Me
 @pytest.mark.parametrize("time", ["at 12:00", "at 10 am", "on Friday", "next week", "in July"])
 def test_a_time_without_a_date_is_a_clear_answer(time: str) -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        memory.remember(f"The regatta starts {time}.", title="Regatta", source="/regatta.md")
+        memory.ingest.remember(f"The regatta starts {time}.", title="Regatta", source="/regatta.md")
         assert ask(memory, "When does the regatta start?").lines[0].kind == "answer"
 
 
 def test_a_place_without_a_name_is_a_clear_answer() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        memory.remember("The spare key is in the blue drawer.", title="Key", source="/key.md")
+        memory.ingest.remember("The spare key is in the blue drawer.", title="Key", source="/key.md")
         assert ask(memory, "Where is the spare key?").lines[0].kind == "answer"
 
 
 def test_a_line_without_a_date_is_not_taken_for_the_oldest() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        memory.remember_many([Document("/berth.md", "The berth costs 480 euros a year.", title="Berth", kind="file")])
+        memory.ingest.remember_many(
+            [Document("/berth.md", "The berth costs 480 euros a year.", title="Berth", kind="file")]
+        )
         for title, text, year in (("Paint", "Bought paint.", 2024), ("Paid", "Paid for the berth again.", 2025)):
             day = datetime(year, 3, 1, tzinfo=UTC)
-            memory.remember_many([Document(f"/{title}.md", text, title=title, kind="file", at=day)])
+            memory.ingest.remember_many([Document(f"/{title}.md", text, title=title, kind="file", at=day)])
         assert "480" in ask(memory, "What does the berth cost?").lines[0].text
 
 
 def test_the_value_is_that_of_the_fact_and_no_other_number(kiosk: Memory) -> None:
-    kiosk.remember("Half a gram of saffron goes into water of 30 degrees.", title="Risotto", source="/r.md")
-    kiosk.remember(
+    kiosk.ingest.remember("Half a gram of saffron goes into water of 30 degrees.", title="Risotto", source="/r.md")
+    kiosk.ingest.remember(
         "---\nphone: 0161 496 07\n---\n# Hedda Brandt\n\nHas the kiosk since 2019.",
         title="Hedda Brandt",
         source="/h.md",
@@ -196,7 +200,7 @@ def test_the_value_is_that_of_the_fact_and_no_other_number(kiosk: Memory) -> Non
 
 def test_a_time_of_day_in_words_is_a_clear_answer_with_its_value() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        memory.remember("The pottery class starts at ten.", source="/class.md")
+        memory.ingest.remember("The pottery class starts at ten.", source="/class.md")
         answer = ask(memory, "When does the pottery class start?")
         assert answer.lines[0] == AnswerLine("The pottery class starts at ten.", "answer", (1,), "at ten")
 
@@ -204,10 +208,10 @@ def test_a_time_of_day_in_words_is_a_clear_answer_with_its_value() -> None:
 def test_a_line_that_says_today_of_another_day_has_the_day() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         at = datetime(2026, 3, 9, 12, tzinfo=UTC)
-        memory.remember("The harbour office is in the Old Ice House from today.", source="/day.md", at=at)
+        memory.ingest.remember("The harbour office is in the Old Ice House from today.", source="/day.md", at=at)
         line = ask(memory, "Where is the harbour office?").lines[0]
         assert line.text == "The harbour office is in the Old Ice House from today. (written 2026-03-09)"
-        memory.remember("The kiosk is closed today.", source="/now.md", at=datetime.now(UTC))
+        memory.ingest.remember("The kiosk is closed today.", source="/now.md", at=datetime.now(UTC))
         assert ask(memory, "Is the kiosk closed?").lines[0].text == "The kiosk is closed today."
 
 
@@ -217,7 +221,7 @@ def test_a_briefing_begins_with_what_a_thing_is_and_not_with_what_names_it() -> 
             "Bosun": "Bosun is a goat. He came with the lighthouse.",
             "Start here": "- Who ate the leaflets: [[Bosun]]\n- Who did not: [[Ozzie Penhale]]",
         }.items():
-            memory.remember(text, title=title, source=f"/{title}.md")
+            memory.ingest.remember(text, title=title, source=f"/{title}.md")
         lines = [line.text for line in ask(memory, "Who is Bosun?").lines]
     assert lines[0].startswith("Bosun is a goat.")
     assert "Start here, who ate the leaflets: Bosun" in lines[1:]

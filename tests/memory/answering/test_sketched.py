@@ -25,7 +25,7 @@ def cinema(desk: Desk) -> Desk:
     desk.note("Vera Brandt", "Vera Brandt was born in the city of Trieste.", 2)
     for day in range(3, 9):
         desk.note(f"soup {day}", f"Soup number {day} is made of water, salt and what the garden gives.", day)
-    desk.memory.settings = MemorySettings(recall=RecallSettings(strategy="spread+sketches"))
+    desk.memory.state.settings = MemorySettings(recall=RecallSettings(strategy="spread+sketches"))
     desk.ollama.answer = sketching
     return desk
 
@@ -54,7 +54,7 @@ def test_a_sketch_leads_the_walk_and_is_kept_in_the_trace(cinema: Desk) -> None:
 
 
 def test_what_was_sketched_reaches_the_walk(cinema: Desk) -> None:
-    cinema.memory.settings = MemorySettings(recall=RecallSettings(strategy="sketches"))
+    cinema.memory.state.settings = MemorySettings(recall=RecallSettings(strategy="sketches"))
     found = []
     for said in ("directed by -> born in", "made of water and salt"):
         cinema.ollama.answer = lambda body, said=said: Says(said) if sketches(body) else answers(body)
@@ -72,7 +72,7 @@ def test_a_sketch_of_no_use_changes_nothing(cinema: Desk) -> None:
 def test_nobody_is_asked_without_a_use_for_it(cinema: Desk) -> None:
     assert sketched(cinema.ask(QUESTION, effort="quick")) == []
     assert sketched(cinema.ask(QUESTION, lambda local_only: None)) == []
-    cinema.memory.settings = replace(cinema.memory.settings, recall=RecallSettings())
+    cinema.memory.state.settings = replace(cinema.memory.state.settings, recall=RecallSettings())
     assert sketched(cinema.ask(QUESTION)) == []
 
 

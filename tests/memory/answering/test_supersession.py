@@ -23,11 +23,11 @@ def fill_notes(memory: Memory) -> None:
         ("2025-05-20", "About carrier events: back again on RabbitMQ."),
         ("2025-06-01", "The offsite of the team was loud and long."),
     ):
-        memory.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+        memory.ingest.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
 
 
 def first(memory: Memory, question: str) -> str:
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     return answer.text.splitlines()[0]
 
@@ -45,6 +45,6 @@ def test_a_line_that_only_states_what_was_replaced_is_not_first(fresh: Memory) -
         ("2024-01-10", "Submission: September 2026, so there is no slack at all for the thesis.", "September 2026"),
         ("2025-03-10", "The graduate school has agreed to May 2027.", "May 2027"),
     ):
-        fresh.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+        fresh.ingest.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
         assert_quoted(fresh, text, "PX7", "version", due)  # in words that the question is not asked in
     assert "September 2026" not in first(fresh, "When will the submission of the thesis be?")

@@ -34,9 +34,9 @@ TASK = "Prepare the call with Ana about the mast of the Heron"
 def memory(tmp_path_factory: pytest.TempPathFactory, static: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path_factory.mktemp("context") / "memory.db", embedder=static) as opened:
         before = "# Ana\n\nPhone: 01632 960 144\n"
-        opened.remember(before, "Ana", "/n/people/Ana.md", datetime(2026, 1, 3, tzinfo=UTC))
+        opened.ingest.remember(before, "Ana", "/n/people/Ana.md", datetime(2026, 1, 3, tzinfo=UTC))
         for uri, (title, day, text) in NOTES.items():
-            opened.remember(text, title, uri, datetime.fromisoformat(day).replace(tzinfo=UTC))
+            opened.ingest.remember(text, title, uri, datetime.fromisoformat(day).replace(tzinfo=UTC))
         yield opened
 
 
@@ -70,7 +70,9 @@ def test_orders_are_left_out_and_no_note_makes_a_line_of_its_own(memory: Memory)
 def test_a_file_in_no_folder_is_a_source_like_others(tmp_path: Path, static: Embedder) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         for uri in ("/log.md", "/n/boats/mast.md"):
-            memory.remember(f"The mast of {uri[1:-3]} needs varnish.", uri[1:-3], uri, datetime(2026, 3, 1, tzinfo=UTC))
+            memory.ingest.remember(
+                f"The mast of {uri[1:-3]} needs varnish.", uri[1:-3], uri, datetime(2026, 3, 1, tzinfo=UTC)
+            )
         assert {one.uri for one in memory.questions.write_context("the mast", 500).sources} == {
             "/log.md",
             "/n/boats/mast.md",

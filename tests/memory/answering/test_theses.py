@@ -21,7 +21,7 @@ def told(memory: Memory, at: str, text: str, thesis: str, source: str) -> list[t
 
 
 def asked(memory: Memory, question: str, **more: object) -> Answer:
-    *_, answer = memory.ask(question, **more)  # type: ignore[arg-type]
+    *_, answer = memory.questions.ask(question, **more)  # type: ignore[arg-type]
     assert isinstance(answer, Answer)
     return answer
 
@@ -58,6 +58,6 @@ def test_the_graph_in_memory_ends_a_replaced_thesis_as_the_file_does(fresh: Memo
     (revision,) = fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
     grown, stored = times()
     assert grown == stored and grown[pair[0]][1] != NO_END
-    fresh.undo(revision)
+    fresh.knowledge.undo(revision)
     grown, stored = times()
     assert grown == stored and grown[pair[0]][1] == NO_END

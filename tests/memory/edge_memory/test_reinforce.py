@@ -35,11 +35,11 @@ def fill_memory(memory: Memory) -> None:
         "feast": "For the harvest feast in September Ana Lund cooked plum dumplings.",
     }
     filler = {f"day {n}": f"On day {n} it rained and crate {n} went to depot {n % 7}." for n in range(40)}
-    memory.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
+    memory.ingest.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
 
 
 def of(memory: Memory, uri: str) -> int:
-    [hit] = [hit for hit in memory.recall(uri, k=60).hits if hit.episode.source.uri == uri]
+    [hit] = [hit for hit in memory.questions.retrieve(uri, k=60).recall.hits if hit.episode.source.uri == uri]
     return hit.episode.id
 
 
@@ -75,7 +75,7 @@ def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_o
     assert set(replayed(memory, held, QUESTION).evidence) == wanted
     assert set(replayed(memory, held, PARAPHRASE).evidence) == wanted
     assert replayed(memory, held, OTHER).evidence == ()
-    assert memory.check().problems == ()
+    assert memory.maintenance.check().problems == ()
 
 
 def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memory) -> None:
@@ -116,8 +116,8 @@ def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> No
 
 def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_notes_tell(fresh: Memory) -> None:
     text = "- Deadline: 14 May 2026\n- Budget: 900 euros\n"
-    fresh.remember_many([Document("survey", text, title="Harbour survey")])
-    [hit] = fresh.recall("harbour survey deadline", k=1).hits
+    fresh.ingest.remember_many([Document("survey", text, title="Harbour survey")])
+    [hit] = fresh.questions.retrieve("harbour survey deadline", k=1).recall.hits
     quote = hit.episode.text.splitlines()[0]
     cited = Citation(1, hit.episode.id, "survey", "Harbour survey", quote, passage=hit.episode.text)
     said = Answer("It is 14 May. [1]", (cited,), model="a model")

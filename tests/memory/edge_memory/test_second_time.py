@@ -46,12 +46,14 @@ def tiers(heard: Heard) -> list[str]:
 
 def place(memory: Memory, question: str) -> int:
     """Of the passage that answers, among all that is recalled."""
-    return [hit.episode.title for hit in memory.recall(question, k=50).hits].index("Marlin")
+    return [hit.episode.title for hit in memory.questions.retrieve(question, k=50).recall.hits].index("Marlin")
 
 
 def score(memory: Memory, question: str) -> float:
     """Of the passage that answers."""
-    return next(hit.score for hit in memory.recall(question, k=50).hits if hit.episode.title == "Marlin")
+    return next(
+        hit.score for hit in memory.questions.retrieve(question, k=50).recall.hits if hit.episode.title == "Marlin"
+    )
 
 
 def edges(desk: Desk) -> int:
@@ -168,7 +170,7 @@ def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
 
 
 def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
-    events = fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here)
+    events = fleet.memory.questions.ask(QUESTION, llm=lambda local_only: fleet.here)
     for event in events:
         if isinstance(event, Token):
             break
@@ -192,15 +194,15 @@ def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk) -> None:
 def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
     heard = fleet.ask(OTHER, lambda local_only: None, replay=True)
     assert heard.answer.citations and edges(fleet) == 0
-    fleet.memory.feedback(heard.answer.trace_id or 0, "good")
+    fleet.memory.questions.feedback(heard.answer.trace_id or 0, "good")
     assert edges(fleet) > 0
-    fleet.memory.feedback(heard.answer.trace_id or 0, "none")
+    fleet.memory.questions.feedback(heard.answer.trace_id or 0, "none")
     assert edges(fleet) == 0
 
 
 def test_a_wrong_answer_is_not_brought_back(fleet: Desk) -> None:
     heard = fleet.ask(QUESTION, replay=True)
-    fleet.memory.feedback(heard.answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(heard.answer.trace_id or 0, "bad")
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
@@ -208,9 +210,9 @@ def test_a_wrong_answer_that_was_brought_back_is_not_brought_back_again(fleet: D
     first = fleet.ask(QUESTION, replay=True)
     second = fleet.ask(QUESTION, replay=True)
     assert tiers(second) == ["R0"]
-    fleet.memory.feedback(second.answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(second.answer.trace_id or 0, "bad")
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True)), "nor from the first answer, which it was made of"
-    fleet.memory.feedback(second.answer.trace_id or 0, "none")
+    fleet.memory.questions.feedback(second.answer.trace_id or 0, "none")
     assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     assert fleet.memory.questions.trace(first.answer.trace_id or 0).asked.verdict is None
 
@@ -220,14 +222,14 @@ def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None
     second = fleet.ask(QUESTION, replay=True)
     assert tiers(second) == ["R0"]
     before = learnt(fleet)
-    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(first.answer.trace_id or 0, "bad")
     assert edges(fleet) == 0, "the second answer rests on nothing else"
     for again in (QUESTION, REWORDED):
         assert "R0" not in tiers(fleet.ask(again, replay=True)), "nor by what was answered in between"
     kept = learnt(fleet)
     fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == kept
-    fleet.memory.feedback(first.answer.trace_id or 0, "none")
+    fleet.memory.questions.feedback(first.answer.trace_id or 0, "none")
     assert learnt(fleet).keys() >= before.keys()
     assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     kept = learnt(fleet)
@@ -239,19 +241,19 @@ def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None
 def test_a_no_reaches_what_was_answered_in_other_words(fleet: Desk, wrong: int) -> None:
     asked = [fleet.ask(QUESTION, replay=True), fleet.ask(REWORDED, replay=True)]
     assert tiers(asked[1]) == ["R0"]
-    fleet.memory.feedback(asked[wrong].answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(asked[wrong].answer.trace_id or 0, "bad")
     assert "R0" not in tiers(fleet.ask(REWORDED, replay=True))
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
 def test_a_later_yes_lifts_a_no(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
-    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(first.answer.trace_id or 0, "bad")
     second = fleet.ask(QUESTION, replay=True)
     assert "R0" not in tiers(second) and edges(fleet) == 0
-    fleet.memory.feedback(second.answer.trace_id or 0, "good")
+    fleet.memory.questions.feedback(second.answer.trace_id or 0, "good")
     assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
-    fleet.memory.feedback(second.answer.trace_id or 0, "none")
+    fleet.memory.questions.feedback(second.answer.trace_id or 0, "none")
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
@@ -260,7 +262,7 @@ def test_a_no_is_said_of_what_was_read_and_of_such_a_question_only(fleet: Desk) 
     fleet.ask(OTHER, replay=True)
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     first = fleet.ask(QUESTION, replay=True)
-    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    fleet.memory.questions.feedback(first.answer.trace_id or 0, "bad")
     fleet.ollama.answer = seeking("Voss")
     assert tiers(fleet.ask(OTHER, replay=True)) == ["R0"], "another question"
     fleet.ollama.answer = seeking("Marlin", "Skagen")
@@ -279,7 +281,7 @@ def test_a_replay_that_does_not_hold_the_answer_costs_one_small_call(fleet: Desk
 
 def test_what_was_forgotten_is_forgotten_here_too(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
-    fleet.memory.forget(source="/notes/Marlin.md")
+    fleet.memory.forgetting.forget(source="/notes/Marlin.md")
     assert edges(fleet) == 0, "the trace that showed it is gone, and all that was learnt by it"
     fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
@@ -368,11 +370,13 @@ def test_what_is_forgotten_while_another_embedder_takes_over_does_not_stop_it(fl
 
     def write(unit: Any) -> Any:
         if fleet.memory.embedder.name != static.name and fleet.memory.questions.traces():
-            fleet.memory.forget(source="/notes/Marlin.md")
+            fleet.memory.forgetting.forget(source="/notes/Marlin.md")
         return unit()
 
     list(fleet.memory.maintenance.switch_embedder(renamed(static), write=write))
-    assert fleet.memory.questions.traces() == [] and edges(fleet) == 0 and fleet.memory.check().problems == ()
+    assert (
+        fleet.memory.questions.traces() == [] and edges(fleet) == 0 and fleet.memory.maintenance.check().problems == ()
+    )
 
 
 def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, static: Any) -> None:
@@ -386,7 +390,7 @@ def test_what_an_agent_asks_teaches_nothing_until_the_answer_is_judged(fleet: De
     heard = fleet.ask(QUESTION, replay=True, agent="scout")
     assert heard.answer.citations[0].title == "Marlin" and learnt(fleet) == {}
     fleet.memory.questions.feedback(heard.answer.trace_id or 0, "good")
-    assert learnt(fleet) and fleet.memory.check().problems == ()
+    assert learnt(fleet) and fleet.memory.maintenance.check().problems == ()
     fleet.memory.questions.take_back_verdicts("scout")
     assert learnt(fleet) == {}
     fleet.ask(QUESTION, replay=True)

@@ -26,7 +26,7 @@ def document(title: str, text: str, policy: Policy = "any") -> Document:
 def fill(memory: Memory, policies: dict[str, Policy] | None = None) -> None:
     policies = policies or {}
     for title, text in (PAGES | FILLERS).items():
-        memory.remember_many([document(title, text, policies.get(title, "any"))])
+        memory.ingest.remember_many([document(title, text, policies.get(title, "any"))])
 
 
 def asked(memory: Memory, question: str = QUESTION, k: int = 1) -> RetrievalResult:

@@ -96,7 +96,9 @@ def passage(text: str, title: str) -> int:
 @WIRES
 def test_a_model_finds_what_is_two_steps_away(films: Desk, wire: str) -> None:
     looked, _ = run(films, wire, answer=diligent)
-    by_title = {hit.episode.title: hit.episode.id for hit in films.memory.recall(QUESTION, k=30).hits}
+    by_title = {
+        hit.episode.title: hit.episode.id for hit in films.memory.questions.retrieve(QUESTION, k=30).recall.hits
+    }
     assert looked.episodes == {by_title["Red Notice"]: 0.5, by_title["Rawson Thurber"]: 0.9}
     assert (looked.calls, looked.stopped, len(looked.steps)) == (5, "done", 5)
     assert looked.steps[0].detail == {

@@ -60,16 +60,18 @@ def test_the_edges_of_an_option_are_those_of_its_way(chain: Memory) -> None:
 
 
 def test_an_object_without_a_page_leads_to_what_mentions_it(chain: Memory) -> None:
-    chain.remember("Years ago Yale admitted Zelda Fitz.", title="Old list")
-    chain.remember("The pond belongs to Zelda Fitz.", title="Pond")
+    chain.ingest.remember("Years ago Yale admitted Zelda Fitz.", title="Old list")
+    chain.ingest.remember("The pond belongs to Zelda Fitz.", title="Pond")
     option = to(chain, explorer(chain, "pond").options(), "Old list")
     assert option.label == '"Pond" -> Zelda Fitz -> "Old list": Years ago Yale admitted Zelda Fitz.'
 
 
 def test_a_fact_leads_on_and_is_told(chain: Memory) -> None:
-    chain.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    chain.ingest.remember_many(
+        [document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")]
+    )
     assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
-    chain.remember("Bo Chen has a dog.", title="Dog")
+    chain.ingest.remember("Bo Chen has a dog.", title="Dog")
     option = to(chain, explorer(chain, "dog").options(), "Trip")
     assert option.label == 'Bo Chen -[lives in]-> Ghent, in "Trip": Bo Chen lives in Ghent.'
     with chain.store.reading() as conn:
@@ -79,7 +81,7 @@ def test_a_fact_leads_on_and_is_told(chain: Memory) -> None:
 
 def test_the_next_part_of_a_text_is_an_option(chain: Memory) -> None:
     middle = "\n\n".join(f"Row {n} has beans and more beans, " + "which grow slowly and " * 20 + "." for n in range(9))
-    chain.remember_many([document("Diary", f"The heron came at dawn.\n\n{middle}")])
+    chain.ingest.remember_many([document("Diary", f"The heron came at dawn.\n\n{middle}")])
     explored = explorer(chain, "heron")
     known = explored.known[0]
     beside = next(option for option in explored.options() if option.label.startswith('open "Diary", another part'))
@@ -98,7 +100,7 @@ def test_what_was_offered_and_not_taken_sinks(chain: Memory) -> None:
 
 
 def test_it_comes_up_again_if_what_was_taken_leads_there(chain: Memory) -> None:
-    chain.remember("The director of Free Guy once saw Quebec from afar.", title="Rumour")
+    chain.ingest.remember("The director of Free Guy once saw Quebec from afar.", title="Rumour")
     explored = explorer(chain, k=2)
     first = explored.options()
     montreal = Option(next(id for id, title in titles(chain).items() if title == "Montreal"), "")
@@ -110,10 +112,10 @@ def test_it_comes_up_again_if_what_was_taken_leads_there(chain: Memory) -> None:
 
 
 def test_no_object_fills_the_list(chain: Memory) -> None:
-    chain.remember("Zelda Fitz and Bo Chen saw the pond.", title="Pond")
+    chain.ingest.remember("Zelda Fitz and Bo Chen saw the pond.", title="Pond")
     for n in range(9):
-        chain.remember(f"Zelda Fitz bought chair {n}.", title=f"Receipt {n}")
-    chain.remember("Yesterday Bo Chen was late.", title="Work")
+        chain.ingest.remember(f"Zelda Fitz bought chair {n}.", title=f"Receipt {n}")
+    chain.ingest.remember("Yesterday Bo Chen was late.", title="Work")
     labels = [option.label for option in explorer(chain, "pond").options()]
     assert len([label for label in labels if "-> Zelda Fitz ->" in label]) == 3
     assert any("-> Bo Chen ->" in label for label in labels)
@@ -151,7 +153,7 @@ def test_taking_twice_changes_nothing(chain: Memory) -> None:
 def test_what_was_forgotten_meanwhile_is_no_option(chain: Memory) -> None:
     explored = explorer(chain)
     gone = to(chain, explorer(chain).options(), "Shawn Levy").episode
-    chain.forget(source="/Shawn Levy.md")
+    chain.forgetting.forget(source="/Shawn Levy.md")
     assert gone not in [option.episode for option in explored.options()]
     assert explored.evidence(5)
 
@@ -165,7 +167,9 @@ def test_a_memory_that_holds_nothing_has_no_options(fresh: Memory) -> None:
 def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
     fill(fresh, {"Shawn Levy": "local", "Free Guy": "any"})
     secret = "Aunt Zelda"
-    fresh.remember_many([document("Pond", "The pond is of Zelda Fitz."), document("List", "We admitted Zelda Fitz.")])
+    fresh.ingest.remember_many(
+        [document("Pond", "The pond is of Zelda Fitz."), document("List", "We admitted Zelda Fitz.")]
+    )
     with fresh.store.writing() as conn:  # a text that must stay calls her so
         assert conn.execute("UPDATE node SET label = ? WHERE label = 'Zelda Fitz'", (secret,)).rowcount == 1
     assert any(f'"Pond" -> {secret} -> "List"' in option.label for option in explorer(fresh, "pond").options())
@@ -186,7 +190,7 @@ def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
 
 
 def test_lines_are_one_line_each_without_what_nobody_sees(chain: Memory) -> None:
-    chain.remember("Free Guy\u202e hides\n[1] DONE\nthis. Shawn\u200b Levy", title="Free\nGuy\u2066 two")
+    chain.ingest.remember("Free Guy\u202e hides\n[1] DONE\nthis. Shawn\u200b Levy", title="Free\nGuy\u2066 two")
     explored = explorer(chain, k=1)
     lines = [*(option.label for option in explored.options(50)), *explored.evidence(50)]
     assert all(line.isprintable() for line in lines)
@@ -194,8 +198,8 @@ def test_lines_are_one_line_each_without_what_nobody_sees(chain: Memory) -> None
 
 
 def test_a_scope_and_a_time_hold_for_options(chain: Memory) -> None:
-    chain.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
-    chain.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
+    chain.ingest.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
+    chain.ingest.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
     scope = Scope(sources=("/Free Guy.md", "/Montreal.md"))
     explored = Explorer(chain.store.reading, chain.questions.retrieve(QUESTION, 1, None, scope, None))
     assert [titles(chain)[option.episode] for option in explored.options()] in ([], ["Montreal"])
@@ -206,9 +210,11 @@ def test_a_scope_and_a_time_hold_for_options(chain: Memory) -> None:
 
 
 def test_a_fact_that_no_longer_holds_is_not_told(chain: Memory) -> None:
-    chain.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    chain.ingest.remember_many(
+        [document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")]
+    )
     assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
-    chain.remember("Bo Chen has a dog.", title="Dog")
+    chain.ingest.remember("Bo Chen has a dog.", title="Dog")
     with chain.store.writing() as conn:
         conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")
     chain.state.serving = chain.state.load(chain.state.serving.embedder, chain.state.serving.embedder_id)

@@ -132,7 +132,7 @@ def test_the_prompt_is_small_and_fenced(chain: Memory, ollama: FakeOllama, here:
 @pytest.mark.parametrize("script", ["a", "é", "語", "\U0001f9ea"])
 def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) -> None:
     for n in range(30):
-        fresh.remember(f"heron {script * 50} {n}. " * 20, title=f"{n} {script * 300}")
+        fresh.ingest.remember(f"heron {script * 50} {n}. " * 20, title=f"{n} {script * 300}")
     llm = Replier(lambda request: "1, 2, 3")
     looked(fresh, llm, f"heron {script * 900}"[:3900], missing=[script * 900])
     assert len(llm.requests) == MAX_CALLS
@@ -234,7 +234,7 @@ def test_what_must_stay_is_never_sent_by_mistake(chain: Memory, anthropic: FakeA
 
 
 def test_nothing_to_look_at_costs_no_call(fresh: Memory) -> None:
-    fresh.remember("One heron.", title="Pond")
+    fresh.ingest.remember("One heron.", title="Pond")
     llm = Replier(lambda request: "1")
     result, _ = looked(fresh, llm, "heron")
     assert (result.calls, result.stopped, llm.requests) == (0, "no options", [])

@@ -33,7 +33,7 @@ QUESTION = "Where does the director of Red Notice live?"
 
 def note(memory: Memory, name: str, text: str, at: int = 0, policy: Policy = "any", folder: str = "/films/") -> int:
     document = Document(f"{folder}{name}.md", text, title=name, kind="file", at=day(at), policy=policy)
-    return memory.remember_many([document])[0].episode_ids[0]
+    return memory.ingest.remember_many([document])[0].episode_ids[0]
 
 
 def fill_films(memory: Memory) -> None:
@@ -72,7 +72,7 @@ def test_a_passage_is_read_whole_with_its_objects_and_its_day(films: Memory) -> 
 
 def test_the_passages_before_and_after_can_be_read_next(fresh: Memory) -> None:
     text = "\n\n".join(f"Chapter {n} of the voyage. " + "The sea was calm and grey. " * 40 for n in range(3))
-    (receipt,) = fresh.remember_many([Document("/log.md", text, title="Log", kind="file")])
+    (receipt,) = fresh.ingest.remember_many([Document("/log.md", text, title="Log", kind="file")])
     assert len(receipt.episode_ids) > 2
     box = toolbox(fresh, "What was the sea like in chapter 1?")
     call(box, "vector_search", {"query": "voyage", "k": 10})
@@ -187,7 +187,7 @@ def test_what_was_asked_before_is_not_looked_up_again(films: Memory) -> None:
 
 
 def test_every_result_has_an_end(fresh: Memory) -> None:
-    fresh.remember_many(
+    fresh.ingest.remember_many(
         Document(f"/hub/{n}.md", f"Lumen Works met Partner{n} Smith. " + "x" * 5_000, title=f"Day {n}", at=day(n))
         for n in range(60)
     )
@@ -266,7 +266,9 @@ def test_a_model_elsewhere_sees_open_text_alone(fresh: Memory) -> None:
 def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Memory) -> None:
     note(fresh, "Open", "Bo Chen lives in Porto.")
     for policy, told in (("any", True), ("local", False)):
-        fresh.remember_many([Document("/p/other.md", "Bo Chen lives in Porto. " + policy, at=day(3), policy=policy)])
+        fresh.ingest.remember_many(
+            [Document("/p/other.md", "Bo Chen lives in Porto. " + policy, at=day(3), policy=policy)]
+        )
         assert_quoted(fresh, "Bo Chen lives in Porto.", "Bo Chen", "lives in", "Porto")
         box = toolbox(fresh, "Where does Bo Chen live?", only_open=True)
         call(box, "entity_search", {"query": "Bo Chen"})
@@ -276,7 +278,7 @@ def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Me
 
 def test_a_name_is_told_elsewhere_only_as_it_stands_in_open_text(fresh: Memory) -> None:
     secret = Document("/p/jane.md", "The whole name.", title="Jane Roe", kind="file", aliases=("Jane Quick",))
-    fresh.remember_many([secret])
+    fresh.ingest.remember_many([secret])
     note(fresh, "Open", "Then Jane Quick went to the Lumen lab in Ghent.")
     for only_open, name in ((False, "Jane Roe"), (True, "Jane Quick")):
         box = toolbox(fresh, "Where did Jane Quick go?", only_open=only_open)
@@ -287,7 +289,7 @@ def test_a_name_is_told_elsewhere_only_as_it_stands_in_open_text(fresh: Memory) 
 def test_what_is_forgotten_or_kept_here_meanwhile_is_shown_no_more(films: Memory) -> None:
     box = toolbox(films, QUESTION, only_open=True)
     shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
-    films.forget(source="/films/Red Notice.md")
+    films.forgetting.forget(source="/films/Red Notice.md")
     with films.store.writing() as conn:
         conn.execute("UPDATE source SET policy = 'local' WHERE uri = '/films/Atlanta.md'")
     for title in ("Red Notice", "Atlanta"):

@@ -31,7 +31,7 @@ def day(text: str) -> datetime:
 
 def written(memory: Memory, text: str, at: str, source: str | None = None) -> int:
     """The id of a new note's one episode."""
-    receipt = memory.remember(text, source=source or f"note {at} {text}", at=day(at))
+    receipt = memory.ingest.remember(text, source=source or f"note {at} {text}", at=day(at))
     return receipt.episode_ids[0]
 
 
@@ -68,14 +68,14 @@ def assert_quoted(memory: Memory, quote: str, subject: str, predicate: str, obje
 def state_home(memory: Memory, at: str, name: str, place: str, agent: bool = True) -> None:
     """An agent, or the owner, says where somebody lives now."""
     text, uri = f"{name} lives in {place} now.", f"{AGENT_NOTES}bot/{place}" if agent else f"/n/{place}.md"
-    receipt = memory.remember(text, None, uri, day(at), speaker="bot (agent)" if agent else None)
+    receipt = memory.ingest.remember(text, None, uri, day(at), speaker="bot (agent)" if agent else None)
     fact = relation(text, text, name, "lives in", place)
     memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((fact,))})
 
 
 def held(memory: Memory, name: str, **how: Any) -> list[str]:
     """What is known of the relations of `name`, as "predicate object", by name."""
-    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
+    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.knowledge.facts(name, **how) if f.kind == "relation")
 
 
 def state(memory: Memory) -> list[tuple[Any, ...]]:

@@ -24,17 +24,17 @@ NOTES = {
 def life(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         for uri, text in NOTES.items():
-            memory.remember(text, source=uri, at=day("2026-03-01"), title="Me" if "Name:" in text else None)
+            memory.ingest.remember(text, source=uri, at=day("2026-03-01"), title="Me" if "Name:" in text else None)
         yield memory
 
 
 def say(memory: Memory, text: str, title: str | None = None, at: str = "2026-06-01") -> None:
     """An agent writes a note."""
-    memory.remember(text, title, f"{AGENT_NOTES}bot/{text[:20]}", day(at), speaker="bot (agent)")
+    memory.ingest.remember(text, title, f"{AGENT_NOTES}bot/{text[:20]}", day(at), speaker="bot (agent)")
 
 
 def first_source(memory: Memory, question: str) -> str:
-    *_, answer = memory.ask(question)
+    *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
     return answer.citations[0].uri
 
@@ -43,13 +43,13 @@ def test_what_an_agent_says_instead_waits_for_the_person(life: Memory) -> None:
     state_home(life, "2026-03-01", "Ana", "Bonn", agent=False)
     state_home(life, "2026-06-01", "Ana", "Riga")
     assert held(life, "Ana") == ["lives in Bonn", "lives in Riga"]
-    [dispute] = life.revisions("open", about="Ana")
+    [dispute] = life.knowledge.revisions("open", about="Ana")
     assert (dispute.relation, dispute.old.objects[1], dispute.new.objects[1]) == ("contradicts", "Bonn", "Riga")
     assert "agent" in dispute.reason
     assert first_source(life, "Where does Ana live?") == "/n/Bonn.md"
-    life.settle(dispute.id, "keep")
+    life.knowledge.settle(dispute.id, "keep")
     assert held(life, "Ana") == ["lives in Riga"]
-    life.undo(dispute.id)
+    life.knowledge.undo(dispute.id)
     assert held(life, "Ana") == ["lives in Bonn", "lives in Riga"]
 
 
@@ -57,7 +57,9 @@ def test_an_older_note_that_is_read_later_is_not_replaced_either(life: Memory) -
     state_home(life, "2026-06-01", "Kit", "Riga")
     state_home(life, "2026-02-01", "Kit", "Bonn", agent=False)
     assert held(life, "Kit") == ["lives in Bonn", "lives in Riga"]
-    assert ("contradicts", "open") in {(row.relation, row.state) for row in life.revisions("open", about="Kit")}
+    assert ("contradicts", "open") in {
+        (row.relation, row.state) for row in life.knowledge.revisions("open", about="Kit")
+    }
 
 
 def test_of_two_words_of_agents_the_newer_one_holds_and_the_persons_ends_both(life: Memory) -> None:
@@ -72,12 +74,12 @@ def test_an_agent_ends_nothing_and_moves_no_beginning(fresh: Memory) -> None:
     tell(fresh, "2026-03-01", "Ana works at Acme.", ("Ana", "works at", "Acme"), valid_from=day("2026-02-01"))
     for at, modality in (("2026-06-01", "negated"), ("2020-01-01", "asserted")):
         text = f"Ana and Acme, {modality}."
-        receipt = fresh.remember(text, source=f"{AGENT_NOTES}bot/{modality}", at=day(at), speaker="bot (agent)")
+        receipt = fresh.ingest.remember(text, source=f"{AGENT_NOTES}bot/{modality}", at=day(at), speaker="bot (agent)")
         fact = relation(text, text, "Ana", "works at", "Acme", modality=modality)
         fresh.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((fact,))})
-    [fact] = [one for one in fresh.facts("Ana") if one.kind == "relation" and one.modality == "asserted"]
+    [fact] = [one for one in fresh.knowledge.facts("Ana") if one.kind == "relation" and one.modality == "asserted"]
     assert (fact.valid_from, fact.valid_to) == (day("2026-02-01"), None)
-    assert [one.relation for one in fresh.revisions()] == ["contradicts"]
+    assert [one.relation for one in fresh.knowledge.revisions()] == ["contradicts"]
 
 
 @pytest.mark.parametrize(

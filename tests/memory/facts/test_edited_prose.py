@@ -41,7 +41,7 @@ QUESTIONS = {
 def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         yield memory
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 @pytest.fixture
@@ -54,19 +54,19 @@ def note(**values: str) -> str:
 
 
 def quotes(memory: Memory, state: str = "open") -> list[tuple[str, str]]:
-    return [(one.old.quote, one.new.quote) for one in memory.revisions(state)]
+    return [(one.old.quote, one.new.quote) for one in memory.knowledge.revisions(state)]
 
 
 @pytest.mark.parametrize("frontmatter", [FRONTMATTER, ""])
 def test_an_edited_sentence_is_a_revision(memory: Memory, path: Path, frontmatter: str) -> None:
     before = write(memory, path, frontmatter + note())
     write(memory, path, frontmatter + note(rent="910"))
-    (revision,) = memory.revisions()
+    (revision,) = memory.knowledge.revisions()
     assert quotes(memory) == [("I pay 850 a month for the flat.", "I pay 910 a month for the flat.")]
     assert revision.old.valid_to == revision.new.valid_from and revision.new.valid_from > before
     assert "910" in ask(memory, QUESTIONS["rent"]) and "850" not in ask(memory, QUESTIONS["rent"])
     assert "850" in ask(memory, QUESTIONS["rent"], before) and "910" not in ask(memory, QUESTIONS["rent"], before)
-    assert memory.revisions(about="Lange Gasse") == [], "that is said of another sentence"
+    assert memory.knowledge.revisions(about="Lange Gasse") == [], "that is said of another sentence"
 
 
 def test_history_tells_what_a_note_said(memory: Memory, path: Path) -> None:
@@ -84,21 +84,21 @@ def test_both_brings_the_sentence_back_and_nothing_else(memory: Memory, path: Pa
     before = write(memory, path, FRONTMATTER + note())
     write(memory, path, FRONTMATTER + note(rent="910"))
     after = write(memory, path, FRONTMATTER + note(rent="910", landlord="Mr Lindqvist"))
-    landlord, rent = memory.revisions()
-    memory.undo(rent.id)
+    landlord, rent = memory.knowledge.revisions()
+    memory.knowledge.undo(rent.id)
     assert "850" not in ask(memory, QUESTIONS["rent"]), "the note no longer says so"
-    memory.settle(rent.id, "both")
+    memory.knowledge.settle(rent.id, "both")
     said = ask(memory, QUESTIONS["rent"])
     assert "850" in said and "910" in said
     assert "Okafor" not in ask(memory, QUESTIONS["landlord"]), "the passage that has it says more than was undone"
     assert "850" not in ask(memory, QUESTIONS["landlord"])
-    memory.settle(landlord.id, "both")
+    memory.knowledge.settle(landlord.id, "both")
     assert "Okafor" in ask(memory, QUESTIONS["landlord"])
-    memory.settle(rent.id, "keep")
+    memory.knowledge.settle(rent.id, "keep")
     assert "850" not in ask(memory, QUESTIONS["rent"]) and "Okafor" in ask(memory, QUESTIONS["landlord"])
-    memory.settle(landlord.id, "keep")
+    memory.knowledge.settle(landlord.id, "keep")
     assert "Okafor" not in ask(memory, QUESTIONS["landlord"])
-    (kept,) = [one for one in memory.revisions("kept") if one.id == rent.id]
+    (kept,) = [one for one in memory.knowledge.revisions("kept") if one.id == rent.id]
     assert kept.old.valid_to == kept.new.valid_from, "when it ended is known again"
     assert "850" in ask(memory, QUESTIONS["rent"], before) and "910" in ask(memory, QUESTIONS["rent"], after)
 
@@ -106,27 +106,27 @@ def test_both_brings_the_sentence_back_and_nothing_else(memory: Memory, path: Pa
 def test_what_a_person_said_outlives_another_edit(memory: Memory, path: Path) -> None:
     write(memory, path, note())
     write(memory, path, note(rent="910"))
-    (rent,) = memory.revisions()
-    memory.settle(rent.id, "old")
+    (rent,) = memory.knowledge.revisions()
+    memory.knowledge.settle(rent.id, "old")
     assert "910" not in ask(memory, QUESTIONS["rent"]) and "850" in ask(memory, QUESTIONS["rent"])
     write(memory, path, note(rent="910", day="Friday"))
     assert "910" not in ask(memory, QUESTIONS["rent"]) and "850" in ask(memory, QUESTIONS["rent"])
-    memory.undo(rent.id)
+    memory.knowledge.undo(rent.id)
     assert "910" in ask(memory, QUESTIONS["rent"])
 
 
 def test_a_field_is_told_once(memory: Memory, path: Path) -> None:
     for insurer in ("Nordlicht", "Alpina"):
         write(memory, path, f"# Car\n\nThe old van is sold.\n\nInsurer: {insurer}\n")
-    (revision,) = memory.revisions()
+    (revision,) = memory.knowledge.revisions()
     assert revision.old.kind == revision.new.kind == "relation"
 
 
 def test_what_was_forgotten_is_in_no_revision(memory: Memory, path: Path) -> None:
     write(memory, path, note())
     write(memory, path, note(rent="910"))
-    memory.forget(source=path.as_posix())
-    assert memory.revisions("all") == []
+    memory.forgetting.forget(source=path.as_posix())
+    assert memory.knowledge.revisions("all") == []
 
 
 @pytest.mark.parametrize(
@@ -228,20 +228,20 @@ def test_every_moment_has_what_the_file_said(
             if isinstance(value, str):
                 values[what] = value
                 said.append((write(memory, folder / "flat.md", head + note(**values)), dict(values)))
-            elif revisions := memory.revisions("all"):
+            elif revisions := memory.knowledge.revisions("all"):
                 one = revisions[value % len(revisions)]
                 if what == "undo":
-                    memory.undo(one.id)
+                    memory.knowledge.undo(one.id)
                     brought_back.add(one.old.quote)
                 else:
-                    memory.settle(one.id, "keep")
+                    memory.knowledge.settle(one.id, "keep")
         for at, then in chance.sample(said, min(3, len(said))):
             for key, question in QUESTIONS.items():
                 answer = ask(memory, question, at)
                 assert then[key] in answer
                 others = [one for one in VALUES[key] if one != then[key] and one in answer]
                 assert all(any(one in quote for quote in brought_back) for one in others)
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 def test_a_line_of_the_frontmatter_that_is_edited_waits_once(memory: Memory, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_line_of_the_frontmatter_that_is_edited_waits_once(memory: Memory, tmp
     text = "---\nbirthday: {}\n---\n# Ozzie Penhale\n\nOzzie Penhale is a boat-builder. He works behind the net loft.\n"
     write(memory, person, text.format("1951-06-02"))
     write(memory, person, text.format("1951-08-02"))
-    (one,) = memory.revisions("open")
+    (one,) = memory.knowledge.revisions("open")
     assert one.new.text == "Ozzie Penhale, birthday: 1951-08-02" and one.old.text.endswith("1951-06-02")
     write(memory, person, text.format("1951-08-02").replace("net loft", "old forge"))
-    assert len(memory.revisions("open")) == 2, "prose is a revision of its own"
+    assert len(memory.knowledge.revisions("open")) == 2, "prose is a revision of its own"

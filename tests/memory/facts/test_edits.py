@@ -30,7 +30,7 @@ QUESTION = "Which insurer does the car have?"
 def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         yield memory
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
     assert not [*tmp_path.glob(".past-*")], "a copy outlives its memory"
 
 
@@ -39,7 +39,7 @@ def write(memory: Memory, path: Path, text: str) -> datetime:
     path.write_text(text)
     os.utime(path, ns=(time.time_ns(),) * 2)  # a file system's own clock may be some milliseconds late
     reader = manager.load().reader_for(path, path.stat().st_size)
-    memory.remember_many(readers.documents(reader, path, path.read_bytes(), path.stat()))
+    memory.ingest.remember_many(readers.documents(reader, path, path.read_bytes(), path.stat()))
     return moment()
 
 
@@ -53,13 +53,13 @@ def moment() -> datetime:
 
 def ask(memory: Memory, question: str = QUESTION, as_of: datetime | None = None) -> str:
     """What the answer says, without what stood there before an edit."""
-    *_, answer = memory.ask(question, as_of=as_of)
+    *_, answer = memory.questions.ask(question, as_of=as_of)
     assert isinstance(answer, Answer)
     return "\n".join(line for line in answer.text.splitlines() if not line.startswith("- earlier: "))
 
 
 def insurers(memory: Memory, as_of: datetime | None = None) -> list[str]:
-    return [fact.objects[1] for fact in memory.facts("Car", as_of) if is_insurer(fact)]
+    return [fact.objects[1] for fact in memory.knowledge.facts("Car", as_of) if is_insurer(fact)]
 
 
 def is_insurer(fact: Fact) -> bool:
@@ -83,8 +83,8 @@ def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
     before = write(memory, path, frontmatter + FORMS[form].format("Nordlicht"))
     write(memory, path, frontmatter + FORMS[form].format("Alpina"))
     assert insurers(memory) == ["Alpina"]
-    assert insurers(memory, before) == ["Nordlicht"], memory.facts("Car", history=True)
-    (revision,) = memory.revisions()
+    assert insurers(memory, before) == ["Nordlicht"], memory.knowledge.facts("Car", history=True)
+    (revision,) = memory.knowledge.revisions()
     assert (revision.old.objects[1], revision.new.objects[1]) == ("Nordlicht", "Alpina")
     assert revision.old.valid_to == revision.new.valid_from and revision.new.valid_from > before
     assert "Alpina" in ask(memory).splitlines()[0]
@@ -105,10 +105,10 @@ def test_a_property_that_is_edited_replaces_its_value_in_that_note_alone(memory:
     write(memory, copy, before)
 
     def phones() -> list[str]:
-        return [fact.objects[1] for fact in memory.facts("Ozzie Penhale") if fact.predicate == "phone"]
+        return [fact.objects[1] for fact in memory.knowledge.facts("Ozzie Penhale") if fact.predicate == "phone"]
 
     write(memory, note, after)
-    (revision,) = memory.revisions()
+    (revision,) = memory.knowledge.revisions()
     assert (revision.old.objects[1], revision.new.objects[1]) == values
     assert sorted(phones()) == [values[1], values[0], values[0]], "the copy and the table still say the old one"
     write(memory, copy, after)
@@ -118,7 +118,7 @@ def test_a_property_that_is_edited_replaces_its_value_in_that_note_alone(memory:
 def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory, tmp_path: Path) -> None:
     for value in ("none, and proud of it", "01326 555 014"):
         write(memory, tmp_path / "Ozzie Penhale.md", f"---\nphone: {value}\n---\n# Ozzie Penhale\n\nHe builds boats.\n")
-    *_, answer = memory.ask("What changed about Ozzie Penhale?")
+    *_, answer = memory.questions.ask("What changed about Ozzie Penhale?")
     assert isinstance(answer, Answer)
     assert (
         answer.text.startswith("- Ozzie Penhale, phone: none, and proud of it (")
@@ -126,7 +126,7 @@ def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory,
     )
     told = [("phone: 01326 555 014", False), ("phone: none, and proud of it", True)]
     assert [(one.quote, one.earlier) for one in answer.citations] == told
-    *_, answer = memory.ask("What is the phone number of Ozzie Penhale?")
+    *_, answer = memory.questions.ask("What is the phone number of Ozzie Penhale?")
     assert isinstance(answer, Answer)
     assert "phone: 01326 555 014" in answer.text.splitlines()[0]
     assert answer.text.splitlines()[1].startswith("- earlier: Ozzie Penhale, phone: none, and proud of it (until ")
@@ -145,18 +145,18 @@ def test_undo_shows_no_value_that_no_note_says_but_the_owners_word_does(memory: 
     path = tmp_path / "car.md"
     write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
     write(memory, path, FRONTMATTER + FORMS["field"].format("Alpina"))
-    (revision,) = memory.revisions()
-    memory.undo(revision.id)
+    (revision,) = memory.knowledge.revisions()
+    memory.knowledge.undo(revision.id)
     assert insurers(memory) == ["Alpina"] and "Nordlicht" not in ask(memory), "the note no longer says so"
-    memory.settle(revision.id, "both")
+    memory.knowledge.settle(revision.id, "both")
     assert set(insurers(memory)) == {"Nordlicht", "Alpina"}
     assert "Nordlicht" in ask(memory)
-    memory.undo(revision.id)
+    memory.knowledge.undo(revision.id)
     assert insurers(memory) == ["Alpina"] and "Nordlicht" not in ask(memory)
-    memory.settle(revision.id, "keep")
+    memory.knowledge.settle(revision.id, "keep")
     assert insurers(memory) == ["Alpina"]
     assert "Nordlicht" not in ask(memory).splitlines()[0]
-    memory.settle(revision.id, "old")
+    memory.knowledge.settle(revision.id, "old")
     assert insurers(memory) == ["Nordlicht"]
     write(memory, path, FRONTMATTER + FORMS["field"].format("Alpina") + "\nIt needs new tyres.\n")
     assert "Nordlicht" in insurers(memory), "another edit does not take back what a person said"
@@ -168,7 +168,7 @@ def test_a_note_that_goes_and_comes_back_says_what_it_said(memory: Memory, tmp_p
     memory.ingest.retire(path.as_posix())
     assert insurers(memory) == []
     write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
-    (fact,) = [fact for fact in memory.facts("Car") if is_insurer(fact)]
+    (fact,) = [fact for fact in memory.knowledge.facts("Car") if is_insurer(fact)]
     assert fact.valid_from is not None and fact.valid_from.date().isoformat() == "2026-01-05", "it is no news"
 
 
@@ -184,7 +184,7 @@ def test_a_note_that_was_deleted_answers_as_of_a_day_before(memory: Memory, tmp_
     write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
     assert "Nordlicht" in ask(memory, as_of=before) and "Nordlicht" in ask(memory, as_of=after)
     assert memory.state.past.state_at(before) is memory.state, "what it says again it never ceased to say"
-    memory.forget(source=path.as_posix())
+    memory.forgetting.forget(source=path.as_posix())
     assert "Nordlicht" not in ask(memory, as_of=before)
 
 
@@ -202,7 +202,7 @@ def test_a_value_that_comes_back_by_an_edit_holds_anew(memory: Memory, tmp_path:
     text = FRONTMATTER + FORMS["field"]
     days = [write(memory, path, text.format(one)) for one in ("Nordlicht", "Alpina", "Nordlicht")]
     assert [insurers(memory, day) for day in days] == [["Nordlicht"], ["Alpina"], ["Nordlicht"]]
-    assert [revision.new.objects[1] for revision in memory.revisions()] == ["Nordlicht", "Alpina"]
+    assert [revision.new.objects[1] for revision in memory.knowledge.revisions()] == ["Nordlicht", "Alpina"]
 
 
 def test_forgetting_takes_earlier_versions_with_it(memory: Memory, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_forgetting_takes_earlier_versions_with_it(memory: Memory, tmp_path: Pat
     before = write(memory, path, FORMS["field"].format("Nordlicht"))
     write(memory, path, FORMS["field"].format("Alpina"))
     assert "Nordlicht" in ask(memory, as_of=before)
-    memory.forget(source=path.as_posix())
+    memory.forgetting.forget(source=path.as_posix())
     assert not [*tmp_path.glob(".past-*")]
     assert "Nordlicht" not in ask(memory, as_of=before)
 
@@ -235,4 +235,4 @@ def test_every_moment_has_what_the_file_said(
         for at, value in said:
             assert insurers(memory, at) == [value]
             assert [one for one in ("Nordlicht", "Alpina", "Helvia") if one in ask(memory, as_of=at)] == [value]
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()

@@ -24,7 +24,7 @@ def memory() -> Iterator[Memory]:
 def home(memory: Memory, place: str) -> datetime:
     """The owner says that they live there; when it was read."""
     written = datetime(HOMES[place], 1, 1, tzinfo=UTC)
-    memory.remember_many([Document(place, f"I live in {place}.", reader=TOLD, at=written)])
+    memory.ingest.remember_many([Document(place, f"I live in {place}.", reader=TOLD, at=written)])
     read = datetime.now(UTC)
     while time.time_ns() // 1_000_000 == int(read.timestamp() * 1000):  # the store counts milliseconds
         pass
@@ -33,12 +33,12 @@ def home(memory: Memory, place: str) -> datetime:
 
 def homes(memory: Memory, known_on: datetime | None = None) -> list[tuple[str, int | None]]:
     """Where she lives now, as the memory knew it then, and the year until which."""
-    found = memory.facts("me", known_on=known_on)
+    found = memory.knowledge.facts("me", known_on=known_on)
     return [(one.objects[1], one.valid_to and one.valid_to.year) for one in found if one.kind == "relation"]
 
 
 def until(memory: Memory) -> dict[str, int | None]:
-    found = memory.facts("me", history=True)
+    found = memory.knowledge.facts("me", history=True)
     live = [one for one in found if one.kind == "relation" and one.uri in HOMES]
     return {one.objects[1]: one.valid_to and one.valid_to.year for one in live}
 
@@ -48,7 +48,7 @@ def test_what_was_replaced_later_still_held_as_far_as_was_known(memory: Memory) 
     for place, moment in read.items():
         assert homes(memory, moment) == [(place, None)]
     assert homes(memory) == [("Evora", None)]
-    [fact] = [one for one in memory.facts("me", known_on=read["Porto"]) if one.kind == "relation"]
+    [fact] = [one for one in memory.knowledge.facts("me", known_on=read["Porto"]) if one.kind == "relation"]
     assert fact.superseded_by is None
 
 

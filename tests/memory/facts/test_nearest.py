@@ -28,22 +28,22 @@ def told(
 def test_a_fact_is_compared_with_the_nearest_whatever_its_subject_is_called(fresh: Memory) -> None:
     told(fresh, "2024-01-01", "We pay 690 for the flat.", "the flat", "costs", "690 euros a month")
     told(fresh, "2024-01-02", "Bo plays the cello.", "Bo", "plays", "cello")
-    (flat,) = [one.id for one in fresh.facts("the flat")]
+    (flat,) = [one.id for one in fresh.knowledge.facts("the flat")]
     pairs = told(
         fresh, "2025-01-01", "The landlord wants 735 now for the flat.", "Ana", "pays rent", "735 euros a month"
     )
     (pair,) = [pair for pair in pairs if pair[0] == flat]
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9, "wants 735 now")], "m")
     assert held(fresh, "the flat") == []
-    (revision,) = fresh.revisions()
+    (revision,) = fresh.knowledge.revisions()
     assert (revision.old.objects[1], revision.reason) == ("690 euros a month", "m decided so: “wants 735 now”")
-    fresh.undo(revision.id)
+    fresh.knowledge.undo(revision.id)
     assert held(fresh, "the flat") == ["costs 690 euros a month"]
 
 
 def find_relations(memory: Memory, older: str = "the flat", newer: str = "Harbour Street 3") -> list[int]:
     """The one relation of each of two names."""
-    return [fact.id for name in (older, newer) for fact in memory.facts(name) if fact.kind == "relation"]
+    return [fact.id for name in (older, newer) for fact in memory.knowledge.facts(name) if fact.kind == "relation"]
 
 
 def told_as_one(memory: Memory) -> list[tuple[str, str, int]]:
@@ -70,7 +70,7 @@ def test_names_of_which_a_model_says_that_facts_replace_each_other_may_be_one(
     assert [(one.one, one.other) for one in fresh.maintenance.consolidate().suspects][:1] == [
         one[:2] for one in expected
     ]
-    fresh.undo(revision)
+    fresh.knowledge.undo(revision)
     assert told_as_one(fresh) == [], "a person says that it was wrong"
 
 
@@ -99,7 +99,7 @@ def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:
     fresh.forgetting.forget(fact=next(iter(learnt.facts)))
     assert len(vectors_of(fresh)) == 1
     fresh.forgetting.forget(episode=again)
-    assert vectors_of(fresh) == set() and not fresh.check().problems
+    assert vectors_of(fresh) == set() and not fresh.maintenance.check().problems
 
 
 def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
@@ -108,9 +108,9 @@ def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
     with fresh.store.writing() as conn:
         fact_vectors.delete(conn, [*before])
         conn.execute("INSERT INTO vec_fact SELECT 7, vec_bit(zeroblob(32)), vec_bit(zeroblob(32)), x'00', x'00', 0")
-    assert fresh.check().problems
+    assert fresh.maintenance.check().problems
     fresh.maintenance.rebuild_text()
-    assert vectors_of(fresh) == before and not fresh.check().problems
+    assert vectors_of(fresh) == before and not fresh.maintenance.check().problems
 
 
 def test_another_embedder_makes_an_empty_index(fresh: Memory, static: Embedder) -> None:
@@ -134,11 +134,11 @@ def test_what_is_unsure_waits_for_a_person(
     told(fresh, "2024-01-01", "Lumen pays 0.11 a word.", "Lumen", "pays rate", "0.11")
     (pair,) = told(fresh, "2025-01-01", "Lumen pays 0.12 a word.", "Lumen", "pays rate", "0.12")
     fresh.knowledge.apply_decisions([Decision(*pair, relation, confidence)], "m")
-    (revision,) = fresh.revisions()
+    (revision,) = fresh.knowledge.revisions()
     assert revision.relation == state
     if state == "contradicts":
         assert len(held(fresh, "Lumen")) == 2
-        fresh.settle(revision.id, "keep")
+        fresh.knowledge.settle(revision.id, "keep")
     assert held(fresh, "Lumen") == ["pays rate 0.12"]
 
 
@@ -153,7 +153,7 @@ def test_one_persons_value_is_not_replaced_by_anothers(fresh: Memory) -> None:
     assert pairs == (), "nobody is asked"
     pair = find_relations(fresh, "Marta Sole", "Marta Kowal")
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.95)], "m")
-    assert [one.relation for one in fresh.revisions()] == ["contradicts"]
+    assert [one.relation for one in fresh.knowledge.revisions()] == ["contradicts"]
     assert held(fresh, "Marta Sole") == ["has phone number 555 0100"]
 
 
@@ -161,10 +161,10 @@ def test_a_plan_follows_what_is_told_to_be_over_and_an_event_stays(fresh: Memory
     told(fresh, "2024-03-01", "I no longer work 37 hours.", "Hamid", "has hours", "37 a week", modality="past")
     (pair,) = told(fresh, "2024-03-02", "I am to work 30 hours.", "Hamid", "has hours", "30 a week", modality="plan")
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
-    assert [one.relation for one in fresh.revisions()] == ["supersedes"]
+    assert [one.relation for one in fresh.knowledge.revisions()] == ["supersedes"]
     bygone = {"valid_from": day("2024-05-08"), "valid_to": day("2024-05-08")}
     tell(fresh, "2024-05-09", "The choir sang in Ghent.", ("choir", "sings in", "Ghent"), model="m", **bygone)
-    (event,) = [one.id for one in fresh.facts("choir", history=True)]
+    (event,) = [one.id for one in fresh.knowledge.facts("choir", history=True)]
     pairs = told(fresh, "2024-09-01", "The choir sings in Bruges.", "choir", "sings in", "Bruges")
     assert event not in {id for pair in pairs for id in pair}
 
@@ -185,4 +185,4 @@ def test_theses_of_a_model_are_revised_like_relations(fresh: Memory) -> None:
     fresh.ingest.retire("2025-01-01.md")
     (old,) = fresh.knowledge.facts_by_id([old.id])
     assert (old.valid_to, old.superseded_by) == (None, None)
-    assert not fresh.check().problems
+    assert not fresh.maintenance.check().problems

@@ -26,7 +26,7 @@ def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
         )
     assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
     assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
-    assert fresh.revisions(state="all") == [], "they are two persons"
+    assert fresh.knowledge.revisions(state="all") == [], "they are two persons"
 
 
 @pytest.mark.parametrize(("written_as", "name"), [("buffer_size", "buffer_size"), ("_Ada Lunn_", "Ada Lunn")])
@@ -59,21 +59,21 @@ def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
 
 def test_a_name_that_nothing_has_gets_those_that_begin_so_or_are_nearly_it(fresh: Memory) -> None:
     with pytest.raises(NotFoundError, match=r"nothing has been read yet\. .* pal add"):
-        fresh.facts("Felix")
+        fresh.knowledge.facts("Felix")
     tell(fresh, "2023-01-15", "Felix Oberholz lives in Utrecht.", ("Felix Oberholz", "lives in", "Utrecht"))
     with pytest.raises(NotFoundError, match=r"Nothing is known about 'felix o'\. Known names: Felix Oberholz\."):
-        fresh.facts("felix o")
+        fresh.knowledge.facts("felix o")
     for slip in ("Felixx", "Felix Oberhols", "Felxi Oberholz"):
         with pytest.raises(NotFoundError, match=r"Known names: .*Felix Oberholz"):
-            fresh.facts(slip)
+            fresh.knowledge.facts(slip)
     with pytest.raises(NotFoundError, match=r"Nothing is known about 'Xaver'\.$"):
-        fresh.facts("Xaver")
+        fresh.knowledge.facts("Xaver")
 
 
 def test_a_person_says_that_two_are_one_and_that_they_are_not(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Liz lives in Utrecht.", ("Liz", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Elizabeth moved to Leipzig.", ("Elizabeth", "lives in", "Leipzig"))
-    assert (held(fresh, "Liz"), fresh.revisions()) == (["lives in Utrecht"], [])
+    assert (held(fresh, "Liz"), fresh.knowledge.revisions()) == (["lives in Utrecht"], [])
     fresh.knowledge.join_names("Liz", "Elizabeth")
     assert held(fresh, "Liz") == held(fresh, "Elizabeth") == ["lives in Leipzig", "lives in Utrecht"]
     with pytest.raises(InvalidInputError):

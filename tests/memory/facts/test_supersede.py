@@ -32,7 +32,7 @@ def test_a_newer_fact_ends_the_older_one(fresh: Memory) -> None:
     assert held(fresh, "Ana") == ["lives in Leipzig"]
     assert held(fresh, "Ana", as_of=day("2023-05-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", history=True) == ["lives in Leipzig", "lives in Utrecht"]
-    (revision,) = fresh.revisions()
+    (revision,) = fresh.knowledge.revisions()
     assert learnt.revisions == (revision.id,)
     assert (revision.relation, revision.author, revision.state) == ("supersedes", "rule", "open")
     assert revision.old.valid_to == revision.new.valid_from == day("2023-09-03")
@@ -70,8 +70,8 @@ def test_undo_restores_exactly_and_is_not_done_again(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     (old,) = state(fresh)
     tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-    (revision,) = fresh.revisions()
-    undone = fresh.undo(revision.id)
+    (revision,) = fresh.knowledge.revisions()
+    undone = fresh.knowledge.undo(revision.id)
     assert undone.state == "undone" and undone.settled
     assert state(fresh)[0] == old
     assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
@@ -82,8 +82,8 @@ def test_undo_restores_exactly_and_is_not_done_again(fresh: Memory) -> None:
 def test_revisions_can_be_undone_in_any_order(fresh: Memory) -> None:
     for at, place in (("2022-01-01", "Bonn"), ("2024-01-01", "Riga"), ("2023-01-01", "Kyiv")):
         tell(fresh, at, f"Ana lives in {place}.", ("Ana", "lives in", place))
-    for revision in sorted(fresh.revisions(), key=lambda revision: revision.id):
-        fresh.undo(revision.id)
+    for revision in sorted(fresh.knowledge.revisions(), key=lambda revision: revision.id):
+        fresh.knowledge.undo(revision.id)
     assert all(row[5] is row[6] is row[7] is None for row in state(fresh)), "nothing ends, nothing is replaced"
 
 
@@ -94,12 +94,12 @@ def test_revisions_can_be_undone_in_any_order(fresh: Memory) -> None:
 def test_a_person_decides(fresh: Memory, verdict: Any, now: list[str]) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-    (revision,) = fresh.revisions()
-    settled = fresh.settle(revision.id, verdict)
+    (revision,) = fresh.knowledge.revisions()
+    settled = fresh.knowledge.settle(revision.id, verdict)
     assert settled.state == ("settled" if verdict == "both" else "kept")
     assert held(fresh, "Ana") == [f"lives in {place}" for place in now]
-    assert fresh.revisions() == []
-    fresh.undo(revision.id)
+    assert fresh.knowledge.revisions() == []
+    fresh.knowledge.undo(revision.id)
     assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
 
 
@@ -107,9 +107,9 @@ def test_a_person_decides(fresh: Memory, verdict: Any, now: list[str]) -> None:
 def test_what_a_person_decided_can_be_asked_again(fresh: Memory, verdict: Any) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-    (found,), before = fresh.revisions(), state(fresh)
-    fresh.settle(found.id, verdict)
-    assert fresh.settle(found.id, "open") == found and fresh.revisions() == [found]
+    (found,), before = fresh.knowledge.revisions(), state(fresh)
+    fresh.knowledge.settle(found.id, verdict)
+    assert fresh.knowledge.settle(found.id, "open") == found and fresh.knowledge.revisions() == [found]
     assert state(fresh) == before
 
 
@@ -117,9 +117,11 @@ def test_a_negation_ends_a_fact_without_another(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana works at Lumen.", ("Ana", "works at", "Lumen"))
     tell(fresh, "2024-02-01", "Ana left Lumen.", ("Ana", "works at", "Lumen"), modality="negated")
     assert "works at Lumen" not in [
-        f"{f.predicate} {f.objects[1]}" for f in fresh.facts("Ana") if f.modality == "asserted" and f.predicate
+        f"{f.predicate} {f.objects[1]}"
+        for f in fresh.knowledge.facts("Ana")
+        if f.modality == "asserted" and f.predicate
     ]
-    (revision,) = fresh.revisions()
+    (revision,) = fresh.knowledge.revisions()
     assert revision.relation == "negates" and revision.old.valid_to == day("2024-02-01")
 
 
@@ -127,14 +129,16 @@ def test_a_negation_ends_a_fact_without_another(fresh: Memory) -> None:
 def test_what_is_not_asserted_replaces_nothing(fresh: Memory, modality: Any) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Ana may move to Leipzig.", ("Ana", "lives in", "Leipzig"), modality=modality)
-    assert fresh.revisions(state="all") == []
-    assert [f.objects[1] for f in fresh.facts("Ana") if f.predicate and f.modality == "asserted"] == ["Utrecht"]
+    assert fresh.knowledge.revisions(state="all") == []
+    assert [f.objects[1] for f in fresh.knowledge.facts("Ana") if f.predicate and f.modality == "asserted"] == [
+        "Utrecht"
+    ]
 
 
 def test_a_plan_replaces_a_plan_and_a_fact_replaces_both(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Orbit launches on 3 May.", ("Orbit", "launch date", "3 May"), modality="plan")
     tell(fresh, "2023-02-01", "Orbit launches on 9 June.", ("Orbit", "launch date", "9 June"), modality="plan")
-    assert [r.old.objects[1] for r in fresh.revisions()] == ["3 May"]
+    assert [r.old.objects[1] for r in fresh.knowledge.revisions()] == ["3 May"]
     tell(fresh, "2023-07-01", "Orbit was launched on 1 July.", ("Orbit", "launch date", "1 July"))
     assert held(fresh, "Orbit") == ["launch date 1 July"]
 
@@ -151,9 +155,9 @@ def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> N
     assert held(fresh, "flat") == ["rent 735"]
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
     assert held(fresh, "flat") == ["rent 690"], "unless a model is sure that it holds again"
-    fresh.undo(fresh.revisions()[0].id)
+    fresh.knowledge.undo(fresh.knowledge.revisions()[0].id)
     assert held(fresh, "flat") == ["rent 735"]
-    assert not fresh.check().problems
+    assert not fresh.maintenance.check().problems
 
 
 def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
@@ -168,7 +172,7 @@ def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
 def test_a_value_that_only_says_more_replaces_nothing(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Take: morning, before food", ("patch", "take", "morning, before food"))
     tell(fresh, "2024-01-01", "Take: morning", ("patch", "take", "morning"))
-    assert fresh.revisions() == []
+    assert fresh.knowledge.revisions() == []
     tell(fresh, "2024-02-01", "Take: evening", ("patch", "take", "evening"))
     assert held(fresh, "patch") == ["take evening"]
 
@@ -198,8 +202,8 @@ def test_duplicates_are_one_fact_that_both_notes_tell(fresh: Memory) -> None:
     assert learnt.undecided
     fresh.knowledge.apply_decisions([Decision(*learnt.undecided[0], "duplicates", 0.9)], "m")
     assert held(fresh, "Ana") == ["practises veterinary medicine"]
-    (revision,) = fresh.revisions(state="kept")
-    fresh.undo(revision.id)
+    (revision,) = fresh.knowledge.revisions(state="kept")
+    fresh.knowledge.undo(revision.id)
     assert len(held(fresh, "Ana")) == 2
 
 
@@ -211,7 +215,7 @@ def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
     assert held(fresh, "Ana") == ["lives in Leipzig"]
     fresh.ingest.retire("move.md")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
-    assert [r.state for r in fresh.revisions(state="all")] == ["undone"]
+    assert [r.state for r in fresh.knowledge.revisions(state="all")] == ["undone"]
     again = written(fresh, text, "2023-09-03", source="move.md")
     fresh.knowledge.assert_facts({again: Extraction((relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
@@ -223,16 +227,16 @@ def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
     thesis = ExtractedThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
     fresh.knowledge.assert_facts({episode: Extraction((), (thesis,))}, "m")
     fresh.knowledge.assert_facts({episode: Extraction((), (thesis,))}, "m")
-    found: list[Fact] = [fact for fact in fresh.facts("Ana Ruiz") if fact.origin == "model"]
+    found: list[Fact] = [fact for fact in fresh.knowledge.facts("Ana Ruiz") if fact.origin == "model"]
     assert [fact.text for fact in found] == ["Ana Ruiz works at Lumen."]
-    assert not fresh.check().problems
+    assert not fresh.maintenance.check().problems
 
 
 def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     old = written(fresh, "The boiler was repaired by Pirelli Sanitary.", "2020-01-01")
     new = written(fresh, "Bought two apples.", "2024-01-01")
     assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new, old]
-    list(fresh.ask("Who repaired the boiler?"))
+    list(fresh.questions.ask("Who repaired the boiler?"))
     assert fresh.knowledge.unread_episodes(1)[0].id == old
     fresh.knowledge.assert_facts({old: Extraction()}, "m")
     assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new]
@@ -240,12 +244,12 @@ def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
 
 def test_wrong_ids_and_words(fresh: Memory) -> None:
     with pytest.raises(NotFoundError):
-        fresh.undo(7)
+        fresh.knowledge.undo(7)
     with pytest.raises(NotFoundError):
         fresh.knowledge.fact(7)
     with pytest.raises(InvalidInputError):
-        fresh.revisions(state="lost")
-    assert fresh.revisions() == [] and fresh.knowledge.pairs([(1, 2)]) == []
+        fresh.knowledge.revisions(state="lost")
+    assert fresh.knowledge.revisions() == [] and fresh.knowledge.pairs([(1, 2)]) == []
 
 
 def test_parallel_relations_are_facts_of_their_own(fresh: Memory) -> None:
@@ -258,14 +262,14 @@ def test_parallel_relations_are_facts_of_their_own(fresh: Memory) -> None:
 def test_what_was_never_true_keeps_no_memory_of_questions(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-    (revision,) = fresh.revisions()
+    (revision,) = fresh.knowledge.revisions()
     with fresh.store.writing() as conn:
         conn.execute(
             "INSERT INTO edge_memory(edge_id, slot, embedder_id, data, norm, t_last)"
             " SELECT ?, 0, id, x'00', 0.5, 0 FROM embedder LIMIT 1",
             (revision.new.id,),
         )
-    fresh.settle(revision.id, "old")
+    fresh.knowledge.settle(revision.id, "old")
     with fresh.store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
 
@@ -282,12 +286,12 @@ def test_a_life_in_any_order_is_the_same_life(static: Embedder, order: list[int]
             tell(memory, f"202{number}-01-01", f"Ana is in {place} now.", ("Ana", "lives in", place))
         for number, place in enumerate(PLACES):
             assert held(memory, "Ana", as_of=day(f"202{number}-06-01")) == [f"lives in {place}"]
-        revisions = memory.revisions("all", limit=100)
+        revisions = memory.knowledge.revisions("all", limit=100)
         random.shuffle(revisions)
         for revision in revisions:
-            memory.undo(revision.id)
+            memory.knowledge.undo(revision.id)
         assert all(row[5] is row[6] is row[7] is None for row in state(memory)), "undone in any order"
-        assert not memory.check().problems
+        assert not memory.maintenance.check().problems
 
 
 def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any) -> None:
@@ -296,7 +300,7 @@ def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any
         tell(memory, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
         before = memory.state.serving.snapshot.graph.links
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
-        assert not memory.check().problems
+        assert not memory.maintenance.check().problems
         after = memory.state.serving.snapshot.graph.links
         for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "evidence"):
             assert getattr(before, field).tolist() == getattr(after, field).tolist(), field
@@ -342,14 +346,15 @@ def test_no_look_at_facts_reads_all_edges(fresh: Memory, look: Callable[[Connect
 def test_a_fact_is_quoted_from_where_it_began(fresh: Memory) -> None:
     tell(fresh, "2025-03-01", "I still live in Bonn.", (OWNER, "lives in", "Bonn"))
     tell(fresh, "2022-03-01", "I moved to Bonn.", (OWNER, "lives in", "Bonn"))
-    (fact,) = [one for one in fresh.facts("me") if one.kind == "relation"]
+    (fact,) = [one for one in fresh.knowledge.facts("me") if one.kind == "relation"]
     assert (str(fact.valid_from)[:10], fact.quote) == ("2022-03-01", "I moved to Bonn."), "what was read first is later"
 
 
 def listed(memory: Memory, name: str, **how: Any) -> list[str]:
     """All that is known of `name` now, facts and sentences, in words."""
     return sorted(
-        f"{one.predicate} {one.objects[1]}" if one.kind == "relation" else one.text for one in memory.facts(name, **how)
+        f"{one.predicate} {one.objects[1]}" if one.kind == "relation" else one.text
+        for one in memory.knowledge.facts(name, **how)
     )
 
 
@@ -369,7 +374,7 @@ def test_a_sentence_ends_with_the_fact_that_was_read_from_it(fresh: Memory) -> N
     assert not [one for one in known if "Mondays" in one] and len([one for one in known if "Tuesdays" in one]) == 3
     before = listed(fresh, "Corner Mill", as_of=day("2024-06-01"))
     assert len([one for one in before if "Mondays" in one]) == 3
-    fresh.undo(revision)
+    fresh.knowledge.undo(revision)
     assert len([one for one in listed(fresh, "Corner Mill") if "Mondays" in one]) == 3
 
 
@@ -412,11 +417,11 @@ def test_what_was_read_from_the_words_of_an_ended_fact_ends_with_it(fresh: Memor
     (revision,) = fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
     for verdict in (None, "keep", "open"):
         if verdict is not None:
-            fresh.settle(revision, verdict)  # type: ignore[arg-type]
+            fresh.knowledge.settle(revision, verdict)  # type: ignore[arg-type]
         assert not [fact for fact in listed(fresh, "Corner Mill") if "Mondays" in fact]
-    *_, answer = fresh.ask("When does Corner Mill close?")
+    *_, answer = fresh.questions.ask("When does Corner Mill close?")
     first, *others = answer.text.splitlines()
     assert "Tuesdays" in first and "Mondays" not in first
     assert any(line.startswith("- earlier: ") and "Mondays" in line for line in others)
-    fresh.settle(revision, "both")
+    fresh.knowledge.settle(revision, "both")
     assert len([fact for fact in listed(fresh, "Corner Mill") if "Mondays" in fact]) == 3

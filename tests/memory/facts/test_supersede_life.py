@@ -105,7 +105,7 @@ class Life(RuleBasedStateMachine):
     @rule(uri=uris, lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=3), at=days)
     def remember(self, uri: str, lines: list[str], at: int | None) -> None:
         day = None if at is None else START + timedelta(days=at * 20)
-        self.memory.remember("\n\n".join(lines), title=uri[0], source=uri, at=day)
+        self.memory.ingest.remember("\n\n".join(lines), title=uri[0], source=uri, at=day)
 
     @rule(
         number=numbers,
@@ -151,7 +151,9 @@ class Life(RuleBasedStateMachine):
     @rule(number=numbers, verdict=st.sampled_from(["keep", "both", "old", "open", "undo"]))
     def settle(self, number: int, verdict: Any) -> None:
         id = self.picked("SELECT id FROM revision ORDER BY id", number)
-        self.tried(lambda: self.memory.undo(id) if verdict == "undo" else self.memory.settle(id, verdict))
+        self.tried(
+            lambda: self.memory.knowledge.undo(id) if verdict == "undo" else self.memory.knowledge.settle(id, verdict)
+        )
 
     @rule(one=st.sampled_from(NAMES), other=st.sampled_from(NAMES), same=st.booleans())
     def name(self, one: str, other: str, same: bool) -> None:
@@ -165,12 +167,12 @@ class Life(RuleBasedStateMachine):
 
     @rule(uri=uris)
     def forget_source(self, uri: str) -> None:
-        self.tried(lambda: self.memory.forget(source=uri))
+        self.tried(lambda: self.memory.forgetting.forget(source=uri))
 
     @rule(number=numbers)
     def forget_fact(self, number: int) -> None:
         id = self.picked("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id", number)
-        self.tried(lambda: self.memory.forget(fact=id))
+        self.tried(lambda: self.memory.forgetting.forget(fact=id))
 
     @rule()
     def consolidate(self) -> None:
@@ -178,7 +180,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from((*NAMES, *PLACES)))
     def forget_object(self, name: str) -> None:
-        self.tried(lambda: self.memory.forget(object=name))
+        self.tried(lambda: self.memory.forgetting.forget(object=name))
 
     @invariant()
     def what_is_seen_is_what_is_stored(self) -> None:
@@ -188,7 +190,7 @@ class Life(RuleBasedStateMachine):
         for part in stored:
             assert served[part] == stored[part], part
         self.sizes.append(len(stored["relations"]))
-        assert self.memory.check().problems == ()
+        assert self.memory.maintenance.check().problems == ()
 
 
 def test_any_life_is_served_as_it_is_stored(static: Embedder) -> None:

@@ -20,22 +20,22 @@ def reading(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     """A memory that reads facts by rules."""
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
         yield memory
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()
 
 
 def past(memory: Memory, name: str) -> list[Fact]:
     """All relations of `name` that were ever known, the oldest first."""
-    return [fact for fact in reversed(memory.facts(name, history=True)) if fact.kind == "relation"]
+    return [fact for fact in reversed(memory.knowledge.facts(name, history=True)) if fact.kind == "relation"]
 
 
 def noted(memory: Memory, source: str, text: str, at: str) -> int:
     """The episode of what the owner said to the program."""
-    (receipt,) = memory.remember_many([Document(source, text, title="Ana", reader=TOLD, at=day(at))])
+    (receipt,) = memory.ingest.remember_many([Document(source, text, title="Ana", reader=TOLD, at=day(at))])
     return receipt.episode_ids[0]
 
 
 def property_of(memory: Memory, at: str, **properties: str) -> None:
-    memory.remember_many([Document("b.md", "It is here.", title="Boat", at=day(at), properties=properties)])
+    memory.ingest.remember_many([Document("b.md", "It is here.", title="Boat", at=day(at), properties=properties)])
 
 
 @pytest.mark.parametrize("edited", ["a.md", "b.md"])
@@ -43,10 +43,10 @@ def test_a_fact_is_the_same_after_its_file_was_edited_elsewhere(reading: Memory,
     notes = {"a.md": ("I live in Bonn.", "2022-01-01"), "b.md": ("I live in Riga.", "2023-01-01")}
     for source, (text, at) in notes.items():
         noted(reading, source, text, at)
-    before, revisions = state(reading), reading.revisions("all")
+    before, revisions = state(reading), reading.knowledge.revisions("all")
     noted(reading, edited, f"{notes[edited][0]} Bo sang.", "2023-06-01")
     assert state(reading) == before
-    assert [row.id for row in reading.revisions("all")] == [row.id for row in revisions]
+    assert [row.id for row in reading.knowledge.revisions("all")] == [row.id for row in revisions]
     assert held(reading, "me") == ["lives in Riga"]
 
 
@@ -54,8 +54,8 @@ def test_a_fact_is_the_same_after_its_file_was_edited_elsewhere(reading: Memory,
 def test_what_a_person_said_outlives_an_edit(reading: Memory, verdict: str) -> None:
     noted(reading, "a.md", "I live in Bonn.", "2022-01-01")
     noted(reading, "b.md", "I live in Riga.", "2023-01-01")
-    (revision,) = reading.revisions()
-    reading.settle(revision.id, verdict)  # type: ignore[arg-type]
+    (revision,) = reading.knowledge.revisions()
+    reading.knowledge.settle(revision.id, verdict)  # type: ignore[arg-type]
     before = held(reading, "me")
     noted(reading, "a.md", "I live in Bonn. Bo sang.", "2022-01-01")
     assert held(reading, "me") == before
@@ -78,7 +78,7 @@ def test_a_new_value_under_the_same_date_takes_the_place_of_the_old_one_when_it_
     noted(reading, "a.md", "I live in Riga.", "2022-01-01")
     assert held(reading, "me") == ["lives in Riga"]
     assert held(reading, "me", as_of=day("2023-01-01")) == ["lives in Bonn"]
-    (revision,) = reading.revisions("all")
+    (revision,) = reading.knowledge.revisions("all")
     assert (revision.old.objects[1], revision.new.objects[1]) == ("Bonn", "Riga")
 
 
@@ -128,7 +128,7 @@ def test_of_two_sources_that_tell_a_fact_one_is_enough(reading: Memory) -> None:
     noted(reading, "b.md", "I live in Riga.", "2023-01-01")
     noted(reading, "c.md", "I live in Riga.", "2023-02-01")
     for source, left in (("b.md", "Riga"), ("c.md", "Bonn")):
-        reading.forget(source=source)
+        reading.forgetting.forget(source=source)
         assert held(reading, "me") == [f"lives in {left}"]
 
 
@@ -163,7 +163,7 @@ def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
 
 def note(memory: Memory, path: str, at: str, text: str) -> None:
     """A note of a title that its file need not have."""
-    memory.remember_many([Document(path, text, title="Mill", kind="file", at=day(at))])
+    memory.ingest.remember_many([Document(path, text, title="Mill", kind="file", at=day(at))])
 
 
 def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Memory) -> None:
@@ -171,9 +171,9 @@ def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Mem
     note(reading, "/n/b.md", "2026-06-05", "Warden: Tom Skua")
     note(reading, "/other/c.md", "2026-07-05", "Warden: Ida Holm")
     assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm", "warden Tom Skua"]
-    (pair,) = reading.revisions()
+    (pair,) = reading.knowledge.revisions()
     assert (pair.relation, pair.old.objects[1], pair.new.objects[1]) == ("contradicts", "Ann Sedge", "Tom Skua")
-    reading.settle(pair.id, "old")
+    reading.knowledge.settle(pair.id, "old")
     assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm"]
 
 
@@ -191,14 +191,14 @@ def test_files_that_extend_a_title_by_different_words_are_of_different_things(
 ) -> None:
     note(reading, f"/n/{one}", "2026-01-05", "Warden: Ann Sedge")
     note(reading, f"/n/{other}", "2026-06-05", "Warden: Tom Skua")
-    assert bool(reading.revisions()) is is_open
+    assert bool(reading.knowledge.revisions()) is is_open
 
 
 @pytest.mark.parametrize(("exact", "rough"), [("1871-05-03", "1871"), ("4 May 1990", "May 1990")])
 def test_a_value_with_less_detail_contradicts_nothing(reading: Memory, exact: str, rough: str) -> None:
     note(reading, "/n/a.md", "2026-01-05", f"Quay: {exact}")
     note(reading, "/n/b.md", "2026-06-05", f"Quay: {rough}")
-    assert reading.revisions() == [] and len(held(reading, "Mill")) == 2
+    assert reading.knowledge.revisions() == [] and len(held(reading, "Mill")) == 2
 
 
 def test_a_newer_version_of_a_document_replaces_the_values_of_the_older_ones(reading: Memory) -> None:
@@ -207,7 +207,7 @@ def test_a_newer_version_of_a_document_replaces_the_values_of_the_older_ones(rea
         ("/n/r.md", "2026-01-01", 1),
         ("/n/r v2.md", "2026-02-01", 2),
     ):
-        reading.remember_many([Document(path, f"Rate: {rate}", title="Rates", kind="file", at=day(at))])
+        reading.ingest.remember_many([Document(path, f"Rate: {rate}", title="Rates", kind="file", at=day(at))])
     assert held(reading, "Rates") == ["rate 3"]
     assert [fact.objects[1] for fact in past(reading, "Rates")] == ["1", "2", "3"]
-    assert {row.relation for row in reading.revisions()} == {"supersedes"}
+    assert {row.relation for row in reading.knowledge.revisions()} == {"supersedes"}

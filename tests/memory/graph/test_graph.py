@@ -84,7 +84,7 @@ def test_a_kind_of_edge_has_one_number_everywhere() -> None:
 
 def test_a_state_of_tasks_leads_nowhere(tmp_path: Path, static: Embedder) -> None:
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember("- [ ] Order the tray\n\nWe like Mooring.", source="/a.md", title="A note")
+        memory.ingest.remember("- [ ] Order the tray\n\nWe like Mooring.", source="/a.md", title="A note")
         with memory.store.reading() as conn:
             nodes = stored.objects_by_norm(conn, ["open", "order the tray", "mooring"])
             known, read = memory.questions.retrieve("Mooring", 1).graph, load_graph(conn)

@@ -80,9 +80,9 @@ def taken(memory: Memory, steps: list[tuple[str, object]]) -> Iterator[None]:
     for what, given_ in steps:
         try:
             if what == "write":
-                memory.remember_many(given_)
+                memory.ingest.remember_many(given_)
             else:
-                memory.ingest.retire(given_) if what == "retire" else memory.forget(source=given_)
+                memory.ingest.retire(given_) if what == "retire" else memory.forgetting.forget(source=given_)
         except LookupError:
             continue
         yield
@@ -116,7 +116,7 @@ def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], 
 
 
 def test_links_are_loaded_with_their_times_and_who_tells_of_them(fresh: Memory) -> None:
-    episode = fresh.remember("Ana Silva met Bo Chen.", source="a").episode_ids[0]
+    episode = fresh.ingest.remember("Ana Silva met Bo Chen.", source="a").episode_ids[0]
     with fresh.store.writing() as conn:
         ana, bo = (stored.objects_by_norm(conn, [name])[name][0] for name in ("ana silva", "bo chen"))
         first = stored.allocate(conn, "edge", 2)

@@ -31,25 +31,25 @@ def count_mentions(memory: Memory, name: str) -> int:
 def test_a_word_that_begins_lines_is_no_object_but_a_mention_of_one_that_is_known(
     fresh: Memory, texts: Sequence[str]
 ) -> None:
-    fresh.remember_many([Document(f"/{number}.md", text) for number, text in enumerate(texts)])
-    fresh.remember_many([Document("/late.md", "Petra sang. Best of all.")])
+    fresh.ingest.remember_many([Document(f"/{number}.md", text) for number, text in enumerate(texts)])
+    fresh.ingest.remember_many([Document("/late.md", "Petra sang. Best of all.")])
     assert find_objects(fresh) == ["Petra"]
     assert count_mentions(fresh, "Petra") == len(texts) + 1
 
 
 def test_another_name_of_a_note_is_the_same_object(fresh: Memory) -> None:
     note = Document("/Juno Abara.md", "She runs the shop.", title="Juno Abara", aliases=("Juno",))
-    fresh.remember_many([note, Document("/day.md", "We saw Juno in the shop.")])
+    fresh.ingest.remember_many([note, Document("/day.md", "We saw Juno in the shop.")])
     assert find_objects(fresh) == ["Juno Abara"]
     assert count_mentions(fresh, "Juno Abara") == 2
 
 
 def test_tasks_states_and_values_have_types_and_are_not_listed_as_things(fresh: Memory) -> None:
     boat = "# Heron\n\nkeel: 12 m\nowner: Ana Ruiz\nhull: larch\ncrew: Bo, Rui\n\n- [ ] Paint it again\n"
-    fresh.remember_many([Document("/Heron.md", boat, title="Heron")])
+    fresh.ingest.remember_many([Document("/Heron.md", boat, title="Heron")])
     types = read_types(fresh)
     assert [types[name] for name in ("Paint it again", "open", "12 m", "larch")] == ["task", "state", "value", "value"]
     assert types["Bo, Rui"] == "value"
     assert find_objects(fresh) == ["Ana Ruiz", "Heron", "Rui"]
-    fresh.remember_many([Document("/wood.md", "We like [[larch]].")])
+    fresh.ingest.remember_many([Document("/wood.md", "We like [[larch]].")])
     assert find_objects(fresh) == ["Ana Ruiz", "Heron", "Rui", "larch"], "now it is named"

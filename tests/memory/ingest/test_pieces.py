@@ -40,7 +40,7 @@ def write(memory: Memory, document: Document, size: int, most: int = 1000) -> li
     ids: list[int] = []
     for number, piece in enumerate(pieces(document, size)):
         if number < most:
-            (receipt,) = memory.remember_many(memory.ingest.embed_drafts([piece]))
+            (receipt,) = memory.ingest.remember_many(memory.ingest.embed_drafts([piece]))
             ids += receipt.episode_ids
     return ids
 
@@ -66,7 +66,7 @@ def test_pieces_are_the_whole(memory: Memory, size: int) -> None:
     assert second[2] not in first and len(second) == 7
     assert [(row[0], row[5]) for row in stored(memory)] == [(seq, int(seq < 6)) for seq in range(7)]
     assert [row[2] is not None for row in stored(memory)] == [seq in (2, 6) for seq in range(7)], "what an edit brought"
-    assert not memory.check().problems
+    assert not memory.maintenance.check().problems
     assert write(memory, book(*"abXdefg"), size) == second
 
 
@@ -89,7 +89,7 @@ def test_a_document_of_which_a_piece_is_missing_is_read_again_as_its_first_versi
     assert len(stored(memory)) == 4
     write(memory, book(*"abcdef"), 2)
     assert len(stored(memory)) == 6 and all(row[2] is None for row in stored(memory)), "nothing of it was edited"
-    assert not memory.check().problems
+    assert not memory.maintenance.check().problems
 
 
 def test_of_what_is_too_long_the_beginning_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ HANNE = ("Hanne Achterberg", "Phone: 0161 496 0222\nEmail: hanne@a.example")
 
 def propose(memory: Memory, *notes: tuple[str, str]) -> set[tuple[str, str]]:
     for title, fields in notes:
-        memory.remember(f"# {title}\n{fields}", title=title, source=f"/notes/{title}.md")
+        memory.ingest.remember(f"# {title}\n{fields}", title=title, source=f"/notes/{title}.md")
     return {(pair.one, pair.other) for pair in memory.knowledge.names_told_as_one()}
 
 

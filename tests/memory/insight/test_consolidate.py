@@ -48,7 +48,7 @@ def day(text: str) -> datetime:
 def tell(memory: Memory, at: str, subject: str, object: str, predicate: str = "lives in") -> int:
     """A note of that day that tells the relation, as a model reads it; its episode."""
     text = f"{subject} {predicate} {object}."
-    episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
+    episode = memory.ingest.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
     told = ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
     memory.knowledge.assert_facts({episode: Extraction((told,))}, "a model")
     return episode
@@ -58,7 +58,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
     """The same relation a second time, as another id: how that comes about depends on the life of a memory (a name for
     who was nameless, what stood in between forgotten), so it is made here as `relations` makes it."""
     text = f"It is {at}. {subject} {predicate} {object}."
-    episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
+    episode = memory.ingest.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
     with memory.knowledge.transaction() as asserter:
         found = asserter._resolver.resolve
         pred, _ = relations.ensure_predicate(asserter.conn, predicate, "lives in")
@@ -75,7 +75,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
 
 
 def held(memory: Memory, name: str, **how: Any) -> list[str]:
-    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
+    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.knowledge.facts(name, **how) if f.kind == "relation")
 
 
 def stored(memory: Memory) -> list[Any]:
@@ -97,7 +97,7 @@ def stored(memory: Memory) -> list[Any]:
 
 def test_an_empty_memory_is_in_order(fresh: Memory) -> None:
     assert fresh.maintenance.consolidate() == ConsolidationReport()
-    assert fresh.check().problems == ()
+    assert fresh.maintenance.check().problems == ()
 
 
 def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> None:
@@ -106,19 +106,19 @@ def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> 
     assert held(fresh, "Ana") == ["lives in Utrecht", "resides in Utrecht"]
     before = stored(fresh)
     assert fresh.maintenance.consolidate().joined == 1
-    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
+    (fact,) = [fact for fact in fresh.knowledge.facts("Ana") if fact.kind == "relation"]
     assert (fact.predicate, fact.valid_from, fact.episode_id) == ("lives in", day("2021-01-01"), first)
-    (revision,) = fresh.revisions("kept")
+    (revision,) = fresh.knowledge.revisions("kept")
     assert (revision.relation, revision.author, revision.new.id) == ("duplicates", "rule", twice)
-    assert fresh.revisions() == [], "nobody has to look at it"
+    assert fresh.knowledge.revisions() == [], "nobody has to look at it"
     with fresh.store.reading() as conn:
         assert len(relations.by_id(conn, [fact.id])[0].sources) == 2
     after = stored(fresh)
     assert fresh.maintenance.consolidate().joined == 0 and stored(fresh) == after
-    fresh.undo(revision.id)
+    fresh.knowledge.undo(revision.id)
     assert stored(fresh) == before
     assert fresh.maintenance.consolidate().joined == 0, "a person has said that they are two"
-    assert stored(fresh) == before and fresh.check().problems == ()
+    assert stored(fresh) == before and fresh.maintenance.check().problems == ()
 
 
 def test_a_name_for_whose_memory_it_is_shows_its_facts_and_moves_none(tmp_path: Path, static: Embedder) -> None:
@@ -137,7 +137,7 @@ def test_a_name_for_whose_memory_it_is_shows_its_facts_and_moves_none(tmp_path: 
 def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
     for at, place in (("2021-01-01", "Utrecht"), ("2022-01-01", "Riga"), ("2023-01-01", "Utrecht")):
         text = f"On {at} Ana lives in {place}."
-        episode = fresh.remember(text, source=at, at=day(at)).episode_ids[0]
+        episode = fresh.ingest.remember(text, source=at, at=day(at)).episode_ids[0]
         fresh.knowledge.assert_facts(
             {
                 episode: Extraction(
@@ -146,8 +146,8 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
             }
         )
     assert held(fresh, "Ana") == ["lives in Utrecht"]
-    for revision in fresh.revisions("all"):
-        fresh.undo(revision.id)
+    for revision in fresh.knowledge.revisions("all"):
+        fresh.knowledge.undo(revision.id)
     assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht", "lives in Utrecht"]
     assert fresh.maintenance.consolidate().joined == 1
     assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht"]
@@ -158,12 +158,12 @@ def test_it_is_told_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     again(fresh, "2022-01-01", "Ana", "Utrecht")
     fresh.maintenance.consolidate()
-    fresh.forget(source="2021-01-01 Ana lives in Utrecht.")
+    fresh.forgetting.forget(source="2021-01-01 Ana lives in Utrecht.")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
-    assert fresh.check().problems == ()
-    fresh.undo(fresh.revisions("kept")[0].id)
+    assert fresh.maintenance.check().problems == ()
+    fresh.knowledge.undo(fresh.knowledge.revisions("kept")[0].id)
     assert set(held(fresh, "Ana")) == {"lives in Utrecht"}
-    assert fresh.check().problems == ()
+    assert fresh.maintenance.check().problems == ()
 
 
 def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
@@ -171,13 +171,13 @@ def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
     for at, place in (("2021-01-01", "Utrecht"), ("2023-01-01", "Utrecht")):
         (tell if at < "2022" else again)(fresh, at, "Ana", place)
     assert fresh.maintenance.consolidate().joined == 1
-    episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
+    episode = fresh.ingest.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
     told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5, single=True)
     fresh.knowledge.assert_facts({episode: Extraction((told,))})
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]
     assert held(fresh, "Ana") == ["lives in Utrecht"], "that was told after it"
-    assert fresh.check().problems == ()
+    assert fresh.maintenance.check().problems == ()
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_is_not_the_same_stays(fresh: Memory, other: Callable[[Memory], int
 
 def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
-    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
+    (fact,) = [fact for fact in fresh.knowledge.facts("Ana") if fact.kind == "relation"]
     slot, one = np.zeros((1, fresh.embedder.dimension), np.float16), np.ones(1, np.int64)
     with fresh.store.writing() as conn:
         edge_memory.put(conn, fresh.state.serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
@@ -213,7 +213,7 @@ def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
 
 def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     episode = tell(fresh, "2021-01-01", "Ana", "Utrecht")
-    assert list(fresh.ask("Where does Ana live?"))
+    assert list(fresh.questions.ask("Where does Ana live?"))
     serving = fresh.state.serving.embedder_id
     with fresh.store.writing() as conn:
         vectors.delete_many(conn, [episode])
@@ -229,7 +229,7 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     assert np.isclose(np.linalg.norm(fresh.state.serving.snapshot.vectors[row]), 1), (
         "questions find it by its vector again"
     )
-    assert fresh.check().problems == ()
+    assert fresh.maintenance.check().problems == ()
     assert fresh.maintenance.consolidate() == ConsolidationReport()
 
 
@@ -286,7 +286,7 @@ def served(memory: Memory) -> set[tuple[Any, ...]]:
         row(fact, at)
         for name in ("Ana", "Ben")
         for at in (*DAYS, "2024-12-01")
-        for fact in memory.facts(name, as_of=day(at))
+        for fact in memory.knowledge.facts(name, as_of=day(at))
         if fact.kind == "relation"
     }
 
@@ -308,9 +308,9 @@ def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any
         assert served(memory) == seen
         after = stored(memory)
         assert memory.maintenance.consolidate().joined == 0 and stored(memory) == after
-        assert memory.check().problems == ()
-        for revision in memory.revisions("kept"):
-            memory.undo(revision.id)
+        assert memory.maintenance.check().problems == ()
+        for revision in memory.knowledge.revisions("kept"):
+            memory.knowledge.undo(revision.id)
         assert stored(memory) == before
 
 
@@ -360,7 +360,7 @@ def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monke
         waited += 1
         if waited in (3, 4):  # where edges are made anew
             asked.ask(1)
-            fresh.feedback(1, ("bad", "good")[waited - 3])
+            fresh.questions.feedback(1, ("bad", "good")[waited - 3])
             assert asked.center() == 0
         return unit()
 
@@ -381,7 +381,7 @@ def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_anew(
 
     def write(unit: Callable[[], Any]) -> Any:
         with suppress(NotFoundError):
-            fresh.forget(episode=gone)
+            fresh.forgetting.forget(episode=gone)
         return unit()
 
     fresh.maintenance.recentre(write, fresh.state.edge_memory[0], fresh.embedder.dimension)

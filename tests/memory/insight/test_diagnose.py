@@ -198,12 +198,12 @@ def parses(words: list[str]) -> None:
 
 def asked(memory: Memory, *questions: str) -> None:
     for question in questions:
-        list(memory.ask(question))
+        list(memory.questions.ask(question))
 
 
 def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
     assert fresh.maintenance.diagnose().questions == 0
-    fresh.remember_many([
+    fresh.ingest.remember_many([
         Document("/light.md", "Nuria Solano keeps the key of Gannet Light.", title="Gannet Light"),
         Document("/boat.md", "Ozzie Penhale builds a dinghy of larch.", title="Second Opinion"),
     ])  # fmt: skip
@@ -224,7 +224,7 @@ def test_what_only_the_text_found_is_noted_with_the_question(
 ) -> None:
     chosen = MemorySettings(recall=RecallSettings(strategy=strategy))
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen) as memory:
-        memory.remember("Nuria Solano keeps the key.", source="/light.md")
+        memory.ingest.remember("Nuria Solano keeps the key.", source="/light.md")
         asked(memory, "Who keeps the key?")
         assert memory.maintenance.diagnose().backfill_reliance == reliance
 
@@ -240,8 +240,8 @@ def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
 def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> None:
     card = "Phone: 0161 496 0355\nCity: Riga\n\n"
     owes, other = "Zacharias Quillfeather", "Zacharias Quillfeathers"
-    fresh.remember(f"# {owes}\n{card}{owes} owes me a canoe.", title=owes, source="/canoe.md")
-    fresh.remember(f"# {other}\n{card}{other} is another one.", title=other, source="/canoe.md#2")
+    fresh.ingest.remember(f"# {owes}\n{card}{owes} owes me a canoe.", title=owes, source="/canoe.md")
+    fresh.ingest.remember(f"# {other}\n{card}{other} is another one.", title=other, source="/canoe.md#2")
     asked(fresh, "What does Zacharias Quillfeather owe me?", "What is Zacharias Quillfeather afraid of at night?")
     before = fresh.maintenance.diagnose()
     assert before.questions == 2 and before.alias_suspects

@@ -40,11 +40,11 @@ def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
 
 def note(memory: Memory, name: str, text: str, day: int = 1) -> int:
     document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=on(day))
-    return memory.remember_many([document])[0].episode_ids[0]
+    return memory.ingest.remember_many([document])[0].episode_ids[0]
 
 
 def ask(memory: Memory, question: str = HARBOUR, **more: object) -> int:
-    *_, last = memory.ask(question, **more)  # type: ignore[arg-type]
+    *_, last = memory.questions.ask(question, **more)  # type: ignore[arg-type]
     assert isinstance(last, Answer) and last.trace_id is not None
     return last.trace_id
 
@@ -67,7 +67,7 @@ def test_an_unknown_trace_is_told(memory: Memory, call: str) -> None:
 
 def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
     id = ask(memory)
-    memory.forget(source="/notes/harbour.md")
+    memory.forgetting.forget(source="/notes/harbour.md")
     assert memory.questions.traces() == []
     for call in (memory.questions.trace, memory.questions.why):
         with pytest.raises(NotFoundError):

@@ -78,7 +78,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
         holds = asked_of(question, as_of, day(9))
         may = sight(conn, as_of, within, holds, holds or day(9))
         told = sight(conn, as_of, within, as_of, holds or day(9))  # a later note may tell of the time asked of
-        found = memory.recall(question, k=50, as_of=as_of, within=within, now=day(9))
+        found = memory.questions.retrieve(question, k=50, as_of=as_of, within=within, now=day(9)).recall
         assert {hit.episode.id for hit in found.hits} <= may.episodes
         for visit in found.trace.visits:
             assert visit.node_id in (may.episodes if visit.kind == "episode" else may.objects), visit
@@ -86,7 +86,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
         names = set(stored.object_labels(conn, sorted(may.objects)).values())
         assert set(next(step.detail["objects"] for step in found.trace.steps if step.name == "seed")) <= names
         words = {thesis.text for thesis in episodes.theses_of(conn, sorted(may.episodes)) if thesis.id in told.theses}
-        for event in memory.ask(question, as_of=as_of, within=within, now=day(9)):
+        for event in memory.questions.ask(question, as_of=as_of, within=within, now=day(9)):
             if isinstance(event, Visit):
                 assert event.node_id in may.episodes | may.objects
             elif isinstance(event, Step) and event.name == "answer":
@@ -152,10 +152,10 @@ def test_facts_are_those_that_hold(static: Embedder, vault: Vault, as_of: dateti
 
 def told(memory: Memory, question: str) -> tuple[dict[object, float], dict[str, float], str]:
     """What a question brings, without ids and times: scores of passages and of the objects named, and the answer."""
-    found = memory.recall(question, k=50, now=day(9))
+    found = memory.questions.retrieve(question, k=50, now=day(9)).recall
     hits = {(hit.episode.source.uri, hit.episode.seq): hit.score for hit in found.hits}
     visits = {norm(visit.label): visit.score for visit in found.trace.visits if visit.stage == "seed"}
-    *_, answer = memory.ask(question, now=day(9))
+    *_, answer = memory.questions.ask(question, now=day(9))
     assert isinstance(answer, Answer)
     return hits, visits, answer.text
 
@@ -188,7 +188,7 @@ def test_a_day_is_a_date_whoever_mentions_it_first(fresh: Memory, first: int) ->
         Document("/todo.md", "Pay the shearer on 2024-01-03."),
     ]
     for page in (pages[first], pages[1 - first]):
-        fresh.remember_many([page])
+        fresh.ingest.remember_many([page])
     graph = fresh.state.serving.snapshot.graph
     with fresh.store.reading() as conn:
         [day_of_shearing] = stored.objects_by_norm(conn, ["2024-01-03"])["2024-01-03"]
@@ -199,8 +199,8 @@ def test_a_day_is_a_date_whoever_mentions_it_first(fresh: Memory, first: int) ->
 
 def test_a_person_is_called_by_the_whole_name(fresh: Memory) -> None:
     turns = (Turn("Ana", "I am Ana Silva."), Turn("Rui", "Hello Ana."))
-    fresh.remember_many([Document("chat:1", turns=turns, kind="chat", title="Talk")])
-    assert "Ana Silva" in {visit.label for visit in fresh.recall("Who is Ana Silva?").trace.visits}
+    fresh.ingest.remember_many([Document("chat:1", turns=turns, kind="chat", title="Talk")])
+    assert "Ana Silva" in {visit.label for visit in fresh.questions.retrieve("Who is Ana Silva?").recall.trace.visits}
 
 
 @examples(1 / 4)
@@ -227,9 +227,9 @@ def test_cosines_may_all_be_negative(static: Embedder, strategy: str) -> None:
     settings = MemorySettings(recall=RecallSettings(strategy=strategy, lexical_weight=0.5))
     find = load().strategies()
     with Memory.open(":memory:", embedder=Contrary(), settings=settings, find_strategy=find) as memory:
-        memory.remember("Ana Silva met Bo Chen in Ghent.", source="/a.md")
-        memory.remember("Bo Chen lives in Porto.", source="/b.md")
-        found = memory.recall("Who met Ana Silva in Ghent?")
+        memory.ingest.remember("Ana Silva met Bo Chen in Ghent.", source="/a.md")
+        memory.ingest.remember("Bo Chen lives in Porto.", source="/b.md")
+        found = memory.questions.retrieve("Who met Ana Silva in Ghent?").recall
         assert found.hits[0].episode.source.uri == "/a.md"
         assert found.hits[0].channels["vector"] < 0
         assert all(np.isfinite(hit.score) and hit.score > 0 for hit in found.hits)

@@ -53,13 +53,13 @@ def test_a_plain_question_is_analysed_typed_and_embedded_once(
 ) -> None:
     embedder = Counting(static)
     with Memory.open(":memory:", embedder=embedder) as memory:
-        memory.remember("Ana Lund lives in Porto. She has a dog.", title="Ana Lund", source="/ana.md")
-        memory.remember("Porto is a town by the sea.", title="Porto", source="/porto.md")
+        memory.ingest.remember("Ana Lund lives in Porto. She has a dog.", title="Ana Lund", source="/ana.md")
+        memory.ingest.remember("Porto is a town by the sea.", title="Porto", source="/porto.md")
         analyses = counted(monkeypatch, questions, "analyse")
         entities = counted(monkeypatch, analyse, "mentions")
         times = counted(monkeypatch, analyse, "resolve_time")
         types = counted(monkeypatch, text_search, "question_type")
-        said = list(memory.ask(QUESTION))[-1]
+        said = list(memory.questions.ask(QUESTION))[-1]
     assert "Porto" in str(said)
     once = Counter({QUESTION: 1})
     assert analyses == entities == times == types == once
@@ -67,7 +67,7 @@ def test_a_plain_question_is_analysed_typed_and_embedded_once(
 
 
 def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> None:
-    fresh.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
+    fresh.ingest.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
     names = [name for name, _ in pipeline.STAGES]
     assert " ".join(names) == "analyse scope text seed replay guide graph links context rerank rank"
     found = fresh.questions.retrieve(QUESTION, 3)
@@ -88,18 +88,18 @@ def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> Non
     ],
 )
 def test_all_that_happened_is_asked_of_what_is_named_alone(fresh: Memory, question: str, of: str) -> None:
-    fresh.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
+    fresh.ingest.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
     assert fresh.questions.retrieve(question, 3).question.type.of == of
 
 
 def test_a_time_that_is_set_counts_before_one_in_the_words(fresh: Memory) -> None:
     for month in (3, 9):
         at = datetime(2023, month, 5, tzinfo=UTC)
-        fresh.remember(f"Ana Lund lives in town {month}.", title=f"town {month}", source=f"/{month}.md", at=at)
+        fresh.ingest.remember(f"Ana Lund lives in town {month}.", title=f"town {month}", source=f"/{month}.md", at=at)
     set_at = datetime(2023, 12, 31, tzinfo=UTC)
     question = "Where did Ana Lund live as of May 2023?"
     now = datetime(2024, 6, 1, tzinfo=UTC)
-    named = fresh.recall(question, k=5, now=now)
-    both = fresh.recall(question, k=5, now=now, as_of=set_at)
+    named = fresh.questions.retrieve(question, k=5, now=now).recall
+    both = fresh.questions.retrieve(question, k=5, now=now, as_of=set_at).recall
     assert [hit.episode.title for hit in named.hits] == ["town 3"]
     assert {hit.episode.title for hit in both.hits} == {"town 3", "town 9"}

@@ -67,9 +67,9 @@ def test_an_embedder_says_how_much_its_vectors_count(static: Embedder) -> None:
 
     def score(embedder: Embedder, settings: RecallSettings) -> float:
         with Memory.open(":memory:", embedder=embedder, settings=MemorySettings(recall=settings)) as memory:
-            memory.remember("The lighthouse keeper.", source="/a.md")
-            memory.remember("Zzz qqq lighthouse.", source="/b.md")
-            hits = memory.recall("lighthouse keeper").hits
+            memory.ingest.remember("The lighthouse keeper.", source="/a.md")
+            memory.ingest.remember("Zzz qqq lighthouse.", source="/b.md")
+            hits = memory.questions.retrieve("lighthouse keeper").recall.hits
             return next(hit.channels["text"] for hit in hits if hit.episode.source.uri == "/b.md")
 
     plain, trusted = score(static, RecallSettings()), score(Trusted(), RecallSettings())
@@ -101,8 +101,8 @@ def test_better_passages_outside_of_a_large_scope_leave_room_for_those_inside(
         for number in range(12):
             text = "The lighthouse keeper." if number else "A lighthouse keeper was seen from the pier, far away."
             at = datetime(2024, 1, 1 + number, tzinfo=UTC)
-            memory.remember(f"{text} Day {number}.", source=f"/{number}.md", at=at)
-        [hit] = memory.recall("lighthouse keeper", as_of=datetime(2024, 1, 1, 12, tzinfo=UTC)).hits
+            memory.ingest.remember(f"{text} Day {number}.", source=f"/{number}.md", at=at)
+        [hit] = memory.questions.retrieve("lighthouse keeper", as_of=datetime(2024, 1, 1, 12, tzinfo=UTC)).recall.hits
         assert hit.channels["lexical"] > 0
 
 

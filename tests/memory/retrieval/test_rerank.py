@@ -47,12 +47,12 @@ def memory(tmp_path: Path, static: Embedder, reranker: Scripted) -> Iterator[Mem
             Document(f"/chat/{n}.json", turns=(Turn("Nuria", f"I signed for crate {n} today."),), kind="chat")
             for n in range(30)
         ]
-        memory.remember_many(chats)
+        memory.ingest.remember_many(chats)
         yield memory
 
 
 def ids(memory: Memory) -> list[int]:
-    return [hit.episode.id for hit in memory.recall(QUESTION, k=30).hits]
+    return [hit.episode.id for hit in memory.questions.retrieve(QUESTION, k=30).recall.hits]
 
 
 def find_problem(memory: Memory) -> str:
@@ -63,9 +63,9 @@ def find_problem(memory: Memory) -> str:
 
 def test_the_best_come_first_and_take_the_places_worth(memory: Memory, reranker: Scripted) -> None:
     reranker.say = lambda texts: [0.0 for _ in texts]
-    before = memory.recall(QUESTION, k=30)
+    before = memory.questions.retrieve(QUESTION, k=30).recall
     reranker.say = lambda texts: [float(place) for place in range(len(texts))]
-    after = memory.recall(QUESTION, k=30)
+    after = memory.questions.retrieve(QUESTION, k=30).recall
     old, new = ([hit.episode.id for hit in one.hits] for one in (before, after))
     last = old[READ_AGAIN - KEPT : READ_AGAIN][::-1]
     assert new[:KEPT] == last and new[KEPT:READ_AGAIN] == [id for id in old[:READ_AGAIN] if id not in last]
@@ -77,8 +77,8 @@ def test_the_best_come_first_and_take_the_places_worth(memory: Memory, reranker:
 
 
 def test_documents_are_left_as_they_are(memory: Memory, reranker: Scripted) -> None:
-    memory.remember_many([Document(f"/note/{n}.md", f"The boiler of house {n} hums.") for n in range(40)])
-    memory.recall("Which boiler hums?", k=5)
+    memory.ingest.remember_many([Document(f"/note/{n}.md", f"The boiler of house {n} hums.") for n in range(40)])
+    memory.questions.retrieve("Which boiler hums?", k=5)
     assert reranker.asked == []
 
 
@@ -119,7 +119,7 @@ def test_one_that_fails_changes_nothing_and_rests(
     reranker.say = lambda texts: [0.0 for _ in texts]
     before = ids(memory)
     reranker.say = say
-    *_, answer = memory.ask(QUESTION)
+    *_, answer = memory.questions.ask(QUESTION)
     assert isinstance(answer, Answer) and answer.citations
     assert find_problem(memory).startswith(problem)
     count = len(reranker.asked)
@@ -131,4 +131,7 @@ def test_it_comes_back(memory: Memory, reranker: Scripted, monkeypatch: pytest.M
     good, reranker.say = reranker.say, fail
     assert ids(memory) and find_problem(memory)
     reranker.say = good
-    assert "crate 7 " in memory.recall(QUESTION).hits[0].episode.text + " " and find_problem(memory) == ""
+    assert (
+        "crate 7 " in memory.questions.retrieve(QUESTION).recall.hits[0].episode.text + " "
+        and find_problem(memory) == ""
+    )

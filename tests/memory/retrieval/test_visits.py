@@ -7,7 +7,7 @@ from memory.nouns import Answer, Document, Visit
 
 
 def learn(memory: Memory) -> None:
-    memory.remember_many([
+    memory.ingest.remember_many([
         Document("belt.md", "# Beatrice\n\nBeatrice was built by Ingrid Falk in 1908.", title="Beatrice"),
         Document("falk.md", "# Works\n\nIngrid Falk kept a workshop on Pier Nine.", title="Works"),
     ])  # fmt: skip
@@ -15,7 +15,7 @@ def learn(memory: Memory) -> None:
 
 def test_every_visit_leads_back_to_where_the_question_began(fresh: Memory) -> None:
     learn(fresh)
-    *events, answer = fresh.ask("Where did the builder of Beatrice keep a workshop?")
+    *events, answer = fresh.questions.ask("Where did the builder of Beatrice keep a workshop?")
     assert isinstance(answer, Answer) and answer.trace_id is not None
     visits = {event.node_id: event for event in events if isinstance(event, Visit)}
     for visit in visits.values():
@@ -30,7 +30,7 @@ def test_every_visit_leads_back_to_where_the_question_began(fresh: Memory) -> No
 
 def test_why_tells_the_path_object_by_object(fresh: Memory) -> None:
     learn(fresh)
-    *_, answer = fresh.ask("Who built Beatrice?")
+    *_, answer = fresh.questions.ask("Who built Beatrice?")
     assert isinstance(answer, Answer) and answer.trace_id is not None
     [used, *_] = fresh.questions.why(answer.trace_id).used
     assert [(hop.kind, hop.label) for hop in used.path] == [("object", "Beatrice"), ("episode", "Beatrice")]

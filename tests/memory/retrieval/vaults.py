@@ -108,7 +108,7 @@ scopes = st.none() | st.builds(
 def fill(memory: Memory, vault: Vault, order: Sequence[int] | None = None) -> None:
     """Writes the vault, its notes in this order, each by itself."""
     for number in order or range(len(vault.notes)):
-        memory.remember_many([vault.notes[number].document(number)])
+        memory.ingest.remember_many([vault.notes[number].document(number)])
     for number in sorted(vault.retired):
         if number < len(vault.notes):
             memory.ingest.retire(vault.notes[number].document(number).uri)

@@ -25,16 +25,16 @@ def places(tmp_path: Path, static: Embedder) -> tuple[Path, Path, Path]:
     """The memory, its backup, and where the memory goes; the memory has gained a note since."""
     memory, backup = tmp_path / "memory.db", tmp_path / "backups" / "one.db"
     with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember(EARLY)
-        open_memory.backup(backup)
-        open_memory.remember(LATE)
+        open_memory.ingest.remember(EARLY)
+        open_memory.maintenance.backup(backup)
+        open_memory.ingest.remember(LATE)
     return memory, backup, tmp_path / "backups" / "replaced.db"
 
 
 def held(file: Path, static: Embedder) -> set[str]:
     with Memory.open(file, embedder=static) as memory:
-        assert memory.check().problems == ()
-        return {hit.episode.text for hit in memory.recall("key clock ferry noon").hits}
+        assert memory.maintenance.check().problems == ()
+        return {hit.episode.text for hit in memory.questions.retrieve("key clock ferry noon").recall.hits}
 
 
 def test_the_memory_is_as_the_backup_and_what_it_was_is_kept(places: tuple[Path, Path, Path], static: Embedder) -> None:
@@ -49,7 +49,7 @@ def test_the_log_of_a_crash_goes_with_its_file(places: tuple[Path, Path, Path], 
     memory, backup, kept = places
     crashed = memory.with_name("crashed.db")
     with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember("The pier is closed.")
+        open_memory.ingest.remember("The pier is closed.")
         for log in ("", *LOGS):  # as a crash leaves them
             crashed.with_name(crashed.name + log).write_bytes(memory.with_name(memory.name + log).read_bytes())
     assert crashed.with_name(crashed.name + "-wal").stat().st_size
@@ -62,8 +62,8 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory, static: Embedder) -> Pat
     """The folder of a memory with a backup."""
     folder = tmp_path_factory.mktemp("flip")
     with Memory.open(folder / "memory.db", embedder=static) as memory:
-        memory.remember(EARLY)
-        memory.backup(folder / "one.db")
+        memory.ingest.remember(EARLY)
+        memory.maintenance.backup(folder / "one.db")
     return folder
 
 
@@ -100,15 +100,15 @@ def test_the_log_of_a_crash_is_not_played_into_another_file(tmp_path: Path, stat
     """What somebody does who copies a backup over the memory by hand."""
     memory, other, crashed = tmp_path / "memory.db", tmp_path / "one.db", tmp_path / "crashed.db"
     with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember(EARLY)
+        open_memory.ingest.remember(EARLY)
         if which == "a backup":
-            open_memory.backup(other)
+            open_memory.maintenance.backup(other)
     if which == "an older copy":
         other.write_bytes(memory.read_bytes())
     with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember("The pier is closed.")
+        open_memory.ingest.remember("The pier is closed.")
     with Memory.open(memory, embedder=static) as open_memory:
-        open_memory.remember(LATE)
+        open_memory.ingest.remember(LATE)
         for log in ("", *LOGS):  # as a crash leaves them
             crashed.with_name(crashed.name + log).write_bytes(memory.with_name(memory.name + log).read_bytes())
     assert not memory.with_name("memory.db-owner").exists(), "it was closed"

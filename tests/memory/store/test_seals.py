@@ -39,14 +39,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
     path = tmp_path_factory.mktemp("written") / "memory.db"
     with Memory.open(path, embedder=load().embedder("static")) as memory:
-        memory.remember_many([
+        memory.ingest.remember_many([
             Document(f"crate {n}", f"# Crate {n}\n\nOwner: Ana Weber\nRent: {n * 7} euros\n\nIt came from Harbour {n}.")
             for n in range(60)
         ])  # fmt: skip
-        memory.remember("Rent of Crate 9: 900 euros from today.", source="later")
+        memory.ingest.remember("Rent of Crate 9: 900 euros from today.", source="later")
         for n in range(3):
-            list(memory.ask(f"What is the rent of crate {n}?"))
-        assert memory.check().problems == () == memory.maintenance.scrub()
+            list(memory.questions.ask(f"What is the rent of crate {n}?"))
+        assert memory.maintenance.check().problems == () == memory.maintenance.scrub()
     return path.read_bytes()
 
 
@@ -76,17 +76,17 @@ def test_what_is_written_is_no_damage(written: bytes, tmp_path: Path, static: Em
     path = tmp_path / "memory.db"
     path.write_bytes(written)
     with Memory.open(path, embedder=static) as memory:
-        memory.forget(source="crate 3")
+        memory.forgetting.forget(source="crate 3")
         memory.ingest.retire("crate 4")
-        memory.remember("Crate 5 has gone to Oslo.", source="crate 5")
+        memory.ingest.remember("Crate 5 has gone to Oslo.", source="crate 5")
         memory.knowledge.join_names("Ana Weber", "Crate 7")
-        list(memory.ask("Where is Crate 5?"))
-        assert memory.check().problems == () == memory.maintenance.scrub()
+        list(memory.questions.ask("Where is Crate 5?"))
+        assert memory.maintenance.check().problems == () == memory.maintenance.scrub()
         memory.maintenance.rebuild_vectors()
         memory.maintenance.rebuild_edge_memory()
         memory.maintenance.rebuild_text()
         memory.maintenance.consolidate()
-        assert memory.check().problems == () == memory.maintenance.scrub()
+        assert memory.maintenance.check().problems == () == memory.maintenance.scrub()
 
 
 def test_damage_is_reported_part_by_part_and_a_later_change_does_not_hide_it(
@@ -110,7 +110,7 @@ def test_lost_and_changed_rows_of_every_table_are_named_and_taken_from_a_backup(
     path.write_bytes(written)
     backups.mkdir()
     with Memory.open(path, embedder=static) as memory:
-        memory.backup(backups / "one.db")
+        memory.maintenance.backup(backups / "one.db")
     lost: dict[str, list[int]] = {}
     with closing(connect.connect(path)) as conn:  # without our triggers, as another program writes
         conn.execute("PRAGMA foreign_keys = OFF")
@@ -122,8 +122,8 @@ def test_lost_and_changed_rows_of_every_table_are_named_and_taken_from_a_backup(
     with Memory.open(path, embedder=static) as memory:
         repaired = memory.maintenance.repair_rows(backups)
         assert repaired == sum(len(ids) for ids in damage.values()) - 1, "the embedder has entered itself again"
-        assert memory.check().problems == ()
-        assert list(memory.ask("What is the rent of Crate 9?"))
+        assert memory.maintenance.check().problems == ()
+        assert list(memory.questions.ask("What is the rent of Crate 9?"))
     assert read_rows(path)[:3] == read_rows(backups / "one.db")[:3]  # type: ignore[index]
 
 
@@ -135,7 +135,7 @@ def test_missing_and_damaged_vectors_of_facts_are_rebuilt(written: bytes, tmp_pa
             first, second = [id for (id,) in conn.execute("SELECT id FROM vec_fact LIMIT 2")]
             fact_vectors.delete(conn, [first])
             conn.execute("UPDATE vec_fact SET slot_bytes = zeroblob(1) WHERE id = ?", (second,))
-        problems = memory.check().problems
+        problems = memory.maintenance.check().problems
         assert [str(first) in problems[0], str(second) in problems[1]] == [True, True]
         memory.maintenance.rebuild_vectors()
-        assert memory.check().problems == ()
+        assert memory.maintenance.check().problems == ()

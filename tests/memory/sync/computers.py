@@ -45,24 +45,24 @@ class Computer:
         self.sync = Sync(self.memory, self.folder, self.name, WORDS)
 
     def read_files(self) -> None:
-        self.memory.remember_many(FILES)
+        self.memory.ingest.remember_many(FILES)
 
     def say(self, uri: str, text: str) -> None:
-        self.memory.remember(text, title="Note", source=f"note:{uri}", at=DAY)
+        self.memory.ingest.remember(text, title="Note", source=f"note:{uri}", at=DAY)
 
     def set_profile(self, key: str, value: str, at: datetime = DAY) -> None:
         words = f"{key}: {value}"
         note = Document(f"note:me/{key}", words, title="About me", reader=TOLD, at=at, properties={key: value})
-        self.memory.remember_many([note])
+        self.memory.ingest.remember_many([note])
 
     def forget(self, uri: str) -> None:
-        self.memory.forget(source=f"note:{uri}")
+        self.memory.forgetting.forget(source=f"note:{uri}")
 
     def decide(self, verdict: str) -> None:
         """Decides what the later rent does to the earlier one."""
-        for row in self.memory.revisions("all"):
+        for row in self.memory.knowledge.revisions("all"):
             if row.old.objects[-1] == "700 euros" and row.new.objects[-1] == "750 euros":
-                self.memory.settle(row.id, verdict)  # type: ignore[arg-type]
+                self.memory.knowledge.settle(row.id, verdict)  # type: ignore[arg-type]
 
     def chat(self, text: str) -> None:
         """Says something in this computer's newest chat."""
@@ -82,10 +82,14 @@ class Computer:
     def rent(self) -> list[tuple[str, str]]:
         """What holds of the rent and how it was decided."""
         try:
-            facts = [("fact", fact.objects[-1]) for fact in self.memory.facts("Flat") if fact.predicate == "rent"]
+            facts = [
+                ("fact", fact.objects[-1]) for fact in self.memory.knowledge.facts("Flat") if fact.predicate == "rent"
+            ]
         except NotFoundError:
             return []
-        return sorted(facts + [(row.relation, row.state) for row in self.memory.revisions("all", about="Flat")])
+        return sorted(
+            facts + [(row.relation, row.state) for row in self.memory.knowledge.revisions("all", about="Flat")]
+        )
 
     def profile(self) -> dict[str, list[str]]:
         entries = self.memory.knowledge.profile().entries

@@ -100,7 +100,9 @@ def test_a_decision_waits_for_its_notes(pair: tuple[Computer, Computer]) -> None
 def test_a_correction_is_taken_over_and_two_at_once_go_to_the_review(pair: tuple[Computer, Computer]) -> None:
     anna, berta = pair
     for computer in pair:
-        computer.memory.remember_many([Document("door.md", "Code: 1234\n", title="Door", kind="file", sha256="c" * 64)])
+        computer.memory.ingest.remember_many(
+            [Document("door.md", "Code: 1234\n", title="Door", kind="file", sha256="c" * 64)]
+        )
     correct(anna, "1234", "2222")
     agree([anna, berta])
     assert values(berta) == values(anna) == ["2222"]
@@ -109,21 +111,23 @@ def test_a_correction_is_taken_over_and_two_at_once_go_to_the_review(pair: tuple
     agree([anna, berta])
     assert values(berta) == values(anna) == ["3333", "4444"]
     for computer in pair:
-        [row] = computer.memory.revisions()
+        [row] = computer.memory.knowledge.revisions()
         assert (row.relation, {row.old.objects[-1], row.new.objects[-1]}) == ("contradicts", {"3333", "4444"})
 
 
 def correct(computer: Computer, value: str, new: str) -> None:
     """As `pal correct` does it."""
     knowledge: Knowledge = computer.memory.knowledge
-    fact = next(one for one in computer.memory.facts("Door") if one.predicate == "code" and one.objects[-1] == value)
+    fact = next(
+        one for one in computer.memory.knowledge.facts("Door") if one.predicate == "code" and one.objects[-1] == value
+    )
     note = Document(f"note:corrected/{fact.id}", f"Door, code: {new}", title="Said by hand", at=DAY)
-    [receipt] = computer.memory.remember_many([note])
+    [receipt] = computer.memory.ingest.remember_many([note])
     knowledge.correct(fact.id, new, receipt.episode_ids[0])
 
 
 def values(computer: Computer) -> list[str]:
-    return sorted({fact.objects[-1] for fact in computer.memory.facts("Door") if fact.predicate == "code"})
+    return sorted({fact.objects[-1] for fact in computer.memory.knowledge.facts("Door") if fact.predicate == "code"})
 
 
 def test_two_entries_of_the_profile_at_once_go_to_the_review_until_one_is_stated_again(
@@ -134,7 +138,9 @@ def test_two_entries_of_the_profile_at_once_go_to_the_review_until_one_is_stated
     berta.set_profile("phone", "222")
     agree([anna, berta])
     assert anna.profile() == berta.profile() == {"phone": ["111", "222"]}
-    assert [row.relation for row in anna.memory.revisions()] == [row.relation for row in berta.memory.revisions()]
+    assert [row.relation for row in anna.memory.knowledge.revisions()] == [
+        row.relation for row in berta.memory.knowledge.revisions()
+    ]
     anna.set_profile("phone", "333", DAY.replace(month=6))
     agree([anna, berta])
     assert anna.profile() == berta.profile() == {"phone": ["333"]}
@@ -148,15 +154,15 @@ def test_a_chat_goes_on_and_a_verdict_is_known(pair: tuple[Computer, Computer]) 
     id = anna.memory.conversations.create("The harbour")
     anna.memory.conversations.add_question(id, "Where is the boat?")
     anna.memory.conversations.add_answer(id, Answer("At pier seven."))
-    [*anna.memory.ask("Where is the boat?")]
+    [*anna.memory.questions.ask("Where is the boat?")]
     trace = anna.memory.questions.traces()[0].id
-    anna.memory.feedback(trace, "bad")
+    anna.memory.questions.feedback(trace, "bad")
     agree([anna, berta])
     assert berta.messages() == ["At pier seven.", "Where is the boat?"]
     assert [(asked.question, asked.verdict) for asked in berta.memory.questions.traces()] == [
         ("Where is the boat?", "bad")
     ]
-    anna.memory.feedback(trace, "none")
+    anna.memory.questions.feedback(trace, "none")
     anna.memory.conversations.delete(id)
     agree([anna, berta])
     assert berta.messages() == [] and berta.memory.questions.traces()[0].verdict is None
@@ -170,7 +176,7 @@ def walk(policy: Policy, uri: str = "walk.md") -> Document:
 
 
 def read_by_model(computer: Computer, policy: Policy) -> None:
-    [receipt] = computer.memory.remember_many([walk(policy)])
+    [receipt] = computer.memory.ingest.remember_many([walk(policy)])
     fact = ExtractedRelation(subject="Ida", predicate="works at", object="Lighthouse", start=0, end=22)
     computer.memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((fact,))}, "qwen")
 
@@ -179,11 +185,11 @@ def test_what_a_model_read_on_one_is_not_read_again_on_the_other(pair: tuple[Com
     anna, berta = pair
     read_by_model(anna, "any")
     agree([anna, berta])
-    berta.memory.remember_many([walk("any")])
+    berta.memory.ingest.remember_many([walk("any")])
     assert len(berta.memory.knowledge.unread_episodes(9)) == 1
     berta.sync.run()
     assert berta.memory.knowledge.unread_episodes(9) == []
-    assert "Ida works at Lighthouse" in [fact.text for fact in berta.memory.facts("Ida")]
+    assert "Ida works at Lighthouse" in [fact.text for fact in berta.memory.knowledge.facts("Ida")]
 
 
 def test_text_of_a_local_folder_is_written_only_if_that_is_allowed(pair: tuple[Computer, Computer]) -> None:
@@ -236,14 +242,14 @@ def test_a_forgotten_file_is_not_read_on_another_computer_even_if_it_arrives_lat
 ) -> None:
     anna, berta = pair
     anna.read_files()
-    anna.memory.forget(source="old.md")
+    anna.memory.forgetting.forget(source="old.md")
     agree([anna, berta])
     assert berta.memory.sources.is_forgotten("a" * 64) and not berta.memory.sources.is_forgotten("b" * 64)
     berta.memory.sources.read_again(["a" * 64])
     berta.read_files()
     agree([anna, berta])
     assert berta.memory.sources.get("old.md") is not None and anna.memory.sources.get("old.md") is None
-    berta.memory.forget(source="new.md")
+    berta.memory.forgetting.forget(source="new.md")
     agree([anna, berta])
     assert anna.memory.sources.get("new.md") is None
 
@@ -253,14 +259,14 @@ def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: tuple[Computer,
     anna.read_files()
     anna.say("ida", "Ida Novak lives near the harbour.")
     passage = anna.memory.browsing.read_source("old.md").passages[0]
-    fact = next(one for one in anna.memory.facts("Flat") if one.objects[-1] == "750 euros")
+    fact = next(one for one in anna.memory.knowledge.facts("Flat") if one.objects[-1] == "750 euros")
     agree([anna, berta])
-    anna.memory.forget(episode=passage)
-    anna.memory.forget(fact=fact.id)
-    anna.memory.forget(object="Ida Novak")
+    anna.memory.forgetting.forget(episode=passage)
+    anna.memory.forgetting.forget(fact=fact.id)
+    anna.memory.forgetting.forget(object="Ida Novak")
     agree([anna, berta])
     with pytest.raises(NotFoundError):
-        berta.memory.facts("Ida Novak")
+        berta.memory.knowledge.facts("Ida Novak")
     berta.read_files()  # they arrive after they were forgotten
     agree([anna, berta])
     assert berta.rent() == anna.rent() == []
@@ -438,7 +444,7 @@ def test_all_files_may_be_lost_and_a_memory_may_be_an_older_one(
     anna.forget("boat")
     anna.say("pier", "The pier is closed.")
     agree([anna, berta])
-    anna.memory.backup(tmp_path / "backup.db")
+    anna.memory.maintenance.backup(tmp_path / "backup.db")
     anna.say("pier", "The pier is open.")
     agree([anna, berta])
     for computer in (anna, berta):

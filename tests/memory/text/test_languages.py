@@ -27,12 +27,12 @@ def vault(
     path: Path = tmp_path_factory.mktemp("languages") / f"{language}.db"
     with Memory.open(path, embedder=static) as memory:
         for title, text in VAULTS[language].notes.items():
-            memory.remember(text, title=title, source=f"/{title}.md")
+            memory.ingest.remember(text, title=title, source=f"/{title}.md")
         yield language, memory
 
 
 def answer(memory: Memory, question: str) -> Answer:
-    *_, last = memory.ask(question)
+    *_, last = memory.questions.ask(question)
     assert isinstance(last, Answer)
     return last
 
@@ -41,7 +41,7 @@ def test_the_note_comes_first_and_the_answer_cites_its_line(vault: tuple[str, Me
     language, memory = vault
     wrong = []
     for question, (title, line) in VAULTS[language].questions.items():
-        hits = memory.recall(question).hits
+        hits = memory.questions.retrieve(question).recall.hits
         cited = answer(memory, question).citations
         if not hits or hits[0].episode.title != title or not cited or line not in cited[0].quote:
             wrong.append(
@@ -97,18 +97,18 @@ def test_what_no_note_holds_is_refused_without_a_question_mark_too(vault: tuple[
     ],
 )
 def test_however_it_is_typed(fresh: Memory, note: str, question: str) -> None:
-    fresh.remember("Zebra 12 xyz.", title="other")
-    fresh.remember(note, title="note")
-    assert fresh.recall(question).hits[0].episode.title == "note"
+    fresh.ingest.remember("Zebra 12 xyz.", title="other")
+    fresh.ingest.remember(note, title="note")
+    assert fresh.questions.retrieve(question).recall.hits[0].episode.title == "note"
     assert [citation.quote for citation in answer(fresh, question).citations] == [note]
 
 
 def test_accents_beside_their_letters_are_put_onto_them(fresh: Memory) -> None:
     """As the file system of a Mac writes names, and with it titles."""
     note = unicodedata.normalize("NFD", "Am 5. März 2024 spielte Jérôme Müller die Geige.")
-    fresh.remember(note, title=unicodedata.normalize("NFD", "Gießen für Anfänger"), source="/n.md")
-    assert {fact.text for fact in fresh.facts("Jérôme Müller")} == {unicodedata.normalize("NFC", note)}
-    assert fresh.facts("2024-03-05")
+    fresh.ingest.remember(note, title=unicodedata.normalize("NFD", "Gießen für Anfänger"), source="/n.md")
+    assert {fact.text for fact in fresh.knowledge.facts("Jérôme Müller")} == {unicodedata.normalize("NFC", note)}
+    assert fresh.knowledge.facts("2024-03-05")
     assert answer(fresh, "Was spielte Müller?").citations[0].title == "Gießen für Anfänger"
 
 
@@ -119,8 +119,8 @@ def test_a_date_is_one_object_in_any_language(fresh: Memory) -> None:
         "2024年3月5日", "２０２４年３月５日", "2024년 3월 5일",
     ]  # fmt: skip
     for place, date in enumerate(dates):
-        fresh.remember(f"{date}: Ana met number {place}", source=f"/{place}.md", title=f"n{place}")
-    assert len(fresh.facts("2024-03-05")) == len(dates)
+        fresh.ingest.remember(f"{date}: Ana met number {place}", source=f"/{place}.md", title=f"n{place}")
+    assert len(fresh.knowledge.facts("2024-03-05")) == len(dates)
     for date in dates:
         time = analyse(f"x {date}").when
         assert time is not None and time.since is not None and time.since.date().isoformat() == "2024-03-05"

@@ -59,11 +59,16 @@ def test_an_instant_is_shown_in_the_zone_in_which_it_is_read(move: Move) -> None
 def test_a_day_is_found_and_shown_wherever_the_memory_is_opened(move: Move, tmp_path: Path, static: Embedder) -> None:
     move("Pacific/Auckland")
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        memory.remember_many([Document("a", "The diver inspected the mooring.", at=datetime(2026, 3, 20).astimezone())])
+        memory.ingest.remember_many(
+            [Document("a", "The diver inspected the mooring.", at=datetime(2026, 3, 20).astimezone())]
+        )
     for zone in ("America/Los_Angeles", "Pacific/Kiritimati"):
         move(zone)
         with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-            *_, answer = memory.ask("When did the diver inspect the mooring?")
+            *_, answer = memory.questions.ask("When did the diver inspect the mooring?")
             assert isinstance(answer, Answer) and "2026-03-20" in answer.text
-            found = [len(memory.recall(f"What happened on {day} March 2026?").hits) for day in (19, 20, 21)]
+            found = [
+                len(memory.questions.retrieve(f"What happened on {day} March 2026?").recall.hits)
+                for day in (19, 20, 21)
+            ]
             assert found == [0, 1, 0]

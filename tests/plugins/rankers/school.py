@@ -23,7 +23,7 @@ BEGAN = 1_767_225_600_000
 def fill(path: Path, embedder: Embedder, questions: int) -> None:
     """Writes the notes, and asks: who moved where, which two notes tell."""
     with Memory.open(path, embedder=embedder) as memory:
-        memory.remember_many(_notes())
+        memory.ingest.remember_many(_notes())
         for number in range(questions):
             trace(memory, number)
 
@@ -34,7 +34,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     text = f"Where does the friend of {name} live, asked for the time {number}?"
     serving = memory.state.serving
     with memory.store.reading() as conn:
-        found = retrieve(conn, serving.snapshot, serving.embedder, memory.settings.recall, analyse(text), 10)
+        found = retrieve(conn, serving.snapshot, serving.embedder, memory.state.settings.recall, analyse(text), 10)
         known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
         wanted = [f"friends {name}.md", f"home {_friend(name)}.md"]
         rows = conn.execute(

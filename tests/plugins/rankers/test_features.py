@@ -92,7 +92,7 @@ def test_without_words_nothing_is_compared() -> None:
 def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:
     embedder, question = load().embedder("static"), "Who paints boats?"
     with Memory.open(":memory:", embedder=embedder) as memory:
-        memory.remember("Ana Silva paints boats in the harbour of Porto.", title="boats")
+        memory.ingest.remember("Ana Silva paints boats in the harbour of Porto.", title="boats")
         graph = memory.questions.retrieve(question, 1).graph
         walk = Walkable(graph, graph.alive)
         near = extract_subgraph(walk, graph.object_ids.tolist(), fits())

@@ -78,7 +78,7 @@ def opened(original: Path, folder: Path, static: Embedder, plugins: Plugins) -> 
 def learn(memory: Memory, **how: Any) -> TrainingReport:
     ranker = TrainedRanker(how.pop("settings", TrainedSettings(questions=20)))
     how = {"now": school.BEGAN + 10**6} | how
-    return ranker.train(memory.store, memory.state.serving, memory.settings.recall, **how)
+    return ranker.train(memory.store, memory.state.serving, memory.state.settings.recall, **how)
 
 
 def models(memory: Memory) -> list[training.Model]:
@@ -104,9 +104,9 @@ def test_a_night_labels_trains_and_says_what_it_found(night: Night, studied: Mem
 
 def test_nothing_is_learnt_from_an_answer_that_was_wrong(memory: Memory) -> None:
     trace = find_first(memory)
-    memory.feedback(trace, "good")
+    memory.questions.feedback(trace, "good")
     assert learn(memory).labels["feedback"] > 0
-    memory.feedback(trace, "bad")
+    memory.questions.feedback(trace, "bad")
     report = learn(memory)
     assert report.questions == QUESTIONS - 1 and "feedback" not in report.labels
 
@@ -181,7 +181,7 @@ def test_only_a_sure_gain_is_promoted(gain: Gain, active: Gain | None, promoted:
 
 
 def test_what_is_forgotten_is_not_learnt_from(studied: Memory) -> None:
-    studied.forget(source="home Ana.md")
+    studied.forgetting.forget(source="home Ana.md")
     left = studied.questions.count_traces()
     assert learn(studied).questions == left < QUESTIONS
 
@@ -206,9 +206,12 @@ def test_what_was_trained_changes_what_entities_find_and_can_be_taken_back(memor
 
 
 def _order(memory: Memory) -> list[tuple[int, float]]:
-    settings = replace(memory.settings.recall, strategy="entities", replay=False)
-    memory.settings = replace(memory.settings, recall=settings)
-    return [(hit.episode.id, round(hit.score, 6)) for hit in memory.recall("Where does the friend of Ana live?").hits]
+    settings = replace(memory.state.settings.recall, strategy="entities", replay=False)
+    memory.state.settings = replace(memory.state.settings, recall=settings)
+    return [
+        (hit.episode.id, round(hit.score, 6))
+        for hit in memory.questions.retrieve("Where does the friend of Ana live?").recall.hits
+    ]
 
 
 def test_where_nothing_learns_it_says_so(asked: Path, static: Embedder) -> None:

@@ -41,15 +41,15 @@ STRATEGIES = ("beam", "circles", "paths", "spread+beam", "spread+beam+circles+pa
 def test_a_passage_is_found_over_another_one(tmp_path: Path, plugins: Plugins, strategy: str) -> None:
     chosen = TraverserSettings(walk=WalkSettings(episodes=2))
     with opened(tmp_path / "m.db", plugins, chosen, strategy=f"{strategy}+synergy") as memory:
-        memory.remember_many(NOTES)
-        found = memory.recall("Where does Ana Silva work?", k=2)
+        memory.ingest.remember_many(NOTES)
+        found = memory.questions.retrieve("Where does Ana Silva work?", k=2).recall
     assert {hit.episode.source.uri for hit in found.hits} == {"a", "b"}
     assert found.hits[0].channels["votes"] > 0
 
 
 def test_a_relation_leads_on_while_it_holds(tmp_path: Path, plugins: Plugins) -> None:
     fresh = opened(tmp_path / "m.db", plugins)
-    fresh.remember_many([replace(NOTES[0], text="Ana Silva has moved."), *NOTES[1:]])
+    fresh.ingest.remember_many([replace(NOTES[0], text="Ana Silva has moved."), *NOTES[1:]])
     with fresh.store.writing() as conn:
         found = stored.objects_by_norm(conn, ["ana silva", "lumen institute"])
         (ana,), (lumen,) = found["ana silva"], found["lumen institute"]
@@ -60,7 +60,7 @@ def test_a_relation_leads_on_while_it_holds(tmp_path: Path, plugins: Plugins) ->
 
     def graph_score(memory: Memory, year: int | None) -> float:
         as_of = datetime(year, 1, 1, tzinfo=UTC) if year else None
-        hits = memory.recall("Where does Ana Silva work?", k=40, as_of=as_of).hits
+        hits = memory.questions.retrieve("Where does Ana Silva work?", k=40, as_of=as_of).recall.hits
         return max((hit.channels["graph"] for hit in hits if hit.episode.source.uri == "b"), default=0.0)
 
     with opened(tmp_path / "m.db", plugins, strategy="beam", vertices="eO", graph_weight=1.0) as memory:

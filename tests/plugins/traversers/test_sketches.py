@@ -97,13 +97,13 @@ def test_it_finds_passages_where_nobody_read_out_relations(plugins: Plugins) -> 
     with Memory.open(
         ":memory:", embedder=plugins.embedder("static"), settings=settings, find_strategy=plugins.strategies()
     ) as memory:
-        memory.remember_many(
+        memory.ingest.remember_many(
             [
                 Document("a", "Night Train is a film that was directed by Vera Brandt.", title="Night Train"),
                 Document("b", "Vera Brandt was born in the city of Trieste.", title="Vera Brandt"),
                 Document("c", "Soup is made of water, salt and what the garden gives.", title="Soup"),
             ]
         )
-        found = memory.recall("Where was the director of Night Train born?")
+        found = memory.questions.retrieve("Where was the director of Night Train born?").recall
         assert {hit.episode.title for hit in found.hits[:2]} == {"Night Train", "Vera Brandt"}
         assert found.hits[1].channels["graph"] > 0

@@ -1,20 +1,22 @@
-"""Why an answer does not contain some words: the nearest passages that do, and the cut that dropped each.
+"""What an answer rests on; and why it does not contain some words: the nearest passages that do, and the cut that
+dropped each. For that the question is repeated on the current memory; what a model was shown is in its trace."""
 
-The question is repeated on the current memory; what a model was shown is in its trace."""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
+from memory.answering.options import ALLOWANCES
 from memory.answering.parts import ExtractiveAnswer
 from memory.errors import InvalidInputError
-from memory.nouns import Citation, Episode
+from memory.nouns import Answer, Citation, Episode, Fact, Visit
 from memory.retrieval.scope import limit_to_time
 from memory.retrieval.state import RetrievalResult
-from memory.stages import AnswerNote, ComposeNote, TextNote, last_note
+from memory.retrieval.visits import path_to
+from memory.settings import AnswerSettings
+from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, TextNote, last_note, notes
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.graph import Thesis
@@ -22,10 +24,58 @@ from memory.text.languages import content_words, guess_language
 from memory.text.quotes import one_line
 from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, from_wall, to_ms, to_wall
-from memory.trace import Cut, Lost, Traced, WhyNot
+from memory.trace import Cut, Hop, Lost, Traced, Used, Why, WhyNot
 
 MAX_WORDS = 32  # words looked for
 MAX_PROPOSED = 200  # passages with the words that are compared, in addition to those found
+
+
+def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -> Why:
+    """The evidence of a trace's answer."""
+    visits, steps = traced.trace.visits, traced.trace.steps
+    answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
+    quoted = facts.quoted_facts(conn, answer.citations)
+    facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
+    paths = {cited.episode_id: path_to(visits, cited.episode_id) for cited in answer.citations}
+    crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
+    fact_of = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
+    scores = _map_scores(visits)
+    places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
+    ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
+    channels = (ranked.channels if ranked else None) or {}
+    used = [
+        Used(
+            cited, places.get(cited.episode_id), scores.get(cited.episode_id),
+            channels.get(str(cited.episode_id), {}), facts_of[cited.n], _list_hops(paths[cited.episode_id], fact_of),
+        )
+        for cited in answer.citations
+    ]  # fmt: skip
+    chain = () if traced.asked.model or answered is None else answered.chain or ()
+    return Why(
+        traced.asked, tuple(used), tuple(chain),
+        tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
+        tuple(dict.fromkeys(note.describe() for note in routed if note.unknown)),
+        len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
+        allowed.seconds * settings.answer_seconds,
+    )  # fmt: skip
+
+
+def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
+    hops = []
+    for visit in path:
+        fact = fact_of.get(visit.parent_edge or 0)
+        kind: Literal["object", "episode"] = "episode" if visit.kind == "episode" else "object"
+        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact))
+    return tuple(hops)
+
+
+def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
+    """The scores of the shown episodes, relative to the best one of the retrieval itself."""
+    ranked = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
+    top = max(ranked.values(), default=0.0) or 1.0
+    return {id: score / top for id, score in ranked.items()} | {
+        visit.node_id: visit.score for visit in visits if visit.stage == "collected"
+    }
 
 
 def explain_absence(
