@@ -1,7 +1,7 @@
 """What thousands of other questions do to what memory has learnt.
 
-They are asked at the level of learning: each is recalled and remembered as `Questions.ask` does it, but no
-model answers, which would take most of the time. It cites the passage that the question was made of if that was found, some
+They are asked at the level of learning: each is recalled and remembered as `Questions.ask` does it, but no model
+answers, which would take most of the time. It cites the passage that the question was made of if that was found, some
 other one as often as a model goes wrong, and finds no answer otherwise.
 """
 
