@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import count, takewhile
+from itertools import chain, count, takewhile
 from time import perf_counter
 
 import numpy as np
@@ -42,6 +42,7 @@ from memory.stages import AnswerNote, step
 from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
+from memory.text.mentions import is_date
 from memory.text.predicates import contains_value
 from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
@@ -260,8 +261,9 @@ def fold(
     if state.question.type.kind in ONE_THING:
         shown = MAX_UNFOLDED - 1
         if is_clear:
-            rest.sort(key=lambda line: not contradicts(line, first))
-            shown = min(shown, sum(contradicts(line, first) for line in rest))
+            others = [line for line in rest if contradicts(line, first, state)]
+            rest.sort(key=lambda line: line not in others)
+            shown = min(shown, len(others))
         for place, line in enumerate(rest[shown:], shown):
             if line.thesis_id not in hops:
                 rest[place] = replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
@@ -325,7 +327,9 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
         return ""
     newest = max(line.newness for line in lines)
     if not newest:
-        return NO_DATES if sum(not (line.earlier or line.folded) for line in lines) > 1 else ""
+        shown = [line for line in lines if not (line.earlier or line.folded)]
+        is_dated = any(map(is_date, chain.from_iterable(line.values for line in shown)))
+        return NO_DATES if len(shown) > 1 and not is_dated else ""
     today = min(question.today, date.today()) if question.as_of else question.today  # nothing is from days to come
     months = (today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:

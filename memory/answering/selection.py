@@ -14,6 +14,7 @@ from memory.answering.features import AnswerState
 from memory.facts.rules.phrases import clean
 from memory.nouns import Source
 from memory.settings import AnswerSettings
+from memory.text.clauses import Clause
 from memory.text.mentions import is_date, mentions
 from memory.text.predicates import refines
 from memory.text.versions import document_of
@@ -141,16 +142,32 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
 
 
-def contradicts(line: AnswerCandidate, first: AnswerCandidate) -> bool:
-    """Whether a line has another value for the field of the first one, and covers as much of the question itself: of
-    two phone numbers of a person neither is known to be the former one. A sentence has another value if only its values
-    differ."""
-    if not all(": " in candidate.source.text for candidate in (line, first)):  # one of them is no field
-        left, right = (candidate.words - _stem_values(candidate.values) for candidate in (line, first))
-        return left == right and _are_same_kind(line.values - first.values, first.values - line.values)
-    (key, value), (other_key, other) = _split_field(line), _split_field(first)
-    covers = line.features.line_coverage >= first.features.line_coverage
-    return bool(key) and key == other_key and covers and not refines(value, other) and not refines(other, value)
+def contradicts(line: AnswerCandidate, first: AnswerCandidate, state: AnswerState) -> bool:
+    """Whether a line has another value for what the first one states, and neither is known to be the former one. It has
+    another value of the same field and covers as much of the question, or only their values differ, or it has the words
+    of the question that the first one has and another number of the same unit ("75 mcg" and "raised to 88 mcg")."""
+    if all(": " in candidate.source.text for candidate in (line, first)):
+        (key, value), (other_key, other) = _split_field(line), _split_field(first)
+        if key and key == other_key:
+            covers = line.features.line_coverage >= first.features.line_coverage
+            return covers and not refines(value, other) and not refines(other, value)
+    left, right = (candidate.words - _stem_values(candidate.values) for candidate in (line, first))
+    if left == right:
+        return _are_same_kind(line.values - first.values, first.values - line.values)
+    asked = first.words.intersection(state.features.stems)
+    if not asked or not asked <= line.words:
+        return False
+    others, numbers = (_read_amounts(name, state.question.language) for name in (line, first))
+    return any(numbers[unit].isdisjoint(others[unit]) for unit in numbers.keys() & others.keys())
+
+
+def _read_amounts(line: AnswerCandidate, language: str) -> dict[str, set[str]]:
+    """The numbers of a line by what they count."""
+    amounts: dict[str, set[str]] = {}
+    for value in Clause(line.shown, language).values:
+        if value.kind == "number" and value.unit:
+            amounts.setdefault(value.unit, set()).add(value.norm)
+    return amounts
 
 
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:

@@ -172,6 +172,8 @@ def _join_lines(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[
             full += end - line + 1 + len(word) + _RAGGED > width
             continued += word.lstrip(_OPENING)[:1].islower()
             labelled += _LABEL.match(text, words, following) is not None
+    if labelled:  # a label of the first line alone may be a speaker's name
+        labelled += _LABEL.match(text, counted[0][1], counted[0][2]) is not None
     if continued and 2 * labelled < len(counted) and full >= _FULL_LINES * (len(counted) - 1):
         yield lines[0][1], lines[-1][2], True
     else:

@@ -158,6 +158,13 @@ def test_several_lines_without_a_date_say_so() -> None:
     assert ask_about(text, "", "What does the berth cost?").note.startswith("None of these lines has a date")
 
 
+@pytest.mark.parametrize(("edit", "shown"), [("raised the fern to 88 ml", 2), ("moved the fern by 2 metres", 1)])
+def test_another_number_of_the_same_unit_is_shown_with_the_first(edit: str, shown: int) -> None:
+    text = f"| Plant | Water |\n|---|---|\n| Fern | 75 ml |\n| Cactus | 10 ml |\n\n2026-08-19: {edit}."
+    cited = ask_about(text, "", "How much water does the fern get?").citations
+    assert sum(not citation.folded for citation in cited) == shown
+
+
 def test_a_line_without_the_kind_of_thing_asked_for_is_no_clear_answer(kiosk: Memory) -> None:
     head, *_ = ask(kiosk, "When does the kiosk sell ice cream?").lines
     assert head.text == "Your memory does not say this plainly. Closest:"

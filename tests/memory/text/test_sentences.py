@@ -103,6 +103,12 @@ def test_a_line_of_its_own_is_not_joined():
         "values: yes",
     ]
     assert cut("\n".join(lines)) == lines
+    fields = [
+        "Teacher: Mrs Winkler (class 4b), until summer Mr Ozdemir",
+        "Best friend is Malik; his mother is Aisha, 0161 496 0131",
+        "allergy: penicillin",
+    ]
+    assert cut("\n".join(fields)) == fields
 
 
 def test_a_wrapped_date_does_not_begin_a_list():
