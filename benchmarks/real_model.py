@@ -64,7 +64,7 @@ class Bench:
         stream = self.client.probe_model(NAME)
         with _Timer(self.limit_s, stream.close):
             for event in stream:
-                if isinstance(event, wire.Graded):
+                if isinstance(event, wire.Grades):
                     verdict = "; ".join(event.by_role)
         self.found |= {"probe": verdict, "probe_s": _since(began)}
 

@@ -96,7 +96,7 @@ def size(number: int) -> str:
     return f"{number / 1e3:.1f} kB"
 
 
-def describe_sync(state: wire.Sync) -> str:
+def describe_sync(state: wire.SyncState) -> str:
     """The shared folder, in a line."""
     others = [computer for computer in state.computers if computer.name != state.machine]
     at = f", last {state.at.astimezone():%H:%M}" if state.at else ""
@@ -104,7 +104,7 @@ def describe_sync(state: wire.Sync) -> str:
     return f"{state.folder}, with {count(len(others), 'other computer')}{at}{waiting}"
 
 
-def list_sync_problems(state: wire.Sync) -> Iterator[str]:
+def list_sync_problems(state: wire.SyncState) -> Iterator[str]:
     """What keeps the computers of a shared folder from agreeing."""
     if state.problem:
         yield f"Not synchronised: {state.problem}"

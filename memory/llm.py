@@ -14,11 +14,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from memory.events import Event
+
 Role = Literal["extract", "answer", "agent"]
 ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
 
 GOOD = 0.75  # a grade from which a model can be relied on
 PROBE_EDITION = 3  # of the tasks of a probe: grades of others tell nothing of these
+SLOW_QUESTION_S = 20.0  # from which a person is warned beforehand
+PROBE_AGAIN = "pal models probe"
 GRADED = ("reads", "decides", "answers", "refuses", "tools")
 # What a role needs: the grade, the graded ability, and what a low grade means.
 NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
@@ -142,12 +146,12 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Grades:
-    """What a probe found of a model. The first five, in [0, 1], are shares of its tasks that it did as the memory needs
-    it; None was not graded. `version` tells the probed model from a later one of the same name, `edition` the tasks
-    from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is not known. `context`
-    is the longest prompt, in tokens, whose middle it still used; `at` is milliseconds UTC. `problem` says why the probe
-    ended early, if it did."""
+class Grades(Event):
+    """The end of a probe: what it found of a model. The first five, in [0, 1], are shares of its tasks that it did as
+    the memory needs it; None was not graded. `version` tells the probed model from a later one of the same name,
+    `edition` the tasks from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is
+    not known. `context` is the longest prompt, in tokens, whose middle it still used; `at` is milliseconds UTC.
+    `problem` says why the probe ended early, if it did."""
 
     name: str
     version: str
@@ -182,6 +186,25 @@ class Grades:
             return self
         missing = {name: getattr(earlier, name) for name in GRADED if getattr(self, name) is None}
         return replace(self, **missing, context=self.context or earlier.context)
+
+    @property
+    def by_role(self) -> tuple[str, ...]:
+        """For each role whether the model can be used for it, and why not."""
+        bad = {role: "; ".join(self.shortcomings(role)) for role in ROLES}
+        return tuple(f"{role}: {f'no, {why}' if why else 'yes'}" for role, why in bad.items())
+
+    @property
+    def advice(self) -> str:
+        """What to do with the model."""
+        fit = [role for role in ROLES if self.fits(role)]
+        if not fit:
+            again = f"Grade it again: {PROBE_AGAIN} {self.name}"
+            return again if self.problem else "Not good enough for any role; try a larger model."
+        unfit = ", ".join(role for role in ROLES if role not in fit)
+        advice = f"Use it for {', '.join(fit)}" + (f"; for {unfit} try a larger one, or none." if unfit else ".")
+        if self.question_s >= SLOW_QUESTION_S and "answer" in fit:
+            advice += f" A question will take about {self.question_s:.0f} seconds."
+        return advice
 
     @property
     def score(self) -> float:

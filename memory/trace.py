@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from memory.nouns import Answer, Citation, Effort, Fact, Passage, Scope, Trace
+from memory.events import Event, Step, Visit
+from memory.nouns import Answer, Citation, Effort, Fact, Passage, Scope
 from memory.views import AliasSuspect
 
 Opinion = Literal["good", "bad"]
@@ -60,9 +61,35 @@ class Traced:
     """A stored trace, whole. `answer` is None if the question was only a recall."""
 
     asked: Asked
-    plan: Plan
-    trace: Trace
-    answer: Answer | None
+    plan: Plan = PLAIN
+    steps: tuple[Step, ...] = ()
+    visits: tuple[Visit, ...] = ()
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport(Event):
+    """The end of a training. Recall in percent, of the needed edges among the first 50, on the newest questions.
+
+    `questions` had labels; `reached`: the share of their needed edges near the question, in percent; `labels` by their
+    origin. `sigma` and `scorer` are the recall before and after on `measured` questions, `margin` half the 95 %
+    interval of the difference. `reason` says in a sentence why it was promoted or not; `stopped`: it was broken off.
+    """
+
+    questions: int = 0
+    reached: float | None = None
+    labels: dict[str, int] = field(default_factory=dict)
+    trained: int = 0
+    epoch: int = 0
+    measured: int = 0
+    sigma: float | None = None
+    scorer: float | None = None
+    margin: float | None = None
+    promoted: bool = False
+    model: int | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

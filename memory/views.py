@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Literal
 
-from memory.events import AnswerLine, Citation, Scope, split_lines
+from memory.events import AnswerLine, Citation, Event, Scope, split_lines
 from memory.nouns import Policy, SourceKind
 
 
@@ -104,6 +104,15 @@ class SecretPlace:
     uri: str
     line: int | None
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped(Event):
+    """A file that could not be read, and why."""
+
+    uri: str
+    reason: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,3 +332,19 @@ class SyncComputer:
     name: str
     at: datetime
     has_forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """The memory on several computers: the shared `folder`, this computer's name there, and all `computers`. `waiting`
+    counts items about what is not here yet, `skipped` has files that cannot be read, with why, `at` is when it was
+    synchronised last, `problem` why that is not possible now. Text of `allowed` folders goes to the others."""
+
+    folder: str
+    machine: str
+    computers: tuple[SyncComputer, ...] = ()
+    waiting: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    at: datetime | None = None
+    problem: str = ""
+    allowed: tuple[str, ...] = ()

@@ -17,7 +17,6 @@ from daemon.api.services import Services
 from daemon.jobs.syncing import NO_FOLDER
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.time.timestamps import from_ms
 from plugins.installing import read_version
 
 MAX_SKIPPED = 100  # files, in the status
@@ -43,7 +42,7 @@ def status(services: Services) -> wire.Status:
         queue=services.tasks.queue,
         busy=services.tasks.busy,
         folders=services.watcher.folders(),
-        skipped=tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in skipped),
+        skipped=tuple(skipped),
         model=services.models.answers() if services.memory.state.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,
@@ -135,7 +134,7 @@ def begin_sync(services: Services, folder: Path, words: str) -> wire.SyncBegun:
     return wire.SyncBegun(_state(services), new_words)
 
 
-def sync(services: Services) -> wire.Sync:
+def sync(services: Services) -> wire.SyncState:
     services.syncing.run()
     return _state(services)
 
@@ -144,12 +143,12 @@ def sync_words(services: Services) -> str:
     return services.syncing.words()
 
 
-def forget_computer(services: Services, name: str) -> wire.Sync:
+def forget_computer(services: Services, name: str) -> wire.SyncState:
     services.syncing.forget(name)
     return _state(services)
 
 
-def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.Sync:
+def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.SyncState:
     services.syncing.allow(str(services.watcher.find(folder).path), allowed)
     return _state(services)
 
@@ -172,7 +171,7 @@ def stop_replica(services: Services) -> None:
     services.replication.stop()
 
 
-def _state(services: Services) -> wire.Sync:
+def _state(services: Services) -> wire.SyncState:
     if (state := services.syncing.state()) is None:
         raise NotFoundError(NO_FOLDER)
     return state

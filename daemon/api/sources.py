@@ -82,7 +82,7 @@ def sources(memory: Memory, query: str, limit: int) -> wire.SourcesReply:
 
 def list_skipped(memory: Memory, match: str, limit: int) -> wire.SkippedReply:
     files, total = memory.sources.search_skipped(match, max(0, min(limit, MOST_ROWS)))
-    return wire.SkippedReply(tuple(wire.Skipped(file.uri, file.reason, from_ms(file.t)) for file in files), total)
+    return wire.SkippedReply(tuple(files), total)
 
 
 def list_retired(memory: Memory, limit: int) -> wire.RetiredReply:

@@ -19,7 +19,6 @@ from daemon.jobs.writer import Writer
 from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import Answer, Scope
 
 REBUILT = ("memory", "rows", "text", "vectors")
 MOST_SESSIONS = 1000
@@ -32,14 +31,8 @@ def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
-def trace(memory: Memory, id: int) -> wire.Trace:
-    stored = memory.questions.trace(id)
-    plan, answer = stored.plan, stored.answer or Answer("")
-    return wire.Trace(
-        stored.asked, plan.as_of, plan.within or Scope(), plan.effort, plan.searched, plan.strategy, stored.trace.steps,
-        stored.trace.visits, answer.text if stored.answer else None, answer.citations, answer.missing,
-        answer.confidence, answer.note,
-    )  # fmt: skip
+def trace(memory: Memory, id: int) -> wire.Traced:
+    return memory.questions.trace(id)
 
 
 def why(memory: Memory, id: int) -> wire.Why:

@@ -63,7 +63,7 @@ class ProcessCalls(Calls):
         """Ask a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
         Addresses and keys are those in config.toml now."""
 
-    @call("POST", "/models/probe", ends="Graded")
+    @call("POST", "/models/probe", ends="Grades")
     def probe_model(self, name: str) -> Stream:
         """Grade a model. Closing the stream ends it."""
 
@@ -89,7 +89,7 @@ class ProcessCalls(Calls):
         are in the reply; with those of another computer this one joins it."""
 
     @call("POST", "/sync", slow=True)
-    def sync(self) -> wire.Sync:
+    def sync(self) -> wire.SyncState:
         """Synchronise now."""
 
     @call("POST", "/secrets/sync", field="words")
@@ -97,11 +97,11 @@ class ProcessCalls(Calls):
         """Show the words of the folder's key. Never on the page."""
 
     @call("POST", "/sync/forget", slow=True)
-    def forget_computer(self, name: str) -> wire.Sync:
+    def forget_computer(self, name: str) -> wire.SyncState:
         """Remove a computer from the folder, with its files; what it stated stays."""
 
     @call("POST", "/sync/folders")
-    def allow_sync(self, folder: Path, allowed: bool = True) -> wire.Sync:
+    def allow_sync(self, folder: Path, allowed: bool = True) -> wire.SyncState:
         """Let facts and answers from a watched folder go to the other computers, or no longer."""
 
     @call("POST", "/replica", slow=True)

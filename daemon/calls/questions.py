@@ -81,7 +81,7 @@ class QuestionCalls(Calls):
         """List the questions that were asked, the newest first."""
 
     @call("GET", "/traces/{id}", thread="read")
-    def trace(self, id: int) -> wire.Trace:
+    def trace(self, id: int) -> wire.Traced:
         """Read all that is kept of a question."""
 
     @call("GET", "/traces/{id}/why", thread="read")
@@ -114,7 +114,7 @@ class QuestionCalls(Calls):
         the traces; "text", the full text, from the passages; "vectors"; "rows", those that the disk has changed or
         lost, from the backups."""
 
-    @call("POST", "/train", ends="Trained")
+    @call("POST", "/train", ends="TrainingReport")
     def train(self) -> Stream:
         """Train the ranker on earlier questions. It goes on if the stream is closed."""
 

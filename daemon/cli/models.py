@@ -62,7 +62,7 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
             )
     for name in names:
         with session.client.probe_model(name) as events:  # Ctrl-C ends it
-            graded = session.follow(events, wire.Graded, f"Grading {name}", _print_grades)
+            graded = session.follow(events, wire.Grades, f"Grading {name}", _print_grades)
         if graded.problem:
             raise click.ClickException(f"{graded.problem} Finished grades are kept.")
 
@@ -127,7 +127,7 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     _say(reply.warnings)
 
 
-def _print_grades(graded: wire.Graded) -> None:
+def _print_grades(graded: wire.Grades) -> None:
     rows = [
         ("Model", graded.name),
         *((label, _share(share)) for label, share in zip(GRADES, _grades(graded), strict=True)),
@@ -177,7 +177,7 @@ def _wanted(role: wire.ModelRole) -> str:
     return f"wanted: {', '.join(role.names) or NONE}"
 
 
-def _grades(graded: wire.Graded) -> tuple[float | None, ...]:
+def _grades(graded: wire.Grades) -> tuple[float | None, ...]:
     return graded.reads, graded.decides, graded.answers, graded.refuses, graded.tools
 
 

@@ -90,7 +90,7 @@ def sync_allow(session: Session, folder: Path, refused: bool) -> None:
     session.show(state, f"Text of {folder} {what}.")
 
 
-def _print_sync(state: wire.Sync) -> None:
+def _print_sync(state: wire.SyncState) -> None:
     output.print_text(describe_sync(state))
     rows = [
         (

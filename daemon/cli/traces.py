@@ -87,28 +87,28 @@ def why(session: Session, id: int | None, steps: bool, words: str | None) -> Non
             output.say(f"Why something is missing: pal why --not WORDS{'' if id is None else f' {id}'}")
 
 
-def _print_trace(found: wire.Trace) -> None:
-    asked = found.asked
+def _print_trace(trace: wire.Traced) -> None:
+    asked = trace.asked
     output.print_bold(f"Trace {asked.id}: {' '.join(asked.question.split())}")
-    rows = [("asked", ", ".join([local_time(asked.at), *how(found)]))]
-    if found.searched:
-        rows.append(("searched", found.searched))
+    rows = [("asked", ", ".join([local_time(asked.at), *how(trace)]))]
+    if trace.plan.searched:
+        rows.append(("searched", trace.plan.searched))
     rows += [("came to", f"{outcome(asked)}, {tier(asked)}"), ("took", cost(asked))]
     output.print_table((f"   {name}", " ".join(value.split())) for name, value in rows)
-    if not found.steps:
+    if not trace.steps:
         output.print_text(f"   {NOT_KEPT}")
         return
     _print_heading("Stages")
     output.print_table(
-        ((f"   {step.name}", f"{step.ms:,.1f} ms", wire.describe_step(step)) for step in found.steps), right=(1,)
+        ((f"   {step.name}", f"{step.ms:,.1f} ms", wire.describe_step(step)) for step in trace.steps), right=(1,)
     )
-    _print_visits(found.visits)
-    if found.text is not None:
+    _print_visits(trace.visits)
+    if (answer := trace.answer) is not None:
         _print_heading("Answer")
-        output.print_text("\n".join(f"   {line}" for line in found.text.splitlines()))
-        print_sources(found.missing, found.citations)
-        if found.note:
-            output.print_text(found.note)
+        output.print_text("\n".join(f"   {line}" for line in answer.text.splitlines()))
+        print_sources(answer.missing, answer.citations)
+        if answer.note:
+            output.print_text(answer.note)
 
 
 def _print_heading(words: str) -> None:
@@ -142,17 +142,17 @@ def _stage(visit: wire.Visit) -> str:
     return visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}"
 
 
-def how(found: wire.Trace) -> Iterable[str]:
+def how(trace: wire.Traced) -> Iterable[str]:
     """How it was asked, where that is not the usual way."""
-    within = found.within
-    if found.effort != "normal":
-        yield f"effort {found.effort}"
-    if found.asked.agent:
-        yield f"asked by {found.asked.agent}"
-    if found.strategy:
-        yield f"strategy {found.strategy}"
-    if found.as_of:
-        yield f"as of {local_time(found.as_of)}"
+    plan, within = trace.plan, trace.plan.within or wire.Scope()
+    if plan.effort != "normal":
+        yield f"effort {plan.effort}"
+    if trace.asked.agent:
+        yield f"asked by {trace.asked.agent}"
+    if plan.strategy:
+        yield f"strategy {plan.strategy}"
+    if plan.as_of:
+        yield f"as of {local_time(plan.as_of)}"
     for name in dict.fromkeys((*within.sources, *(folder.rstrip("/#") for folder in within.folders))):
         yield f"within {name}"
     yield from (f"tag {tag}" for tag in within.tags)

@@ -201,7 +201,7 @@ def train(session: Session, undo: bool) -> None:
         undone = session.client.undo_training()
         session.show(undone, _undone(undone))
         return
-    session.follow(session.client.train(), wire.Trained, "Training", _print)
+    session.follow(session.client.train(), wire.TrainingReport, "Training", _print)
 
 
 def _undone(undone: wire.TrainingUndone) -> str:
@@ -210,11 +210,11 @@ def _undone(undone: wire.TrainingUndone) -> str:
     return f"Taken back. {'The previous one is used again.' if undone.earlier else 'Nothing is used instead.'}"
 
 
-def _print(done: wire.Trained) -> None:
-    rows = [("Questions", f"{done.questions:,} with {count(done.labels, 'label')}")]
-    if done.before is not None and done.after is not None:
+def _print(done: wire.TrainingReport) -> None:
+    rows = [("Questions", f"{done.questions:,} with {count(sum(done.labels.values()), 'label')}")]
+    if done.sigma is not None and done.scorer is not None:
         margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
-        rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))
-        rows.append(("Found after", f"{done.after:.1f} %{margin}"))
+        rows.append(("Found before", f"{done.sigma:.1f} % of what the newest {done.measured} needed"))
+        rows.append(("Found after", f"{done.scorer:.1f} %{margin}"))
     rows.append(("Outcome", f"{'in use now' if done.promoted else 'not used'}. {done.reason}"))
     output.print_table(rows)

@@ -21,7 +21,7 @@ from daemon import wire
 from daemon.config.settings import Settings, SettingsError
 from daemon.failures import ConflictError
 from daemon.jobs.activity import Channel
-from daemon.jobs.grading import describe_grades, describe_model, warn_of_age, warn_of_choice, why_outdated
+from daemon.jobs.grading import describe_model, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
@@ -228,7 +228,7 @@ class Models:
         ms = round(1000 * (time.monotonic() - began), 1)
         return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
 
-    def probe(self, name: str, channel: Channel) -> wire.Graded:
+    def probe(self, name: str, channel: Channel) -> Grades:
         """Grades a model; the channel gets the steps, and the grades so far are kept if nobody reads it any more.
         NotFoundError, ConflictError, ModelError."""
         self._configure()
@@ -241,7 +241,7 @@ class Models:
                     grades = item.add_earlier(self.grades_of(model.name))
                     self._writer.write(partial(self._memory.models.keep_grades, grades))
                     self.changed()
-                    return describe_grades(grades)
+                    return grades
                 channel.put(wire.Progress(*item))
         finally:
             self._probing.release()

@@ -31,7 +31,6 @@ from memory import Memory
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from memory.ranking import TrainingProgress, TrainingReport
     from memory.views import ConsolidationReport
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,6 @@ NIGHT = "night"
 LONG = timedelta(days=14)  # between two nights
 DRAFT_MS = 3_600_000  # earlier text of a note that was in it for a shorter time is erased
 PAUSE_SECONDS = 0.2  # between two checks for running questions
-WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 
 
 class NightlyJob:
@@ -196,20 +194,19 @@ class Learning:
             self._busy.release()
         return ended
 
-    def study(self, tell: Tell) -> wire.Trained:
+    def study(self, tell: Tell) -> wire.TrainingReport:
         """Trains, publishes progress, and returns the result. Writes after everything a person waits for. ConflictError
         if a run is in progress."""
         if not self._busy.acquire(blocking=False):
             raise ConflictError("Training is already running. Try again later: pal train")
         try:
-            report = self._memory.maintenance.train_ranker(
+            return self._memory.maintenance.train_ranker(
                 write=self._writer.write_later,
-                progress=lambda progress: tell(_make_progress(progress)),
+                progress=lambda *progress: tell(wire.Progress(*progress)),
                 cancelled=self._closing.is_set,
             )
         finally:
             self._busy.release()
-        return training_reply(report)
 
     def undo(self) -> wire.TrainingUndone:
         """Withdraws the ranker in use. ConflictError during a run."""
@@ -220,15 +217,3 @@ class Learning:
         finally:
             self._busy.release()
         return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
-
-
-def training_reply(report: TrainingReport) -> wire.Trained:
-    """The report as clients get it."""
-    return wire.Trained(
-        report.questions, sum(report.labels.values()), report.measured, report.sigma, report.scorer, report.margin,
-        report.promoted, report.reason,
-    )  # fmt: skip
-
-
-def _make_progress(progress: TrainingProgress) -> wire.Progress:
-    return wire.Progress(progress.done, progress.total, WORDS[progress.stage])

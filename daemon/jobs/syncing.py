@@ -106,7 +106,7 @@ class Syncing:
         """The words of the key. NotFoundError without a folder."""
         return self._settings()["words"]
 
-    def state(self) -> wire.Sync | None:
+    def state(self) -> wire.SyncState | None:
         """None if nothing is synchronised."""
         if not self._file.exists():
             return None
@@ -114,13 +114,9 @@ class Syncing:
         try:
             settings = self._settings()
         except PalimpsestError as error:
-            return wire.Sync("", "", problem=str(error), allowed=allowed)
-        now = wire.Sync(settings["folder"], settings["machine"], problem=self._problem, allowed=allowed)
-        if self._sync is None:
-            return now
-        state = self._sync.state
-        skipped = tuple(sorted(state.problems.items()))
-        return replace(now, computers=state.computers, waiting=state.waiting, skipped=skipped, at=state.at)
+            return wire.SyncState("", "", problem=str(error), allowed=allowed)
+        now = self._sync.state if self._sync else wire.SyncState(settings["folder"], settings["machine"])
+        return replace(now, problem=self._problem, allowed=allowed)
 
     def _settings(self) -> dict[str, str]:
         if not self._file.exists():

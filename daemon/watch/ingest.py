@@ -28,6 +28,7 @@ from daemon.watch.walking import Ignore, Walked, walk_in_steps
 from memory import Memory
 from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Source
+from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
 
 if TYPE_CHECKING:
@@ -127,12 +128,12 @@ class Ingest:
         marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
         disk.forgotten_moved = any(not disk.has(uri) for uri in marked)
         left = [] if disk.again else sorted(marked & disk.files.keys())
-        noted = {skip.uri: skip.t * 1_000_000 for skip in self.memory.sources.list_skipped()} if left else {}
+        noted = {skip.uri: skip.at for skip in self.memory.sources.list_skipped()} if left else {}
         changed = {}
         for uri in left:
             file, look = disk.files.pop(uri), disk.looks[uri]
             disk.unread[uri] = FORGOTTEN
-            if file.size and (look.path == file.path or file.mtime_ns > noted[uri]):
+            if file.size and (look.path == file.path or file.mtime_ns > (to_ms(noted[uri]) or 0) * 1_000_000):
                 with suppress(Unread), open_whole(file.path, file.size, look.ignore.root) as (stream, _):
                     changed[uri] = hash_content(stream)
         if changed:

@@ -7,8 +7,8 @@ with `parse_event`. Times are ISO 8601 strings with an offset.
 A question's stream:  Told?  (Step | Visit | Preview | Token | Citation)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
-Learning's stream: Progress*  then one Trained or one Failed.
-A probe's stream:  Progress*  then one Graded or one Failed.
+Learning's stream: Progress*  then one TrainingReport or one Failed.
+A probe's stream:  Progress*  then one Grades or one Failed.
 An export's stream: lines of JSON whose "type" says what they tell: palimpsest first, end last, or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from memory.events import *
-    from memory.nouns import *  # type: ignore[assignment]  # its Trace is the one of the wire here
+    from memory.llm import Grades as Grades
+    from memory.nouns import *
     from memory.revisions import *
     from memory.stages import *
     from memory.text.placeholders import *
@@ -52,28 +53,28 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 MODULES = {
     "process": "Hello Failed",
     "questions": "Answered",
-    "traces": "Judged TracesReply Trace Rebuilt MessagesReply Trained TrainingUndone",
+    "traces": "Judged TracesReply Rebuilt MessagesReply TrainingUndone",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
-    "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
+    "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
-    "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding PluginsReply PageLink PageClosed",
+    "models": "ModelRow ModelRole ModelsReply Tried EmbedderReply Embedding PluginsReply PageLink PageClosed",
     "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
     " Told Found RecallReply Surroundings",
-    "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica Sync"
-    " SyncBegun",
+    "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica SyncBegun",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
+    "memory.llm": "Grades",
     "memory.nouns": "Fact Receipt Profile ProfileEntry Turn Passage agent_of",
     "memory.revisions": "Revision",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
-    " SecretPlace Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState"
+    " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
-    " ConsolidationReport SyncComputer",
-    "memory.trace": "Asked Hop Used Why Lost WhyNot FailureClass Diagnosis",
+    " ConsolidationReport SyncComputer SyncState",
+    "memory.trace": "Asked Traced TrainingReport Hop Used Why Lost WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }

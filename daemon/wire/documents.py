@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
-from memory.views import Forgotten, ListedSource, RetiredText, SecretPlace
+from memory.views import Forgotten, ListedSource, RetiredText, SecretPlace, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,6 @@ class Progress(Event):
 
 SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
 RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the reason of a file of rules
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped(Event):
-    """A file that could not be read, and why."""
-
-    uri: str
-    reason: str
-    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

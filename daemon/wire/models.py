@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from memory.events import Event
+from memory.llm import Grades
 from memory.views import Plugin
 
 
@@ -24,7 +24,7 @@ class ModelRow:
     tokens: int = 0
     roles: tuple[str, ...] = ()
     outdated: bool = False
-    grades: Graded | None = None
+    grades: Grades | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +59,6 @@ class Tried:
     problem: str = ""
     is_local: bool = True
     models: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Graded(Event):
-    """The end of a probe. The first five grades are shares in [0, 1], None was not graded; `context` is in tokens;
-    `question_s` are the seconds that a question will take, 0 if that is not known. `by_role` is a sentence
-    for each role, `advice` what to do with the model. `problem` says why the probe ended early."""
-
-    name: str
-    at: datetime
-    reads: float | None
-    decides: float | None
-    answers: float | None
-    refuses: float | None
-    tools: float | None
-    tokens_per_s: float
-    first_s: float
-    context: int
-    question_s: float = 0.0
-    by_role: tuple[str, ...] = ()
-    advice: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

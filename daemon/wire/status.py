@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from daemon.wire.documents import Folder, Skipped
+from daemon.wire.documents import Folder
 from memory.events import Event
-from memory.views import Stats, SyncComputer
+from memory.views import Skipped, Stats, SyncState
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +110,10 @@ class ScheduledJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Sync:
-    """The memory on several computers: the shared `folder`, this computer's name there, and all `computers`. `waiting`
-    counts items about what is not here yet, `skipped` has files that cannot be read, with why, `at` is when it was
-    synchronised last, `problem` why that is not possible now. Text of `allowed` folders goes to the others."""
-
-    folder: str
-    machine: str
-    computers: tuple[SyncComputer, ...] = ()
-    waiting: int = 0
-    skipped: tuple[tuple[str, str], ...] = ()
-    at: datetime | None = None
-    problem: str = ""
-    allowed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SyncBegun:
     """`words` of a new key; "" where another computer made it."""
 
-    sync: Sync
+    sync: SyncState
     words: str = ""
 
 
@@ -171,7 +155,7 @@ class Status:
     failed: tuple[FailedJob, ...] = ()  # reading that was given up; failures of models are in `enrichment`
     failed_total: int = 0
     preparing: str = ""
-    sync: Sync | None = None
+    sync: SyncState | None = None
     replica: Replica | None = None
 
 

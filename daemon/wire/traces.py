@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from memory.events import Citation, Event, Scope, Step, Visit
+from memory.events import Event
 from memory.trace import Asked, Opinion
 from memory.views import ChatMessage, Conversation, ConversationState
 
@@ -28,27 +27,6 @@ class TracesReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """All that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the graph, if one was chosen
-    for the question; `searched` replaced the question, if it followed another one; `text` is None if only passages were
-    asked for."""
-
-    asked: Asked
-    as_of: datetime | None = None
-    within: Scope = field(default_factory=Scope)
-    effort: str = "normal"
-    searched: str = ""
-    strategy: str = ""
-    steps: tuple[Step, ...] = ()
-    visits: tuple[Visit, ...] = ()
-    text: str | None = None
-    citations: tuple[Citation, ...] = ()
-    missing: tuple[str, ...] = ()
-    confidence: float = 0.0
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Rebuilt(Event):
     """The end of a rebuild: how many `edges` remember something now, how many `passages` are in the full
     text, how many have `vectors`, and how many `rows` a backup gave; 0 for what was not asked for."""
@@ -66,23 +44,6 @@ class MessagesReply:
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
     state: ConversationState = field(default_factory=ConversationState)
-
-
-@dataclass(frozen=True, slots=True)
-class Trained(Event):
-    """The end of learning from earlier questions: how many there were, with how many labels, `measured`
-    on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
-    the 95 % interval of the difference. `promoted`: it is used from now
-    on."""
-
-    questions: int
-    labels: int
-    measured: int
-    before: float | None
-    after: float | None
-    margin: float | None
-    promoted: bool
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

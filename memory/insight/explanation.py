@@ -32,7 +32,7 @@ MAX_PROPOSED = 200  # passages with the words that are compared, in addition to 
 
 def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -> Why:
     """The evidence of a trace's answer."""
-    visits, steps = traced.trace.visits, traced.trace.steps
+    visits, steps = traced.visits, traced.steps
     answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
     quoted = facts.quoted_facts(conn, answer.citations)
     facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
@@ -125,7 +125,7 @@ class _Autopsy:
         self._traced, self._targets, self._language = traced, targets, language
         self._hits = {hit.episode.id: hit for hit in result.recall.hits}
         self._numbers = {line.thesis_id: number for number, line in enumerate(extractive.candidates)}
-        self._composed = last_note(ComposeNote, traced.trace.steps)
+        self._composed = last_note(ComposeNote, traced.steps)
         self._searched = last_note(TextNote, result.recall.trace.steps)
 
     def find_lost(self, terms: Sequence[str], most: int) -> list[Lost]:

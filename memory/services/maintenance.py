@@ -19,7 +19,7 @@ from memory.ingest.ingest import put_vectors
 from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
 from memory.protocols import Embedder, Write, write_directly
-from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
+from memory.ranking import EdgeRanker, Serving
 from memory.services import read_by, write_by
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
@@ -43,7 +43,7 @@ from memory.store.connect import Connection
 from memory.store.rows import set_meta
 from memory.store.training import Model
 from memory.text.mentions import norm
-from memory.trace import Diagnosis
+from memory.trace import Diagnosis, TrainingReport
 from memory.views import Check, ConsolidationReport
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
@@ -278,7 +278,7 @@ class Maintenance:
         self,
         *,
         write: Write = write_directly,
-        progress: Callable[[TrainingProgress], None] = lambda progress: None,
+        progress: Callable[[int, int, str], None] = lambda done, total, label: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
         """Trains the ranker of edges on well answered questions: minutes for some hundreds of them. The result is used

@@ -217,7 +217,7 @@ class Questions:
         state = self._analyse(question, now, plan.as_of, plan.within)
         result = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
         with self._state.past.state_of(state).store.reading() as conn:
-            gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
+            gathered = [visit.node_id for visit in traced.visits if visit.stage == "collected"]
             result = result.with_collected(conn, gathered)
             answer = extract_answer(conn, result, self._choose_sentence_embedder(result), self._state.settings.answer)
             return explain_absence(conn, result, answer, traced, words, MAX_LOST)
@@ -337,7 +337,7 @@ class Questions:
         _, traced = turns_traced[-1] if turns_traced else ("", None)
         if traced is None or traced.answer is None:
             return typed, searched, UNKNOWN
-        labels = tuple(visit.label for visit in traced.trace.visits if visit.stage == "seed")
+        labels = tuple(visit.label for visit in traced.visits if visit.stage == "seed")
         return typed, searched, EarlierAnswer(labels, traced.answer.citations, self._is_title)
 
     def _is_title(self, name: str) -> bool:

@@ -27,7 +27,8 @@ from memory.store.rows import (
 from memory.text.mentions import norm
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
-from memory.time.timestamps import to_wall
+from memory.time.timestamps import from_ms, to_wall
+from memory.views import Skipped
 
 MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails looked at
@@ -45,14 +46,6 @@ class WatchedFolder(NamedTuple):
     policy: Policy
     added: int
     options: Mapping[str, Any]
-
-
-class Skip(NamedTuple):
-    """A file that could not be read; `t` is in ms UTC."""
-
-    uri: str
-    reason: str
-    t: int
 
 
 def get(conn: Connection, uri: str) -> Source | None:
@@ -295,18 +288,19 @@ def unskip(conn: Connection, uri: str) -> None:
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
 
 
-def list_skipped(conn: Connection, limit: int = -1) -> list[Skip]:
+def list_skipped(conn: Connection, limit: int = -1) -> list[Skipped]:
     """Newest first; all, or `limit`."""
     rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ?", (limit,))
-    return [Skip(*row) for row in rows]
+    return [Skipped(uri, reason, from_ms(t)) for uri, reason, t in rows]
 
 
-def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skip], int]:
+def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipped], int]:
     """(files with `query` in uri or reason, regardless of case, newest first; total)."""
     matching = r"FROM skip WHERE uri LIKE :like ESCAPE '\' OR reason LIKE :like ESCAPE '\'"
     values = {"like": make_pattern(query), "limit": limit}
     rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
-    return [Skip(*row) for row in rows], conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
+    skipped = [Skipped(uri, reason, from_ms(t)) for uri, reason, t in rows]
+    return skipped, conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
 
 
 # Chats and mails -----------------------------------------------------------------------------------------------

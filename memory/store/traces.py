@@ -79,8 +79,7 @@ def get(conn: Connection, id: int) -> Traced:
             text, citations_from_json(citations), bool(asked.no_answer), tuple(json.loads(missing)), id, confidence,
             asked.model, plan_fields.get("note", ""),
         )  # fmt: skip
-    trace = Trace(asked.question, _list_steps(conn, id), _list_visits(conn, id), id)
-    return Traced(asked, _make_plan(plan_fields, as_of), trace, answer)
+    return Traced(asked, _make_plan(plan_fields, as_of), _list_steps(conn, id), _list_visits(conn, id), answer)
 
 
 def sum_up(conn: Connection, ids: Sequence[int]) -> ConversationState:

@@ -8,7 +8,6 @@ stated again with its earlier counter."""
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, Sy
 from memory.sync.folder import MOST_FILES, SharedFolder
 from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, SharedKind, name_disputed
 from memory.time.timestamps import from_ms, now_ms
-from memory.views import SyncComputer
+from memory.views import SyncComputer, SyncState
 
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError)  # what a value of another shape raises
 MOST_PASSES = 1000  # units of writing in a round: what is taken over may let more be taken over
@@ -36,16 +35,6 @@ class Stated(msgspec.Struct, frozen=True):
     name: str
     erased: int
     first: str = ""
-
-
-class SyncState(msgspec.Struct, frozen=True):
-    """After the last round, at `at`. `waiting`: items about what is not here yet. `problems`: why a file was left out,
-    by its path."""
-
-    computers: tuple[SyncComputer, ...] = ()
-    waiting: int = 0
-    problems: dict[str, str] = {}
-    at: datetime | None = None
 
 
 class Sync:
@@ -60,7 +49,7 @@ class Sync:
         self._checked = 0, 0  # the newest node and edge that were compared with what is forgotten
         self._waiting = 0
         self._forgotten = 0  # items that were ever forgotten
-        self.state = SyncState()
+        self.state = SyncState(str(path), machine)
         memory.store.write(synced.set_secret, self.folder.secret)
 
     @property
@@ -88,7 +77,10 @@ class Sync:
             for name, entry in sorted(self._list_computers().items())
             if not entry.gone
         )
-        self.state = SyncState(computers, self._waiting, dict(self.folder.problems), from_ms(now_ms()))
+        skipped = tuple(sorted(self.folder.problems.items()))
+        self.state = SyncState(
+            self.state.folder, self.folder.machine, computers, self._waiting, skipped, from_ms(now_ms())
+        )
 
     def forget_machine(self, machine: str) -> None:
         """Removes a computer from the folder; what it stated stays. NotFoundError, InvalidInputError."""

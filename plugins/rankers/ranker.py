@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memory.protocols import Embedder
-from memory.ranking import Serving, TrainingReport
+from memory.ranking import Serving
 from memory.settings import RecallSettings
 from memory.store import training
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Model
+from memory.trace import TrainingReport
 from plugins.rankers.settings import TrainedSettings, kind
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from memory.errors import ModelCancelledError
 from memory.graph.walk import OBJECT
 from memory.protocols import Write
-from memory.ranking import Serving, TrainingProgress, TrainingReport
+from memory.ranking import Serving
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder
@@ -28,7 +28,7 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Lesson
 from memory.time.timestamps import now_ms
-from memory.trace import Traced
+from memory.trace import Traced, TrainingReport
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import Label, collect_candidates, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
@@ -64,7 +64,7 @@ class Training:
     names: Sequence[str] = ()
     now: int | None = None
     write: Write = lambda unit: unit()
-    progress: Callable[[TrainingProgress], None] = lambda progress: None
+    progress: Callable[[int, int, str], None] = lambda done, total, label: None
     cancelled: Callable[[], bool] = lambda: False
     report: TrainingReport = field(default_factory=TrainingReport)
 
@@ -79,7 +79,7 @@ class Training:
         except ModelCancelledError:
             self._note(stopped=True, reason="Training was cancelled.")
         self._note(seconds=round(time.perf_counter() - began, 2))
-        self.progress(TrainingProgress("done", 1, 1))
+        self.progress(1, 1, "done")
         return self.report
 
     def _train(self) -> None:
@@ -95,8 +95,9 @@ class Training:
         newest = max(1, round(NEWEST * len(examples)))
         older, measured = examples[:-newest], examples[-newest:]
         held = max(1, round(HELD * len(older)))
-        scorer, epoch = train(older[:-held], older[-held:], SEED, tick=lambda epoch: self._progress("train", epoch, 0))
-        self._progress("measure", 0, newest)
+        tick = partial(self._progress, total=0, label="training")
+        scorer, epoch = train(older[:-held], older[-held:], SEED, tick=tick)
+        self._progress(0, newest, "measuring")
         gain = compare(scorer, measured)
         used = Scorer.unpack(model.params) if model is not None else None  # None for another version as well
         active = compare(used, measured) if used is not None else None
@@ -132,7 +133,7 @@ class Training:
         examples: list[Example] = []
         counted: dict[str, int] = {}
         for number, lesson in enumerate(lessons):
-            self._progress("label", number, len(lessons))
+            self._progress(number, len(lessons), "questions")
             with self.store.reading() as conn:
                 trace = self._find_trace(conn, lesson)
                 if trace is None:
@@ -172,9 +173,9 @@ class Training:
         lookup = Lookup(conn, self.serving.snapshot, self.embedder, retrieved.question.text)
         return Surroundings.gather(lookup, retrieved.graph, retrieved.seeds, retrieved.allowed)
 
-    def _progress(self, stage: Any, done: int, total: int) -> None:
+    def _progress(self, done: int, total: int, label: str) -> None:
         self._check()
-        self.progress(TrainingProgress(stage, done, total))
+        self.progress(done, total, label)
 
     def _check(self) -> None:
         if self.cancelled():

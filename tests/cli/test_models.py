@@ -74,7 +74,7 @@ def test_grading(shell: Shell, ollama: FakeOllama) -> None:
     ollama.answer = sloppy
     events = shell.pal("models", "probe", QWEN, "--json").lines
     assert {event["type"] for event in events[:-1]} == {"Progress"}
-    assert events[-1]["type"] == "Graded" and not any(row.endswith("yes") for row in events[-1]["by_role"])
+    assert events[-1]["type"] == "Grades" and not any(row.endswith("yes") for row in events[-1]["by_role"])
     assert events[-1]["by_role"][1] == "answer: no, it does not answer with what the notes prove"
     assert events[-1]["advice"] == "Not good enough for any role; try a larger model."
 

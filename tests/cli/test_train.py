@@ -35,7 +35,7 @@ def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:
     said = town.pal("train")
     assert "Questions  1 with" in said.out and "so far: 1." in said.out
     events = town.pal("train", "--json").lines
-    assert events[-1]["type"] == "Trained" and events[-1]["questions"] == 1
+    assert events[-1]["type"] == "TrainingReport" and events[-1]["questions"] == 1
     assert {event["type"] for event in events[:-1]} == {"Progress"}
 
 

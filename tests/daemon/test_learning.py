@@ -10,11 +10,10 @@ import pytest
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.night import Learning, training_reply
+from daemon.jobs.night import Learning
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import NotAvailableError
-from memory.ranking import TrainingReport
 from plugins import manager
 
 
@@ -47,7 +46,7 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
         inside.set()
         assert go_on.wait(60)
 
-    found: list[wire.Trained] = []
+    found: list[wire.TrainingReport] = []
     thread = threading.Thread(target=lambda: found.append(place.learning.study(tell)))
     thread.start()
     assert inside.wait(60)
@@ -70,13 +69,3 @@ def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
         place.learning.undo()
     place.writer.close(60)
     place.memory.close()
-
-
-def test_clients_get_the_figures_of_the_report() -> None:
-    report = TrainingReport(
-        questions=250, labels={"citation": 700, "random": 9000}, trained=160, measured=50, sigma=70.0,
-        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
-    )  # fmt: skip
-    found = training_reply(report)
-    assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
-    assert wire.parse_event(wire.event_line(found)) == found

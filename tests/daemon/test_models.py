@@ -109,7 +109,7 @@ def test_a_model_is_graded_and_then_used_by_itself(tmp_path: Path, ollama: FakeO
         assert {*roles(before).values()} == {""}, "what nobody has graded is not relied on"
         events = list(client.probe_model("ollama:qwen3:4b"))
         steps, graded = events[:-1], events[-1]
-        assert isinstance(graded, wire.Graded)
+        assert isinstance(graded, wire.Grades)
         assert [step.done for step in steps if isinstance(step, wire.Progress)] == list(range(len(steps)))
         assert graded.by_role == ("extract: yes", "answer: yes", "agent: yes")
         daemon.kill()

@@ -96,7 +96,7 @@ def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_
     one.daemon.start()
     wait_until(lambda: len([*one.shared.rglob("*.update")]) > 1)
     two.shared.rename(two.shared.with_name("gone"))
-    wait_until(lambda: (two.client.status().sync or wire.Sync("", "")).problem)
+    wait_until(lambda: (two.client.status().sync or wire.SyncState("", "")).problem)
     two.shared.with_name("gone").rename(two.shared)
 
     def is_there() -> bool:

@@ -28,8 +28,10 @@ def test_a_trace_holds_what_was_streamed(client: Client, asked: int) -> None:
     *events, last = client.ask(QUESTION, effort="quick")
     assert isinstance(last, wire.Answered) and last.trace_id is not None
     trace = client.trace(last.trace_id)
-    assert (trace.asked.question, trace.effort) == (QUESTION, "quick")
-    assert (trace.text, trace.citations, trace.note) == (last.text, last.citations, last.note)
+    assert (trace.asked.question, trace.plan.effort) == (QUESTION, "quick")
+    assert trace.answer is not None
+    kept = trace.answer
+    assert (kept.text, kept.citations, kept.note) == (last.text, last.citations, last.note)
     assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Step)]
     assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visit))
 

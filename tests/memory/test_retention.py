@@ -125,9 +125,9 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
     assert memory.forgetting.thin_out_questions(1, before=0) == 0, "they were asked later"
     assert before and memory.forgetting.thin_out_questions(1) == 2 and memory.forgetting.thin_out_questions(1) == 0
     whole, thin = memory.questions.trace(newest), memory.questions.trace(plain)
-    assert whole.trace.steps and whole.trace.visits and whole.answer and whole.answer.citations[0].passage
+    assert whole.steps and whole.visits and whole.answer and whole.answer.citations[0].passage
     assert (thin.asked.question, thin.asked.no_answer) == ("Where does Bo live?", False)
-    assert (thin.trace.steps, thin.trace.visits, thin.answer) == ((), (), None)
+    assert (thin.steps, thin.visits, thin.answer) == ((), (), None)
     kept = memory.questions.trace(judged).answer
     assert kept and kept.citations[0].quote and not kept.citations[0].passage, (
         "a ranker learns from what was called good"

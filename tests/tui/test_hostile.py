@@ -172,7 +172,7 @@ async def test_hostile_folders_files_models_and_problems_are_shown_as_text(text:
     job = wire.FailedJob(5, "extract", text, text)
     enrichment = wire.Enrichment("reading", text, text, 1, 2, failed=(job,), failed_total=1, tokens=1)
     state = replace(world.STATUS, folders=(folder,), enrichment=enrichment, failed=(replace(job, id=6),))
-    graded = replace(world.GRADED, name=text, by_role=(text,), advice=text, notes=(text,), problem=text)
+    graded = replace(world.GRADED, name=text, notes=(text,), problem=text)
     rows = (wire.ModelRow(text, True, roles=(text,), grades=graded),)
     modelled = wire.ModelsReply(rows, (wire.ModelRole(text, (text,), text),), (text,), (text,), (text,))
     left_out = (wire.Skipped(f"/n/{text}", text),)

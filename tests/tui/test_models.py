@@ -11,12 +11,12 @@ from daemon.config.settings import load
 from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
-from tests.tui.scripted import NOW, Script, ScriptedClient
+from tests.tui.scripted import Script, ScriptedClient
 from tui.chat.screen import ChatScreen
 from tui.dialogs.models import ConnectScreen
 from tui.widgets.note import Note
 
-GRADES = wire.Graded("ollama:qwen3:4b", NOW, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
+GRADES = wire.Grades("ollama:qwen3:4b", "1", 0, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
 REACHABLE = wire.ModelsReply(
     (
         wire.ModelRow("ollama:qwen3:4b", True, 8000, 2_600_000_000, grades=GRADES),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -185,18 +184,18 @@ async def test_reading_by_models_is_paused_and_goes_on() -> None:
 
 
 async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> None:
-    progress, graded = wire.Progress(3, 9, "reads"), replace(world.GRADED, advice="Use it.")
+    progress, graded = wire.Progress(3, 9, "reads"), world.GRADED
     kept = world.working(probes=[Script(progress, graded)], paths=Paths.in_folder(tmp_path))
     async with chatting(kept) as chat:
         await work(chat, 2)
         assert "qwen3:4b reads notes · nobody writes answers" in chat.said("#summary")
-        assert "reads     92%" in chat.said("#detail") and "It answers well." in chat.said("#detail")
+        assert "reads     92%" in chat.said("#detail") and "answer: yes" in chat.said("#detail")
         await chat.pilot.press("u")
         await typed(chat, "answer")
         await chat.until(lambda: chat.client.reachable.roles == (wire.ModelRole("answer", ("qwen3:4b",), "qwen3:4b"),))
         await chat.pilot.press("g")
         await confirmed(chat)
-        await chat.until(lambda: said(chat)("qwen3:4b is graded. Use it."))
+        await chat.until(lambda: said(chat)("qwen3:4b is graded. Use it for extract, answer"))
         await chat.pilot.press("down")
         await chat.until(lambda: "It has not been graded." in chat.said("#detail"))
 

@@ -219,10 +219,7 @@ def reviewed(**fields: object) -> ScriptedClient:
     return client(**({"state": state, "changed": changes(), "episodes": dict(EPISODES)} | fields))
 
 
-GRADED = wire.Graded(
-    "qwen3:4b", datetime.fromisoformat("2026-04-20T09:00:00+00:00"), 0.92, 0.8, 0.9, 1.0, None, 45.0, 0.4, 8192, 12.0,
-    ("It reads notes well.", "It answers well."), "Let it read: pal models use extract qwen3:4b",
-)  # fmt: skip
+GRADED = wire.Grades("qwen3:4b", "1", 0, 0.92, 0.8, 0.9, 1.0, None, 45.0, 0.4, 8192, 12.0)
 
 
 def working(**fields: object) -> ScriptedClient:

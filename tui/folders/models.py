@@ -94,10 +94,10 @@ class ModelList(TabList):
             self.say(graded.problem or f"{model.name} is graded. {graded.advice}")
             self.load()
 
-    def _probe(self, client: Client, name: str) -> wire.Graded | None:
+    def _probe(self, client: Client, name: str) -> wire.Grades | None:
         """In a thread of the link."""
         for event in client.probe_model(name):
-            if isinstance(event, wire.Graded):
+            if isinstance(event, wire.Grades):
                 return event
             if isinstance(event, wire.Progress):
                 self.app.call_from_thread(self.say, f"Grading {name}: {event.done} of {event.total} {event.label}")

@@ -109,13 +109,13 @@ class TraceLine(Parts):
                     self._walk.add(event)
         self._show()
 
-    def recall(self, trace: wire.Trace) -> None:
+    def recall(self, trace: wire.Traced) -> None:
         """Shows the trace of an earlier run."""
         self.trace_id = None
         self._stages = list(trace.steps)
         for visit in trace.visits:
             self._visits[visit.kind, visit.node_id] = visit
-        self.settle(trace.citations, trace.asked.ms)
+        self.settle(trace.answer.citations if trace.answer else (), trace.asked.ms)
         self.unfolded = True
 
     def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None, has_more: bool = False) -> None:

@@ -75,7 +75,7 @@ def test_a_good_answer_comes_with_its_citation(boat: Desk, name: str) -> None:
         ((calls, read, wrote),) = conn.execute("SELECT llm_calls, tok_in, tok_out FROM trace").fetchall()
         kept = traces.get(conn, heard.answer.trace_id or 0)
     assert calls == 1 and read >= 900 and wrote == 20
-    assert kept.trace.steps[-1].name == "compose" and kept.answer == heard.answer and kept.asked.model == name
+    assert kept.steps[-1].name == "compose" and kept.answer == heard.answer and kept.asked.model == name
 
 
 def test_sentences_come_one_by_one_as_they_are_proved(boat: Desk) -> None:

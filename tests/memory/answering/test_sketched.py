@@ -39,7 +39,7 @@ def sketched(heard: Heard) -> list[dict[str, Any]]:
 
 
 def ranked(cinema: Desk, heard: Heard) -> list[tuple[int, float]]:
-    trace = cinema.memory.questions.trace(heard.answer.trace_id or 0).trace
+    trace = cinema.memory.questions.trace(heard.answer.trace_id or 0)
     return [(one.node_id, round(one.score, 4)) for one in trace.visits if one.stage == "rank"]
 
 
@@ -49,7 +49,7 @@ def test_a_sketch_leads_the_walk_and_is_kept_in_the_trace(cinema: Desk) -> None:
     assert step["sketches"] == [["directed by", "born in"]]
     trace = cinema.memory.questions.trace(heard.answer.trace_id or 0)
     assert trace.asked.calls == len(cinema.ollama.chats) == 2, "it is counted with the answer's"
-    assert [one.name for one in trace.trace.steps].count("sketch") == 1
+    assert [one.name for one in trace.steps].count("sketch") == 1
     assert "Trieste" not in str(cinema.ollama.chats[0]) and "Trieste" in str(cinema.ollama.chats[1])
 
 

@@ -25,7 +25,7 @@ def test_every_visit_leads_back_to_where_the_question_began(fresh: Memory) -> No
             at, steps = visits[at.parent], steps + 1
         assert at.stage == "seed" or (at.kind == "episode" and at.parent_edge is None)
         assert steps == visit.depth
-    assert fresh.questions.trace(answer.trace_id).trace.visits == tuple(visits.values())
+    assert fresh.questions.trace(answer.trace_id).visits == tuple(visits.values())
 
 
 def test_why_tells_the_path_object_by_object(fresh: Memory) -> None:

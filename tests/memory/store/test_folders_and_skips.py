@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from memory.store import sources
-from memory.store.sources import Skip, WatchedFolder
+from memory.store.sources import WatchedFolder
 from memory.store.store import Store
+from memory.time.timestamps import from_ms
+from memory.views import Skipped
 
 
 def test_a_folder_is_watched_once_and_remembers_how(store: Store) -> None:
@@ -27,14 +29,17 @@ def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> Non
         sources.skip(conn, "a", "not text", 1)
         sources.skip(conn, "b", "too large", 2)
         sources.skip(conn, "a", "no permission", 3)
-        assert sources.list_skipped(conn) == [Skip("a", "no permission", 3), Skip("b", "too large", 2)]
-        assert sources.list_skipped(conn, limit=1) == [Skip("a", "no permission", 3)]
-        assert sources.search_skipped(conn, "", 1) == ([Skip("a", "no permission", 3)], 2)
-        assert sources.search_skipped(conn, "LARGE", 9) == ([Skip("b", "too large", 2)], 1)
+        assert sources.list_skipped(conn) == [
+            Skipped("a", "no permission", from_ms(3)),
+            Skipped("b", "too large", from_ms(2)),
+        ]
+        assert sources.list_skipped(conn, limit=1) == [Skipped("a", "no permission", from_ms(3))]
+        assert sources.search_skipped(conn, "", 1) == ([Skipped("a", "no permission", from_ms(3))], 2)
+        assert sources.search_skipped(conn, "LARGE", 9) == ([Skipped("b", "too large", from_ms(2))], 1)
         assert sources.search_skipped(conn, "%", 9) == ([], 0)
         for _ in range(2):
             sources.unskip(conn, "a")
-        assert sources.list_skipped(conn) == [Skip("b", "too large", 2)]
+        assert sources.list_skipped(conn) == [Skipped("b", "too large", from_ms(2))]
 
 
 def test_the_policy_of_what_lies_in_a_watched_folder(store: Store) -> None:

@@ -14,8 +14,8 @@ import pytest
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.protocols import Embedder
-from memory.ranking import TrainingProgress, TrainingReport
 from memory.store import training
+from memory.trace import TrainingReport
 from plugins.manager import Plugins
 from plugins.rankers.ranker import TrainedRanker
 from plugins.rankers.scorer import Gain, Scorer
@@ -45,16 +45,16 @@ class Night:
     """What one night came to: its report, what it said meanwhile, and the memory that it left behind."""
 
     report: TrainingReport
-    told: list[TrainingProgress]
+    told: list[tuple[int, int, str]]
     path: Path
 
 
 @pytest.fixture(scope="module")
 def night(asked: Path, static: Embedder, plugins: Plugins, tmp_path_factory: pytest.TempPathFactory) -> Night:
-    told: list[TrainingProgress] = []
+    told: list[tuple[int, int, str]] = []
     folder = tmp_path_factory.mktemp("night")
     with opened(asked, folder, static, plugins) as memory:
-        report = learn(memory, progress=told.append)
+        report = learn(memory, progress=lambda *progress: told.append(progress))
     return Night(report, told, folder / "memory.db")
 
 
@@ -98,8 +98,8 @@ def test_a_night_labels_trains_and_says_what_it_found(night: Night, studied: Mem
     assert report.reached == 100.0
     assert report.model == models(memory)[0].id
     assert models(memory)[0].metrics["sigma"] == report.sigma
-    assert {one.stage for one in night.told} == {"label", "train", "measure", "done"}
-    assert [one.done for one in night.told if one.stage == "label"] == list(range(QUESTIONS))
+    assert {label for *_, label in night.told} == {"questions", "training", "measuring", "done"}
+    assert [done for done, _, label in night.told if label == "questions"] == list(range(QUESTIONS))
 
 
 def test_nothing_is_learnt_from_an_answer_that_was_wrong(memory: Memory) -> None:
