@@ -32,7 +32,7 @@ NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was 
 def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List the facts about NAME: a person, a place, a thing.
 
-    First the facts from your notes, then other sentences that mention it.
+    First the facts from your notes, then other lines of a note with that title, and sentences that mention it.
     """
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if not session.shows_json(reply):

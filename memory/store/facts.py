@@ -10,7 +10,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
 from memory.store import relations
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
+from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_recorded, valid, visible
 from memory.text.predicates import find_property, statement
 from memory.text.words import lines_around, show_links
 from memory.time.expressions import name_day
@@ -20,12 +20,12 @@ from memory.time.timestamps import from_ms, from_wall
 def list_about(
     conn: Connection, objects: Sequence[int], known_on: int, at: int, history: bool = False, relations: bool = False
 ) -> list[Fact]:
-    """Facts about these objects, newest first: valid at `at` and known at `known_on` (ms UTC). `history`: all facts
-    ever known; `relations`: no theses."""
+    """Facts about these objects, valid at `at` and known at `known_on` (ms UTC), newest first, the lines of a note in
+    its order. `history`: all facts ever known; `relations`: no theses."""
     times = {"ids": id_list(objects), "known_on": known_on, "at": at}
     theses: list[tuple[Any, ...]] = []
     if not relations:
-        query = _THESES.format(chosen=_OF_OBJECTS, seen="1" if history else _SEEN_THESIS)
+        query = _THESES.format(chosen=f"({_OF_OBJECTS})", seen="1" if history else _SEEN_THESIS)
         theses = conn.execute(query if history else _restrict_to_known(query), times).fetchall()
     seen, evidence = ("1", "1") if history else (_SEEN_RELATION, _EVIDENCE)
     query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, evidence=evidence, ended=_EVIDENCE_ENDED)
@@ -33,7 +33,8 @@ def list_about(
     names = _list_objects(conn, [row[0] for row in theses])
     facts = [_make_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_make_relation(row) for row in rows]
     facts = _name_ends({fact.id: fact for fact in facts})
-    return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
+    order = {fact.id: fact.id if fact.kind == "relation" else -fact.id for fact in facts}
+    return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, order[fact.id]), reverse=True)
 
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
@@ -116,11 +117,20 @@ _TOUCHING = " UNION ".join(  # each of the four has its own partial index
 # When the last episode of its evidence was retired, if none is live.
 _EVIDENCE_ENDED = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
  WHERE w.item_kind = 'edge' AND w.item_id = r.id HAVING count(*) = count(g.t_expired))"""
-_OF_OBJECTS = f"""(
-  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND {is_live("m")}
-  UNION
-  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NOT NULL
-)"""
+_ABOUT_ANOTHER = """EXISTS (
+  SELECT 1 FROM provenance v JOIN edge r ON v.item_kind = 'edge' AND r.id = v.item_id AND r.kind = 'rel'
+  WHERE v.episode_id = t.episode_id AND v.span_from >= t.span_from AND v.span_to <= t.span_to
+    AND r.src NOT IN (SELECT value FROM json_each(:ids)))"""
+# Sentences that name an object, and those of notes about it without a fact about another. Each end of time has its own
+# partial index.
+_OF_OBJECTS = " UNION ".join(
+    f"SELECT t.node_id FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.t_expired {state} AND {joined}"
+    for joined in (
+        "m.kind = 'member' JOIN thesis t ON t.node_id = m.src",
+        f"m.kind = 'mention' AND m.role = 'title' JOIN thesis t ON t.episode_id = m.src AND NOT {_ABOUT_ANOTHER}",
+    )
+    for state in ("IS NULL", "IS NOT NULL")
+)
 
 # Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, title, its first line and line
 # map, its text and time, the span, modality, origin; of a relation also the names of its subject and object, and its

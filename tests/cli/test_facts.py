@@ -194,3 +194,10 @@ def test_review_in_a_terminal_goes_one_by_one(marta: Shell) -> None:
     said = at_terminal(marta, "review", keys=[(prompt, "u")])
     assert "undone; both facts are as they were before." in said.out and "Nothing waits any more." in said.out
     assert "Nothing waits for you." in at_terminal(marta, "review", keys=[]).out
+
+
+def test_the_lines_of_a_note_are_facts_about_its_title(shell: Shell) -> None:
+    (shell.home.parent / "notes").mkdir()
+    (shell.home.parent / "notes/tom.md").write_text("# Tom\n\nborn in Faro\n\n- allergic to hazelnuts\n")
+    shell.pal("add", str(shell.home.parent / "notes"))
+    assert shell.pal("facts", "Tom").out.splitlines()[::2] == ["born in Faro", "allergic to hazelnuts"]
