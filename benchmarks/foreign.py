@@ -22,8 +22,7 @@ from benchmarks import command, rules
 from benchmarks.lifelog import File, read
 from daemon import wire
 from daemon.config.settings import WatchSettings
-from daemon.jobs.tasks import Task, Tasks
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.reading.process import Readers
 from daemon.watch.attempts import Attempts
 from daemon.watch.ingest import Ingest
@@ -77,7 +76,7 @@ def read_folder(folder: Path, plugins: Plugins) -> Finding:
 def _add(memory: Memory, plugins: Plugins, folder: Path, place: Path) -> wire.Added:
     """Reads the files by the code of `pal add`."""
     writer, task, events = Writer(), Task("reading"), SimpleQueue[wire.Event]()
-    readers = Readers(memory.state.settings.chunk, memory.state.settings.facts.rules, memory.secrets.masker)
+    readers = Readers(memory.state.settings.chunk, memory.state.settings.facts.rules, memory.state.masker)
     attempts = Attempts(memory, writer, place / "reading")
     ingest = Ingest(memory, plugins, writer, Tasks(events.put), events.put, WatchSettings(), (), readers, attempts)
     writer.start()

@@ -26,9 +26,9 @@ from memory.edge_memory.reinforce import reinforce_edges
 from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
-from memory.ranking import Serving
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
+from memory.retrieval.state import Serving
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import traces, training, vectors
 from memory.store.store import Store

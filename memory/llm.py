@@ -180,6 +180,28 @@ class Grades(Event):
         bad = tuple(lack for grade, _, lack in needs if grade is not None and grade < GOOD)
         return bad or tuple(f"whether it {ability} was not graded" for grade, ability, _ in needs if grade is None)
 
+    def why_outdated(self, version: str) -> str:
+        """Why these grades do not apply to that version of the model, as the end of a sentence; "" if they do."""
+        if self.version != version:
+            return "graded as another version"
+        return "graded with older tasks" if self.edition != PROBE_EDITION else ""
+
+    def warn_of_age(self, version: str) -> str:
+        """A sentence if the grades do not apply to that version of the model."""
+        why = self.why_outdated(version)
+        return f"{self.name} was {why}. Grade it again: {PROBE_AGAIN} {self.name}" if why else ""
+
+    def warn_of_choice(self, role: Role, version: str) -> list[str]:
+        """Warnings for a person who chooses that version of the model for a role."""
+        if aged := self.warn_of_age(version):
+            return [aged]
+        warnings = []
+        if bad := self.shortcomings(role):
+            warnings.append(f"{self.name} has not passed its probe for {role}: {'; '.join(bad)}.")
+        if role != "extract" and self.question_s >= SLOW_QUESTION_S:
+            warnings.append(f"With {self.name} a question will take about {self.question_s:.0f} seconds.")
+        return warnings
+
     def add_earlier(self, earlier: Grades | None) -> Grades:
         """These, where a probe broke off with what an earlier one of the same model had graded."""
         if earlier is None or not self.problem or (earlier.version, earlier.edition) != (self.version, self.edition):

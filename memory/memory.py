@@ -18,7 +18,6 @@ from memory.retrieval.traversers import FindStrategy
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions
-from memory.services.secrets import Secrets
 from memory.services.sources import Sources
 from memory.services.state import PAST, State
 from memory.settings import MemorySettings
@@ -29,7 +28,7 @@ from memory.text.languages import stem
 from memory.text.mentions import norm
 
 if TYPE_CHECKING:
-    from memory.ranking import EdgeRanker
+    from memory.retrieval.state import EdgeRanker
     from memory.services.browsing import Browsing
     from memory.services.forgetting import Forgetting
     from memory.services.ingest import Ingest
@@ -41,8 +40,8 @@ class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls are those of its services:
     `ingest` (documents), `questions` (passages, answers, traces and reasons), `knowledge` (facts), `browsing` (what
     there is, and its export), `maintenance` (embedder, consolidation, ranker, check, copies), `forgetting` (for good,
-    and what is kept), `sources` (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets` (masked
-    values). Within `store.reading()` all calls of a thread that only read see one moment."""
+    and what is kept), `sources` (sources, folders, chats, secrets), `conversations`, `jobs`, `models`. Within
+    `store.reading()` all calls of a thread that only read see one moment."""
 
     def __init__(self, state: State, choose: ChooseLLM, drive: ChooseLLM) -> None:
         self.state = state
@@ -50,7 +49,6 @@ class Memory:
         self.questions = Questions(self.state, choose, drive)
         self.sources = Sources(store)
         self.conversations = Conversations(self.state)
-        self.secrets = Secrets(self.state)
         self.jobs = Jobs(store)
         self.models = ModelUse(store)
 

@@ -35,7 +35,7 @@ from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder, Reranker
-    from memory.ranking import EdgeRanker
+    from memory.retrieval.state import EdgeRanker
     from memory.retrieval.traversers import FindStrategy, Strategy
 
 log = logging.getLogger(__name__)

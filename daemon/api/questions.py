@@ -24,7 +24,7 @@ from daemon.api.services import Services
 from daemon.api.telling import answer_told
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelCancelledError, NotFoundError
 from memory.nouns import ENTRY_VERSIONS, Answer, AskEvent, Citation, Effort, Preview, Scope, Token

@@ -21,18 +21,16 @@ from daemon.config.settings import McpSettings, Settings, load, new_folder_polic
 from daemon.failures import ConflictError
 from daemon.jobs.activity import Activity, News
 from daemon.jobs.disk import Disk, release_ballast
-from daemon.jobs.embedder import CATCH_UP_SECONDS, Embedding, prepare
+from daemon.jobs.embedder import CATCH_UP_SECONDS, OWN, Embedding, open_memory, prepare
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
 from daemon.jobs.night import Learning, NightlyJob
-from daemon.jobs.opening import OWN, open_memory
 from daemon.jobs.replication import Replication
 from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 from daemon.jobs.syncing import Syncing
-from daemon.jobs.tasks import Tasks
 from daemon.jobs.upkeep import Upkeep
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Tasks, Writer
 from daemon.paths import Paths
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
@@ -101,7 +99,7 @@ class Services:
         self.writer = writer = Writer(News(memory, publish).look)
         self.tasks = tasks = Tasks(publish)
         chunk, rules = settings.memory.chunk, settings.memory.facts.rules
-        self.readers = Readers(chunk, rules, memory.secrets.masker, plugins.left_out)
+        self.readers = Readers(chunk, rules, memory.state.masker, plugins.left_out)
         self.attempts = Attempts(memory, writer, paths.reading)
         ingest = Ingest(memory, plugins, writer, tasks, publish, settings.watch, self.own, self.readers, self.attempts)
         self.adds = Adds(ingest)

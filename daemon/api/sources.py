@@ -240,12 +240,12 @@ def export_with_secrets(memory: Memory) -> Iterator[bytes]:
 
 
 def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
-    return memory.secrets.find(tuple(placeholders))
+    return memory.sources.find_secrets(tuple(placeholders))
 
 
 def secret_places(memory: Memory) -> wire.SecretPlacesReply:
     """Looks through all that was read."""
-    return wire.SecretPlacesReply(tuple(memory.secrets.list_places()), tuple(memory.secrets.list_unmasked()))
+    return wire.SecretPlacesReply(tuple(memory.sources.list_masked()), tuple(memory.sources.list_unmasked()))
 
 
 def make_page(memory: Memory, name: str) -> dict[str, Any]:

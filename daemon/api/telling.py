@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from daemon import wire
 from daemon.config.file import write_setting
 from daemon.config.settings import SettingsError, load
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.terminal import title_of
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fact, Token, Turn

@@ -15,7 +15,7 @@ from daemon.api.routing import MOST_ROWS, follow
 from daemon.api.services import Services
 from daemon.calls.questions import Opinion
 from daemon.jobs.activity import Channel
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError

@@ -21,7 +21,7 @@ from daemon.api.app import find_function
 from daemon.calls.declaration import Call
 from daemon.client.client import Client, DaemonDownError, Lines, Stream
 from daemon.config.settings import load
-from daemon.jobs.opening import open_memory
+from daemon.jobs.embedder import open_memory
 from daemon.lock import hold
 from daemon.paths import Paths, name_backup
 from memory import Memory

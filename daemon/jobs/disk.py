@@ -22,7 +22,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.config.settings import DiskSettings
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import Paths, name_replaced
 from memory import Memory
 from memory.errors import PalimpsestError, StoreBusyError, StoreMovedError

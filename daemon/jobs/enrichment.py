@@ -30,7 +30,7 @@ from daemon.config.settings import EnrichmentSettings
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError, make_batches
 from daemon.jobs.models import Models
 from daemon.jobs.schedule import on_battery
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import (
     LocalOnlyError,

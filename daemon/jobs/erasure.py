@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from daemon import wire
-from daemon.jobs.tasks import ADD, Task, Tasks
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import ADD, Task, Tasks, Writer
 from memory.errors import PalimpsestError
 from memory.services.jobs import NewJob
 from memory.time.timestamps import from_ms

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from daemon.jobs.models import MAX_UNREAD, Models
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
 from memory.facts import decisions, llm_requests

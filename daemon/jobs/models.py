@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from daemon import wire
 from daemon.config.settings import Settings, SettingsError
 from daemon.failures import ConflictError
 from daemon.jobs.activity import Channel
-from daemon.jobs.grading import describe_model, warn_of_age, warn_of_choice, why_outdated
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
-from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
+from memory.llm import PROBE_AGAIN, ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.jobs import Use
 from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
@@ -40,6 +40,7 @@ QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a pe
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
+NEVER_GRADED = f"{{0}} was never graded, so its quality is unknown: {PROBE_AGAIN} {{0}}"
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
 FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
 
@@ -171,11 +172,14 @@ class Models:
         there, grades, tokens = self._find_models(asked), self._memory.models.grades(), self._count_tokens()
         used = {role: next(self._list_candidates(role, there, grades), "") for role in ROLES}
         rows = (
-            describe_model(
-                name, info, grades.get(name), tokens.get(name, 0), tuple(role for role in ROLES if used[role] == name)
+            wire.ModelRow(
+                name, info.is_local, info.context_tokens, info.size, tokens.get(name, 0),
+                tuple(role for role in ROLES if used[role] == name),
+                outdated=name in grades and bool(grades[name].why_outdated(info.version)), grades=grades.get(name),
             )
             for name, info in there.items()
-        )
+        )  # fmt: skip
+        aged = (grades[name].warn_of_age(info.version) for name, info in there.items() if name in grades)
         problems = [look.problem for look in looks.values() if look.problem and not look.absent]
         return wire.ModelsReply(
             models=tuple(rows),
@@ -185,9 +189,7 @@ class Models:
                 *(look.problem for look in looks.values() if look.absent),
                 *(NOT_ASKED.format(prefix) for prefix in self._families if prefix not in asked),
             ),
-            warnings=tuple(
-                filter(None, (self.unable, *(warn_of_age(name, grades.get(name), of) for name, of in there.items())))
-            ),
+            warnings=tuple(filter(None, (self.unable, *aged))),
         )
 
     def use(self, role_name: str, names: tuple[str, ...]) -> wire.ModelsReply:
@@ -205,8 +207,13 @@ class Models:
         self.changed()
         reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self._memory.models.grades()
         chosen = dict.fromkeys(whole for name in names if (whole := _resolve(name, there)))
-        warnings = (warn for name in chosen for warn in warn_of_choice(role, name, grades.get(name), there[name]))
-        return replace(reply, warnings=tuple(warnings))
+        never = [
+            f"{name} was never graded, so its quality is unknown: {PROBE_AGAIN} {name}"
+            for name in chosen
+            if name not in grades
+        ]
+        warnings = (grades[name].warn_of_choice(role, there[name].version) for name in chosen if name in grades)
+        return replace(reply, warnings=(*never, *chain.from_iterable(warnings)))
 
     def try_model(self, name: str) -> wire.Tried:
         """Asks a model for one word: whether it answers, and how soon. Of a family (`ollama`) the model is asked that
@@ -325,7 +332,10 @@ class Models:
             able = [
                 grade
                 for name, grade in grades.items()
-                if name in there and there[name].is_local and not why_outdated(grade, there[name]) and grade.fits(role)
+                if name in there
+                and there[name].is_local
+                and not grade.why_outdated(there[name].version)
+                and grade.fits(role)
             ]
             yield from (row.name for row in sorted(able, key=lambda row: (-row.score, -row.tokens_per_s, row.name)))
 

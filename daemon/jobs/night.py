@@ -26,7 +26,7 @@ from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.failures import ConflictError
 from daemon.jobs.schedule import Runs, on_battery
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.time.timestamps import from_ms
 

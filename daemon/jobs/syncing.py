@@ -19,7 +19,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import write_private
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, PalimpsestError
 from plugins.installing import install_command

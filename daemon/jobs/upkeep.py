@@ -17,7 +17,7 @@ from pathlib import Path
 from daemon import wire
 from daemon.config.settings import UpkeepSettings
 from daemon.jobs.schedule import Runs
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import REPLACED, private_folder
 from memory import Memory
 from memory.errors import PalimpsestError

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.failures import failure
-from daemon.jobs.tasks import ADD, Task
+from daemon.jobs.workers import ADD, Task
 from daemon.watch.attempts import KIND as FILE_KIND
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest

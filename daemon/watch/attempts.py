@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import private_folder
 from daemon.wire.documents import SET_ASIDE
 from memory import Memory

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.jobs.tasks import Task
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Task, Writer
 from daemon.reading.frames import PIECE
 from daemon.watch.survey import Sources
 from memory import Memory

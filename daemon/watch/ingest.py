@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.settings import WatchSettings
-from daemon.jobs.tasks import Task, Tasks
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts

@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from daemon.jobs.tasks import Task
+from daemon.jobs.workers import Task
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
 from daemon.reading.process import Readers

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from daemon import wire
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.watch import files
 from daemon.watch.files import Found, uri_of
 from daemon.watch.survey import Sources, Survey

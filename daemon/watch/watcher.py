@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.tasks import CHANGE, SCAN, Task
+from daemon.jobs.workers import CHANGE, SCAN, Task
 from daemon.terminal import count
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.events import Events

@@ -3,7 +3,9 @@ language. An attribute is a slot of a profile; people are attributes whose value
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from email.utils import getaddresses
 from functools import cache
 from typing import Any
 
@@ -19,6 +21,8 @@ CONTACT = frozenset(("name", "birthday", "address", "phone", "email", "employer"
 _FIELD = re.compile(
     r"^[ \t*_+•-]{0,8}(?P<key>[^\W\d_][^:\n]{0,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(?P<value>\S[^\n]{0,100})$", re.MULTILINE
 )
+MIN_MAILS = 2  # to tell whose mailbox it is
+_ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _GROUPS = {"child": ("daughter", "son", "child"), "parent": ("mother", "father", "parent")}
 
 
@@ -94,3 +98,28 @@ def owner_pattern(key: str, language: str) -> str:
 def owner_words(key: str) -> frozenset[str]:
     """The words under `key` in all languages."""
     return word_set("owner", key)
+
+
+def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The names of the main addressee of a mailbox, given From and To of each mail; empty if unclear. More than half of
+    the mails that they did not write, and at least MIN_MAILS, are addressed to them."""
+    to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
+    for sender, receivers in mails:
+        writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}
+        for name, address in {(name.strip(), address.casefold()) for name, address in getaddresses([receivers])}:
+            if address:
+                to[address] += 1
+                called.setdefault(address, Counter())[name] += bool(name)
+        own.update(writers - {""})
+    best = to.most_common(2)
+    if not best or best[0][1] < MIN_MAILS or (len(best) == 2 and best[1][1] == best[0][1]):
+        return ()
+    address, count = best[0]
+    names = sorted((name for name, n in called[address].items() if n), key=lambda name: (-called[address][name], name))
+    written = max(own[part] for part in (address, *(name.casefold() for name in names)))
+    if 2 * count <= len(mails) - written:
+        return ()
+    words = _ADDRESS_WORD.findall(address.partition("@")[0])
+    return tuple(names) or tuple(
+        word.title() for word in words if len(word) > 2 and word not in word_set("analysis", "mailboxes")
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Visit
-from memory.protocols import Embedder, Vectors
+from memory.protocols import Embedder, Vectors, Write
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.rerank import Reranking
@@ -26,15 +26,58 @@ from memory.retrieval.visits import add_parents
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.store.training import Model
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import from_ms, to_ms
+from memory.trace import TrainingReport
 
 FEEDBACK_WEIGHT, FEEDBACK_EPISODES = 0.5, 3  # of the first hits beside the question; how many they are
 LEXICAL_WEIGHT = 0.5  # share of full text with static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What questions are answered with, replaced as a whole on each write. `usable`: (nearly) every episode has a
+    vector; `owner`: the names of the owner of the mailbox; `scorer`: the trained ranker, if one is in use."""
+
+    embedder: Embedder
+    embedder_id: int
+    snapshot: Snapshot
+    usable: bool
+    owner: tuple[str, ...]
+    scorer: EdgeScorer | None = None
+
+
+class EdgeRanker(Protocol):
+    """Learns from the questions that were answered well which edges a question needs."""
+
+    def load(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
+        """The scorer in use with the vectors of this embedder."""
+        ...
+
+    def train(
+        self,
+        store: Store,
+        serving: Serving,
+        settings: RecallSettings,
+        *,
+        names: Sequence[str],
+        write: Write,
+        progress: Callable[[int, int, str], None],
+        cancelled: Callable[[], bool],
+    ) -> TrainingReport:
+        """Trains a scorer, and brings it into use if it finds more. `names` are those of the person; `write` runs each
+        unit; `progress` gets what is done, of how many, and what that is in a word."""
+        ...
+
+    def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
+        """Withdraws the scorer in use; returns it and the earlier one now in use, if any. None if none was in use."""
+        ...
 
 
 class CachedEmbedder:

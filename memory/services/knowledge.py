@@ -91,7 +91,7 @@ class Knowledge:
 
     def profile(self) -> Profile:
         """What is known about the owner of the memory."""
-        from memory.insight.profile import read_profile
+        from memory.insight.overview import read_profile
 
         return self._store.read(read_profile, self._state.names_with_reason(), now_ms())
 
@@ -148,7 +148,7 @@ class Knowledge:
 
     def list_planned(self, today: date, days: int) -> list[PlannedEntry]:
         """Plans for the next `days` days from `today`, and overdue ones, in order."""
-        from memory.insight.agenda import list_planned
+        from memory.insight.overview import list_planned
 
         return self._store.read(list_planned, today, days)
 

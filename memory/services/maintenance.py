@@ -19,7 +19,7 @@ from memory.ingest.ingest import put_vectors
 from memory.insight import diagnosis
 from memory.insight.aliases import list_suspects
 from memory.protocols import Embedder, Write, write_directly
-from memory.ranking import EdgeRanker, Serving
+from memory.retrieval.state import EdgeRanker, Serving
 from memory.services import read_by, write_by
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS

@@ -147,7 +147,7 @@ class Questions:
 
     def suggest(self, changed: Sequence[Fact], most: int) -> list[str]:
         """Questions for this memory that have one clear answer. `changed`: recently replaced facts."""
-        from memory.insight.suggestions import propose_questions
+        from memory.insight.overview import propose_questions
 
         proposed = self._store.read(propose_questions, changed)[:MAX_PROPOSED]
         return list(islice((question for question, words in proposed if self._answers_clearly(question, words)), most))

@@ -1,18 +1,25 @@
-"""Where text came from: sources with their episodes, watched folders, skipped files, and chats."""
+"""Where text came from: sources with their episodes and secrets, watched folders, skipped files, and chats."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
 from memory.services.jobs import NewJob
-from memory.store import browse, episodes, forget, jobs, sources, synced
+from memory.store import browse, episodes, forget, jobs, secrets, sources, synced, traces
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store
 from memory.time.timestamps import now_ms, to_ms
-from memory.views import ListedSource
+from memory.views import ListedSource, SecretPlace
+
+if TYPE_CHECKING:
+    from memory.text.secrets import Secret
+
+AT_ONCE = 500  # passages that are searched for secrets
 
 
 class Sources:
@@ -35,6 +42,8 @@ class Sources:
     search_skipped = read_by(sources.search_skipped)
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
+    find_secrets = read_by(secrets.find)
+    list_masked = read_by(secrets.list_places)
     chat_names = read_by(sources.chat_names)
     count_tags = read_by(browse.count_tags)
     change_tags = write_by(sources.change_tags)
@@ -117,3 +126,32 @@ class Sources:
     def has_chat(self, name: str) -> bool:
         """Whether a live chat is called so, in upper or lower case and with any spaces."""
         return fold_name(name) in map(fold_name, self.chat_names())
+
+    # Secrets: only for who sits at this machine, for no model, agent or other program -----------------
+
+    def list_unmasked(self) -> list[SecretPlace]:
+        """Where secrets are in text from before masking, by uri and line: in passages, also of earlier versions, and in
+        questions ("trace 12"). Reads the whole memory."""
+        return sorted(
+            {*self._find_in_passages(), *self._find_in_questions()}, key=lambda place: (place.uri, place.line or 0)
+        )
+
+    def _find(self, text: str) -> list[Secret]:
+        from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
+
+        return find_secrets(text)
+
+    def _find_in_passages(self) -> Iterator[SecretPlace]:
+        last = 0
+        while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
+            for episode in self._store.read(episodes.by_ids, ids):
+                for start, _, kind in self._find(episode.text):
+                    yield SecretPlace(episode.source.uri, episode.line_at(start), kind)
+                for _, _, kind in self._find(episode.title):
+                    yield SecretPlace(episode.source.uri, episode.line, kind)
+            last = ids[-1]
+
+    def _find_in_questions(self) -> Iterator[SecretPlace]:
+        for id, question in self._store.read(traces.list_questions):
+            for _, _, kind in self._find(question):
+                yield SecretPlace(f"trace {id}", None, kind)

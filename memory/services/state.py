@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import logging
 import tempfile
 import threading
 import weakref
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from email.utils import getaddresses
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, TypeVar
 
@@ -19,23 +18,20 @@ import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
-from memory.errors import ModelError, StoreDamagedError
-from memory.facts.attributes import list_own_names, title_spellings
+from memory.errors import ModelError, NotFoundError, StoreBusyError, StoreDamagedError, StoreError
+from memory.facts.attributes import list_own_names, mailbox_owner, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_graph, load_passages, with_vectors, without_vectors
 from memory.protocols import Embedder, Vectors
-from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.rerank import Reranking
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import EdgeRanker, QuestionState, Serving
 from memory.retrieval.traversers import EdgeScorer, FindStrategy
-from memory.services.pending import PendingWrites
 from memory.settings import MemorySettings
-from memory.store import episodes, fact_vectors, graph, past, secrets, sources, vectors
+from memory.store import episodes, fact_vectors, graph, past, secrets, sources, traces, vectors
 from memory.store.connect import Connection, driver
 from memory.store.past import Versions
 from memory.store.store import P, R, Store
-from memory.text.languages import word_set
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms, to_wall
 
@@ -43,14 +39,54 @@ if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
     from memory.ingest.masking import Masker
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
-MIN_MAILS = 2  # to tell whose mailbox it is
-_ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 PAST = ".past-"  # prefix of a copy's folder next to the memory's file; deleted when the memory closes
 ALL = 1 << 30
 FACTS_AT_ONCE = 1000
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
+
+
+class PendingWrites:
+    """Units of writing that nobody waits for, in order: an answer is shown before its trace and its message are
+    stored. What reads their rows calls `write` or `try_write` first."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._units: deque[Callable[[], object]] = deque(maxlen=1000)  # if another program writes for so many
+        self._writing = threading.RLock()
+        self._reserving = threading.Lock()
+        self._last_trace = 0
+
+    def reserve_trace(self) -> int:
+        """The id for a trace that is stored later; does not wait for writers."""
+        with self._reserving:
+            self._last_trace = max(self._last_trace, self._store.read(traces.find_last)) + 1
+            return self._last_trace
+
+    def add(self, unit: Callable[[], object]) -> None:
+        self._units.append(unit)
+
+    def write(self) -> None:
+        """Writes all units, or waits for the thread that does. One that fails is dropped and logged. StoreBusyError
+        while another program holds the file; they stay."""
+        with self._writing:
+            while self._units:
+                unit = self._units.popleft()
+                try:
+                    unit()
+                except StoreBusyError:
+                    self._units.appendleft(unit)
+                    raise
+                except (StoreError, NotFoundError) as error:
+                    log.warning("a question or an answer was not kept: %s", type(error).__name__)
+
+    def try_write(self) -> None:
+        """The same without an error; the units may stay."""
+        with suppress(StoreBusyError):
+            self.write()
 
 
 class State:
@@ -337,28 +373,3 @@ def _measure_coverage(conn: Connection, embedder_id: int) -> float:
         return 1.0
     n_embedded, live = vectors.coverage(conn, embedder_id)
     return n_embedded / live if live else 1.0
-
-
-def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The names of the main addressee of a mailbox, given From and To of each mail; empty if unclear. More than half of
-    the mails that they did not write, and at least MIN_MAILS, are addressed to them."""
-    to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
-    for sender, receivers in mails:
-        writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}
-        for name, address in {(name.strip(), address.casefold()) for name, address in getaddresses([receivers])}:
-            if address:
-                to[address] += 1
-                called.setdefault(address, Counter())[name] += bool(name)
-        own.update(writers - {""})
-    best = to.most_common(2)
-    if not best or best[0][1] < MIN_MAILS or (len(best) == 2 and best[1][1] == best[0][1]):
-        return ()
-    address, count = best[0]
-    names = sorted((name for name, n in called[address].items() if n), key=lambda name: (-called[address][name], name))
-    written = max(own[part] for part in (address, *(name.casefold() for name in names)))
-    if 2 * count <= len(mails) - written:
-        return ()
-    words = _ADDRESS_WORD.findall(address.partition("@")[0])
-    return tuple(names) or tuple(
-        word.title() for word in words if len(word) > 2 and word not in word_set("analysis", "mailboxes")
-    )

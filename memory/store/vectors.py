@@ -1,6 +1,6 @@
 """Vectors of episodes, in the table `vec`, and of their sentences, in `sentence_vec`.
 
-Nearest episodes are found in memory (`graph.quantized`). The sentences of an episode, its theses in order, are one row:
+Nearest episodes are found in memory (`graph.snapshot`). The sentences of an episode, its theses in order, are one row:
 (s, dimension) integers from -127 to 127. Only those of candidate episodes are read, so they need no index.
 
 The active embedder has seen every live episode; none is active while vectors are being built for the first one.

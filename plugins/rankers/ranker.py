@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memory.protocols import Embedder
-from memory.ranking import Serving
+from memory.retrieval.state import Serving
 from memory.settings import RecallSettings
 from memory.store import training
 from memory.store.connect import Connection
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class TrainedRanker:
-    """A `memory.ranking.EdgeRanker`. Models are stored per embedder, because vectors of different embedders are not
-    comparable."""
+    """A `memory.retrieval.state.EdgeRanker`. Models are stored per embedder, because vectors of different embedders are
+    not comparable."""
 
     def __init__(self, settings: TrainedSettings | None = None) -> None:
         self._settings = settings or TrainedSettings()

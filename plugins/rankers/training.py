@@ -17,10 +17,9 @@ import numpy as np
 from memory.errors import ModelCancelledError
 from memory.graph.walk import OBJECT
 from memory.protocols import Write
-from memory.ranking import Serving
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
-from memory.retrieval.state import CachedEmbedder
+from memory.retrieval.state import CachedEmbedder, Serving
 from memory.retrieval.traversers import Lookup
 from memory.settings import RecallSettings
 from memory.store import traces, training
@@ -55,7 +54,7 @@ def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSet
 
 @dataclass
 class Training:
-    """One training run; `now` in ms UTC, by default the clock's time, the rest as in `memory.ranking.EdgeRanker`."""
+    """One training run; `now` in ms UTC, by default the clock's time, the rest as in `EdgeRanker`."""
 
     store: Store
     serving: Serving

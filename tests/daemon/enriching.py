@@ -15,7 +15,7 @@ from typing import Any
 from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.facts import decisions, llm_requests
 from memory.llm import Grades

@@ -14,7 +14,7 @@ import pytest
 from daemon import wire
 from daemon.api import questions
 from daemon.jobs.activity import Channel
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import ModelCancelledError
 from memory.nouns import Answer, AskEvent, Citation, Document, Preview, Token

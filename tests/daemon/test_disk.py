@@ -14,7 +14,7 @@ from daemon import wire
 from daemon.client.client import DaemonError
 from daemon.config.settings import DiskSettings
 from daemon.jobs.disk import MB, Disk, release_ballast
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import Paths
 from memory import Memory
 from memory.errors import StoreFullError

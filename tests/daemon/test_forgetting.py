@@ -13,8 +13,7 @@ import pytest
 
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.jobs.erasure import Erasure
-from daemon.jobs.tasks import Tasks
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Tasks, Writer
 from memory import Memory
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
 from memory.protocols import Embedder

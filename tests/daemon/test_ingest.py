@@ -14,8 +14,7 @@ import pytest
 
 from daemon import wire
 from daemon.config.settings import WatchSettings
-from daemon.jobs.tasks import Task, Tasks
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.reading.child import read_file
 from daemon.reading.contents import FileDrafts, OpenFile
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply

@@ -11,7 +11,7 @@ import pytest
 from daemon import wire
 from daemon.failures import ConflictError
 from daemon.jobs.night import Learning
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import NotAvailableError
 from plugins import manager

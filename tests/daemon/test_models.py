@@ -15,7 +15,7 @@ from daemon import wire
 from daemon.client.client import DaemonError
 from daemon.config.settings import ModelsSettings, Settings
 from daemon.jobs.models import Models
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import LocalOnlyError, OverBudgetError
 from memory.llm import Grades, LlmRequest, Message, Usage

@@ -18,7 +18,7 @@ from daemon.api.services import QuestionPool
 from daemon.client.client import Client
 from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.night import NightlyJob
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import Paths
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction

@@ -10,7 +10,7 @@ import pytest
 from daemon import wire
 from daemon.api import facts
 from daemon.jobs import activity
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction

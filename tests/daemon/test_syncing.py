@@ -15,7 +15,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import DaemonError
 from daemon.jobs.syncing import Syncing
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from daemon.paths import write_private
 from memory.errors import NotAvailableError
 from memory.sync.folder import MARKER

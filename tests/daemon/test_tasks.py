@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
 from daemon import wire
-from daemon.jobs.tasks import ADD, CHANGE, SCAN, Task, Tasks
+from daemon.jobs.workers import ADD, CHANGE, SCAN, Task, Tasks
 
 
 def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:

@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.api.telling import Telling
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import load
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from plugins.manager import load as load_plugins
 from tests.running import RunningDaemon

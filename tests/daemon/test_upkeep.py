@@ -12,7 +12,7 @@ import pytest
 from daemon import wire
 from daemon.config.settings import UpkeepSettings
 from daemon.jobs.upkeep import PREFIX, Upkeep, choose_kept
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.protocols import Embedder

@@ -5,7 +5,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from daemon.jobs.writer import Writer
+from daemon.jobs.workers import Writer
 
 
 def test_units_run_one_by_one_in_one_thread_and_urgent_ones_first() -> None:

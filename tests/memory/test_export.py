@@ -294,12 +294,12 @@ def test_secrets_leave_only_when_they_are_asked_for(fresh: Memory, tmp_path: Pat
     assert b"tulip-Harbour-77" not in masked and b"mask_key" not in masked
     with loaded(masked, tmp_path / "again", static) as again:
         assert exported(again, secrets=False) == masked
-        assert again.secrets.list_places() == []
+        assert again.sources.list_masked() == []
     (tmp_path / "all").mkdir()
     with loaded(exported(fresh), tmp_path / "all", static) as again:
-        (place,) = again.secrets.list_places()
+        (place,) = again.sources.list_masked()
         assert place.uri == "wifi"
-        assert again.secrets.mask("password: tulip-Harbour-77") == fresh.secrets.mask("password: tulip-Harbour-77")
+        assert again.state.mask("password: tulip-Harbour-77") == fresh.state.mask("password: tulip-Harbour-77")
 
 
 def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:

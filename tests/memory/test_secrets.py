@@ -84,7 +84,7 @@ def test_none_is_in_the_index_and_all_can_be_shown(memory: Memory) -> None:
     assert len(KINDS) >= 25
     held = everything(memory)
     assert leaked(held) == set()
-    shown = memory.secrets.find(tuple(find_placeholders(held)))
+    shown = memory.sources.find_secrets(tuple(find_placeholders(held)))
     assert [one.kind for one in CANARIES if not any(one.value in value for value in shown.values())] == []
 
 
@@ -144,11 +144,12 @@ def test_a_question_finds_the_line_and_names_the_secret_by_its_kind(fresh: Memor
     (placeholder,) = find_placeholders(answer.text)
     assert placeholder.startswith("‹password-") and answer.citations[0].line == 3
     assert (
-        fill_placeholders(answer.text, fresh.secrets.find([placeholder])) == f"- Our wifi password is {PASSWORD}. [1]"
+        fill_placeholders(answer.text, fresh.sources.find_secrets([placeholder]))
+        == f"- Our wifi password is {PASSWORD}. [1]"
     )
     (found,) = find_placeholders(fresh.questions.retrieve(f"is our wifi password {PASSWORD}?").recall.trace.question)
     assert found == placeholder
-    assert [(one.uri, one.line, one.kind) for one in fresh.secrets.list_places()] == [("/house.md", 3, "password")]
+    assert [(one.uri, one.line, one.kind) for one in fresh.sources.list_masked()] == [("/house.md", 3, "password")]
 
 
 def test_lines_and_structure_stay_as_they_are(fresh: Memory) -> None:
@@ -167,7 +168,7 @@ def test_another_password_takes_the_place_of_the_first(fresh: Memory) -> None:
     for value in (one, two):
         fresh.ingest.remember(f"# House\n\n- wifi password: {value}\n- rent: 900 euros", source="/house.md")
     first, second, *_ = ask(fresh, "What is the wifi password?").lines
-    shown = fresh.secrets.find([*find_placeholders(first.text), *find_placeholders(second.text)])
+    shown = fresh.sources.find_secrets([*find_placeholders(first.text), *find_placeholders(second.text)])
     assert (first.kind, second.kind, [*shown.values()]) == ("answer", "earlier", [two])
 
 
@@ -201,7 +202,10 @@ def test_the_same_again_changes_nothing(fresh: Memory) -> None:
     fresh.ingest.remember_many([note])
     before = fresh.store.generation, everything(fresh)
     assert fresh.ingest.remember_many([note])[0].kept == 1
-    assert [(place.line, place.kind) for place in fresh.secrets.list_places()] == [(None, "pin"), (1, "password")]
+    assert [(place.line, place.kind) for place in fresh.sources.list_masked()] == [
+        (None, "pin"),
+        (1, "password"),
+    ]
     assert everything(fresh).count("‹") == before[1].count("‹")
 
 
@@ -212,8 +216,8 @@ def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, s
         ask(memory, f"Who said password: {PASSWORD}?")
         assert PASSWORD in everything(memory)
     with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        unmasked = {(place.uri, place.line, place.kind) for place in memory.secrets.list_unmasked()}
+        unmasked = {(place.uri, place.line, place.kind) for place in memory.sources.list_unmasked()}
         assert unmasked == {("/house.md", 3, "password"), ("trace 1", None, "password")}
         memory.forgetting.forget(source="/house.md")
         memory.ingest.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
-        assert PASSWORD not in everything(memory) and memory.secrets.list_unmasked() == []
+        assert PASSWORD not in everything(memory) and memory.sources.list_unmasked() == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from daemon.api.facts import history
 from memory import Memory
-from memory.facts.edits import align_sentences, is_statement
+from memory.ingest.versions import align_sentences, is_statement
 from memory.protocols import Embedder
 from tests.memory.facts.test_edits import FRONTMATTER, ask, write
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph import quantized
-from memory.graph.quantized import QuantizedVectors
+from memory.graph.snapshot import QuantizedVectors
 from tests.examples import examples
 
 NONE = np.empty(0, np.int64)
