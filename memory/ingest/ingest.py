@@ -23,7 +23,7 @@ from memory.ingest.versions import FormerSentence, VersionDiff, align_versions, 
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
-from memory.store import episodes, graph, revisions, secrets, sources, text, vectors
+from memory.store import episodes, graph, revisions, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
@@ -237,7 +237,7 @@ class Ingestion:
         document = draft.document
         since = find_version_begin(document, sources.last_read(self._conn, document.uri), self._now)
         source_id = self._upsert_source(draft)
-        secrets.keep(self._conn, source_id, draft.secrets)
+        episodes.keep_secrets(self._conn, source_id, draft.secrets)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
         former: dict[int, dict[int, FormerSentence]] = defaultdict(dict)

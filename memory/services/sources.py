@@ -10,7 +10,7 @@ from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
 from memory.services.jobs import NewJob
-from memory.store import browse, episodes, forget, jobs, secrets, sources, synced, traces
+from memory.store import browse, episodes, forget, jobs, sources, synced, traces
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store
 from memory.time.timestamps import now_ms, to_ms
@@ -42,8 +42,8 @@ class Sources:
     search_skipped = read_by(sources.search_skipped)
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
-    find_secrets = read_by(secrets.find)
-    list_masked = read_by(secrets.list_places)
+    find_secrets = read_by(episodes.find_secrets)
+    list_masked = read_by(episodes.list_masked)
     chat_names = read_by(sources.chat_names)
     count_tags = read_by(browse.count_tags)
     change_tags = write_by(sources.change_tags)

@@ -28,7 +28,7 @@ from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import EdgeRanker, QuestionState, Serving
 from memory.retrieval.traversers import EdgeScorer, FindStrategy
 from memory.settings import MemorySettings
-from memory.store import episodes, fact_vectors, graph, past, secrets, sources, traces, vectors
+from memory.store import episodes, fact_vectors, graph, past, sources, traces, vectors
 from memory.store.connect import Connection, driver
 from memory.store.past import Versions
 from memory.store.store import P, R, Store
@@ -150,7 +150,7 @@ class State:
         """Masks secrets in texts; None if that is off."""
         from memory.ingest.masking import Masker
 
-        return Masker(self.store.read(secrets.get_key)) if self.settings.secrets.mask else None
+        return Masker(self.store.read(episodes.get_mask_key)) if self.settings.secrets.mask else None
 
     def mask(self, text: str) -> str:
         """The text without its secrets."""

@@ -1,4 +1,5 @@
-"""Episodes and their theses. Title and text of an episode never change: a different text is a different episode."""
+"""Episodes, their theses, and the secrets removed from them. Title and text of an episode never change: a different
+text is a different episode."""
 
 import json
 from collections import defaultdict
@@ -6,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
 from memory.nouns import Episode, Scope, TurnStart
-from memory.store import fact_vectors, secrets, sources, text, vectors
+from memory.store import fact_vectors, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.graph import Thesis
 from memory.store.rows import (
     LISTED,
     LIVE,
     SOURCE_COLUMNS,
+    get_meta,
     id_list,
     is_live,
     read_value,
@@ -20,7 +22,9 @@ from memory.store.rows import (
     source_from_row,
     to_json,
 )
+from memory.text.placeholders import MaskedSecret
 from memory.time.timestamps import from_wall, to_wall, wall_of
+from memory.views import SecretPlace
 
 RECENT_TRACES = 400  # traces whose episodes are read first
 
@@ -281,7 +285,7 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
     end_many(conn, [row.id for row in of_source(conn, source_id)], wall_of(now))
     live = [row.id for row in of_source(conn, source_id, former=True)]
-    secrets.keep(conn, source_id, ())
+    keep_secrets(conn, source_id, ())
     return retire_many(conn, live, now)
 
 
@@ -330,3 +334,51 @@ def count_read(conn: Connection) -> tuple[int, int]:
 _UNREAD = """NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = {0})
  AND {0} NOT IN (SELECT held.value FROM job j, json_each(j.payload, '$.episodes') held
   WHERE j.kind = 'extract' AND j.state <> 'done')"""
+
+
+MASK_KEY = "mask_key"  # in the table meta
+
+
+def get_mask_key(conn: Connection) -> bytes:
+    """The key of this memory's placeholders."""
+    return bytes.fromhex(get_meta(conn, MASK_KEY))
+
+
+# Secrets removed from texts, by their placeholders: no index, vector or fact contains them. A secret is deleted with its
+# source, with an edit that removes it, and with the last passage that contained it ------------------------------------
+
+
+def keep_secrets(conn: Connection, source_id: int, secrets: Sequence[MaskedSecret]) -> None:
+    """Replaces the secrets of a source; only changed rows are written."""
+    rows = {secret.placeholder: (secret.kind, secret.value, secret.line) for secret in secrets}
+    query = "SELECT placeholder, kind, value, line FROM secret WHERE source_id = ?"
+    stored = {placeholder: tuple(row) for placeholder, *row in conn.execute(query, (source_id,))}
+    gone = to_json(sorted(stored.keys() - rows.keys()))
+    if stored.keys() - rows.keys():
+        conn.execute(f"DELETE FROM secret WHERE source_id = ? AND placeholder IN {LISTED}", (source_id, gone))
+    conn.executemany(
+        "INSERT OR REPLACE INTO secret(source_id, placeholder, kind, value, line) VALUES (?, ?, ?, ?, ?)",
+        [(source_id, placeholder, *row) for placeholder, row in rows.items() if stored.get(placeholder) != row],
+    )
+
+
+def remove_unseen_secrets(conn: Connection, source_ids: Iterable[int]) -> None:
+    """Deletes secrets of these sources whose placeholder is in no live passage."""
+    conn.execute(
+        f"DELETE FROM secret WHERE source_id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM episode e"
+        f" JOIN node n ON n.id = e.node_id AND {is_live('n')}"
+        "  WHERE e.source_id = secret.source_id AND (instr(e.text, placeholder) OR instr(n.label, placeholder)))",
+        (id_list(source_ids),),
+    )
+
+
+def find_secrets(conn: Connection, placeholders: Iterable[str]) -> dict[str, str]:
+    """{placeholder: secret} of the known ones."""
+    query = f"SELECT placeholder, value FROM secret WHERE placeholder IN {LISTED}"
+    return dict(conn.execute(query, (to_json(sorted(set(placeholders))),)).fetchall())
+
+
+def list_masked(conn: Connection) -> list[SecretPlace]:
+    """The places of all secrets, by uri and line."""
+    query = "SELECT uri, line, s.kind FROM secret s JOIN source ON source.id = source_id ORDER BY uri, line, s.kind"
+    return [SecretPlace(*row) for row in conn.execute(query)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from secrets import token_hex
 
 from memory.errors import NotFoundError
-from memory.store import edge_memory, fact_vectors, graph, revisions, secrets, shared, synced, text, vectors
+from memory.store import edge_memory, episodes, fact_vectors, graph, revisions, shared, synced, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
 from memory.views import Forgotten
@@ -89,7 +89,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
         raise NotFoundError(f"There is no episode {id}.")
     synced.note_forgotten(conn, "passage", [(sha,) for sha in shared.hashes_of(conn, [id]).values()])
     gone = _forget_episodes(conn, [id], now)
-    secrets.remove_unseen(conn, [row[0]])
+    episodes.remove_unseen_secrets(conn, [row[0]])
     conn.execute(  # the title may contain the first words; the source stays, so that the file is not read again
         "UPDATE source SET title = ?2 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM episode WHERE source_id = ?1)",
         (row[0], row[1].rpartition("/")[2]),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph import quantized
+from memory.graph import snapshot
 from memory.graph.snapshot import QuantizedVectors
 from tests.examples import examples
 
@@ -22,7 +22,7 @@ def unit(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def test_the_nearest_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantized, "LEAST_NEAR", 200)
+    monkeypatch.setattr(snapshot, "LEAST_NEAR", 200)
     matrix = unit(2000, 256)
     query = unit(1, 256, 1)[0]
     near = np.argsort(-(matrix @ query))[:10]
