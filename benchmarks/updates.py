@@ -32,7 +32,7 @@ from memory.nouns import Fact
 from memory.protocols import LLM, Embedder
 from memory.revisions import Revision
 from memory.store import fact_vectors
-from memory.store.rows import FIRST_EDGE
+from memory.store.connect import FIRST_EDGE
 from plugins import manager
 from plugins.llms.registry import Models
 from plugins.llms.settings import OllamaSettings

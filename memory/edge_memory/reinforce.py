@@ -20,10 +20,9 @@ from memory.graph.postings import flatten_slices
 from memory.graph.walk import Neighbours, Walkable
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
-from memory.store.connect import Connection
+from memory.store.connect import FIRST_EDGE, Connection
 from memory.store.edge_memory import Role, Slots
 from memory.store.graph import EDGE_KINDS
-from memory.store.rows import FIRST_EDGE
 
 MOST_EDGES = 1000  # a vertex with more edges is a hub, through which a path means nothing
 ASSERTS = EDGE_KINDS.index("asserts")

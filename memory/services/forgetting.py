@@ -22,9 +22,8 @@ from memory.protocols import Write, write_directly
 from memory.services import read_by
 from memory.services.state import State
 from memory.store import connect, forget, past, sources, traces
-from memory.store.connect import Connection
+from memory.store.connect import Connection, get_meta, set_meta
 from memory.store.past import Expiry as Expiry
-from memory.store.rows import get_meta, set_meta
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
 from memory.views import Forgotten, RetiredText

@@ -39,8 +39,7 @@ from memory.store import (
     text,
     vectors,
 )
-from memory.store.connect import Connection
-from memory.store.rows import set_meta
+from memory.store.connect import Connection, set_meta
 from memory.store.training import Model
 from memory.text.mentions import norm
 from memory.trace import Diagnosis, TrainingReport

@@ -1,8 +1,7 @@
 """The memory file. All SQL of the product is in this folder, so that another store can replace it.
 
-    connect      the driver, its settings, its errors             rows         visibility, values and columns
-    schema       the tables, steps, backup before an upgrade
-    store        Store: reading and writing                       backup, check, forget, metrics   maintenance
+    connect      the driver, its errors, visibility, values       schema       the tables, steps, backup before an upgrade
+    store        Store: reading and writing                       check, seals, files, forget   maintenance
 
     sources                      origins of texts                  vectors, text   indexes that can be rebuilt
     episodes, graph, facts       contents                          traces, conversations, jobs   activity

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, SupportsInt, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.connect import Connection
+from memory.store.connect import LISTED, LIVE, Connection, id_list, is_live
 from memory.store.graph import EDGE_KINDS, NO_THINGS, EdgeKind
-from memory.store.rows import LISTED, LIVE, id_list, is_live
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memory.store import text
-from memory.store.connect import Connection
-from memory.store.revisions import Row, list_by_clauses
-from memory.store.rows import (
+from memory.store.connect import (
     LISTED,
     LIVE,
     SOURCE_COLUMNS,
+    Connection,
     id_list,
     is_asserted,
     is_live,
@@ -20,6 +19,7 @@ from memory.store.rows import (
     select_ids,
     source_from_row,
 )
+from memory.store.revisions import Row, list_by_clauses
 from memory.text.words import index_form
 from memory.time.timestamps import from_wall
 from memory.views import FoundObject, ListedSource, MentionedIn

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from memory.nouns import ENTRY_VERSIONS
 from memory.store import text
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, is_live
+from memory.store.connect import LISTED, Connection, id_list, is_live
 from memory.time.recurrence import list_event_days, move_day
 
 MAX_RECURRING = 500  # passages with recurring events

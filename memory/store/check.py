@@ -5,8 +5,7 @@ from pathlib import Path
 
 from memory.errors import StoreDamagedError
 from memory.store import fact_vectors, seals
-from memory.store.connect import Connection, driver
-from memory.store.rows import LIVE, is_live
+from memory.store.connect import LIVE, Connection, driver, is_live
 from memory.store.store import Store
 from memory.views import Check, Stats
 

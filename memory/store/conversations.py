@@ -6,8 +6,7 @@ from typing import Any, Literal
 from memory.errors import NotFoundError
 from memory.nouns import Citation
 from memory.store import traces
-from memory.store.connect import Connection
-from memory.store.rows import citations_from_json, citations_to_json, insert_row, read_value
+from memory.store.connect import Connection, citations_from_json, citations_to_json, insert_row, read_value
 from memory.text.words import strip_accents
 from memory.time.timestamps import from_ms
 from memory.trace import opinion

@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.connect import Connection
+from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, select_ids
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
 
 FORGOTTEN = 0.15  # norm below which a slot is dropped
 

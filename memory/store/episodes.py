@@ -8,12 +8,11 @@ from typing import NamedTuple, SupportsInt
 
 from memory.nouns import Episode, Scope, TurnStart
 from memory.store import fact_vectors, sources, text, vectors
-from memory.store.connect import Connection
-from memory.store.graph import Thesis
-from memory.store.rows import (
+from memory.store.connect import (
     LISTED,
     LIVE,
     SOURCE_COLUMNS,
+    Connection,
     get_meta,
     id_list,
     is_live,
@@ -22,6 +21,7 @@ from memory.store.rows import (
     source_from_row,
     to_json,
 )
+from memory.store.graph import Thesis
 from memory.text.placeholders import MaskedSecret
 from memory.time.timestamps import from_wall, to_wall, wall_of
 from memory.views import SecretPlace
@@ -344,8 +344,8 @@ def get_mask_key(conn: Connection) -> bytes:
     return bytes.fromhex(get_meta(conn, MASK_KEY))
 
 
-# Secrets removed from texts, by their placeholders: no index, vector or fact contains them. A secret is deleted with its
-# source, with an edit that removes it, and with the last passage that contained it ------------------------------------
+# Secrets removed from texts, by their placeholders: no index, vector or fact contains them. A secret is deleted with
+# its source, with an edit that removes it, and with the last passage that contained it ----------------------------
 
 
 def keep_secrets(conn: Connection, source_id: int, secrets: Sequence[MaskedSecret]) -> None:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from memory.protocols import Embedder, Vectors
 from memory.store import facts
-from memory.store.connect import Connection
-from memory.store.rows import get_meta, is_asserted, is_live, select_ids, set_meta
+from memory.store.connect import Connection, get_meta, is_asserted, is_live, select_ids, set_meta
 from memory.store.vectors import to_bytes
 
 Bytes = NDArray[np.int8]

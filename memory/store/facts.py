@@ -9,8 +9,7 @@ from typing import Any, Literal
 from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
 from memory.store import relations
-from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_recorded, valid, visible
+from memory.store.connect import FIRST_EDGE, LISTED, Connection, id_list, is_recorded, valid, visible
 from memory.text.predicates import find_property, statement
 from memory.text.words import lines_around, show_links
 from memory.time.expressions import name_day

@@ -23,8 +23,18 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
-from memory.store.connect import Connection, connect, create_private, driver, driver_errors
-from memory.store.rows import FIRST_EDGE, LISTED, get_meta, set_meta, to_json
+from memory.store.connect import (
+    FIRST_EDGE,
+    LISTED,
+    Connection,
+    connect,
+    create_private,
+    driver,
+    driver_errors,
+    get_meta,
+    set_meta,
+    to_json,
+)
 
 APPLICATION_ID = int.from_bytes(b"Plmp", "big")
 NOTE = "-owner"  # suffix of the note

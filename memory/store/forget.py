@@ -11,8 +11,18 @@ from secrets import token_hex
 
 from memory.errors import NotFoundError
 from memory.store import edge_memory, episodes, fact_vectors, graph, revisions, shared, synced, text, vectors
-from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, LIVE, get_meta, id_list, read_value, select_ids, set_meta, to_json
+from memory.store.connect import (
+    FIRST_EDGE,
+    LISTED,
+    LIVE,
+    Connection,
+    get_meta,
+    id_list,
+    read_value,
+    select_ids,
+    set_meta,
+    to_json,
+)
 from memory.views import Forgotten
 
 HANDED_OVER = "What took its place is forgotten; this came after that."

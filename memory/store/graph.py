@@ -7,8 +7,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, SupportsInt
 
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, read_value, select_ids, to_json
+from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_value, select_ids, to_json
 from memory.text.mentions import STATE, VALUE
 from memory.text.predicates import NAMELESS
 from memory.text.words import strip_accents

@@ -14,8 +14,7 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, NamedTuple
 
 from memory.llm import GRADED, PROBE_EDITION, Grades, Usage
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, get_meta, read_value, set_meta, to_json
+from memory.store.connect import LISTED, Connection, get_meta, read_value, set_meta, to_json
 
 JobState = Literal["queued", "leased", "done", "dead"]
 

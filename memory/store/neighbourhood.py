@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from memory.store import facts
 from memory.store.browse import HIDDEN, name_kind
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, LIVE, id_list, is_asserted, is_live
+from memory.store.connect import LISTED, LIVE, Connection, id_list, is_asserted, is_live
 from memory.time.timestamps import from_wall
 from memory.views import GraphEdge, GraphNode
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory.store import relations, text
-from memory.store.connect import Connection
+from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_value, select_ids
 from memory.store.relations import Relation
-from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, read_value, select_ids
 from memory.time.timestamps import from_ms
 from memory.views import RetiredText
 

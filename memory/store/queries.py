@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.protocols import Vectors
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, is_live, read_value
+from memory.store.connect import LISTED, Connection, id_list, is_live, read_value
 
 Ids = NDArray[np.int64]
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memory.nouns import Modality
-from memory.store.connect import Connection
-from memory.store.graph import allocate, retire_edges
-from memory.store.rows import (
+from memory.store.connect import (
     FIRST_EDGE,
     LISTED,
     LIVE,
+    Connection,
     group_rows,
     id_list,
     insert_row,
@@ -21,6 +20,7 @@ from memory.store.rows import (
     is_live,
     select_ids,
 )
+from memory.store.graph import allocate, retire_edges
 
 WHOLE = 200  # relations of a slot that are all compared
 NEWEST = 1 << 62  # later than any time

@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.nouns import RevisionState
-from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LISTED, id_list, insert_row, is_live, read_value, select_ids
+from memory.store.connect import FIRST_EDGE, LISTED, Connection, id_list, insert_row, is_live, read_value, select_ids
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]

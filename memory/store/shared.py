@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from memory.nouns import BY_HAND, DISPUTED, Document, Episode
 from memory.store import episodes, graph, synced
-from memory.store.connect import Connection
-from memory.store.rows import (
+from memory.store.connect import (
     FIRST_EDGE,
     LISTED,
     SOURCE_COLUMNS,
+    Connection,
     group_rows,
     id_list,
     is_live,

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, Policy, Source
 from memory.store import text
-from memory.store.connect import Connection
-from memory.store.rows import (
+from memory.store.connect import (
     LISTED,
     SOURCE_COLUMNS,
+    Connection,
     get_meta,
     id_list,
     insert_row,

@@ -28,10 +28,11 @@ from memory.store.connect import (
     create_private,
     driver,
     driver_errors,
+    get_meta,
+    set_meta,
     translate_error,
 )
 from memory.store.files import check_room, verified_copy
-from memory.store.rows import get_meta, set_meta
 
 P = ParamSpec("P")
 R = TypeVar("R")

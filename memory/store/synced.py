@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, get_meta, set_meta, to_json
+from memory.store.connect import LISTED, Connection, get_meta, set_meta, to_json
 
 FORGOTTEN_HERE = "forgotten"  # as `local`
 _KEY, _ALLOWED = "sync_key", "sync_folders"  # in the table meta: the key of the hashes; the folders that are shared

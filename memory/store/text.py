@@ -11,8 +11,7 @@ from typing import Any, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, is_live
+from memory.store.connect import LISTED, Connection, id_list, is_live
 from memory.text.words import LETTER_FOLDS, Term, index_form
 
 FEW = 20_000  # episodes up to which all matches are scored; some microseconds each

@@ -10,9 +10,9 @@ from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.stages import TEXT_ONLY, UNKNOWN, RankNote, RouteNote
-from memory.store.connect import Connection
-from memory.store.rows import (
+from memory.store.connect import (
     LISTED,
+    Connection,
     citations_from_json,
     citations_to_json,
     group_rows,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, SupportsInt
 
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, group_rows, id_list, insert_row, is_live, to_json
+from memory.store.connect import LISTED, Connection, group_rows, id_list, insert_row, is_live, to_json
 
 KEPT = 5  # models of a kind, in addition to the active one and its predecessor
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
-from memory.store.connect import Connection
-from memory.store.rows import LISTED, id_list, insert_row, is_live, read_value, select_ids
+from memory.store.connect import LISTED, Connection, id_list, insert_row, is_live, read_value, select_ids
 
 Ids = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from memory.edge_memory.reinforce import MOST_EDGES, Credit, assign_credit
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Moment, Walkable
-from memory.store.rows import FIRST_EDGE
+from memory.store.connect import FIRST_EDGE
 from tests.memory.retrieval.walking import everything, rng_graph
 
 EDGE = FIRST_EDGE

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild
 from memory.store import edge_memory, queries
-from memory.store.rows import id_list
+from memory.store.connect import id_list
 from memory.store.store import Store
 from tests.examples import examples
 from tests.memory.edge_memory.life import Life, moves

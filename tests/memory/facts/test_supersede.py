@@ -18,8 +18,7 @@ from memory.nouns import Fact
 from memory.protocols import Embedder
 from memory.revisions import Decision
 from memory.store import facts, relations
-from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE
+from memory.store.connect import FIRST_EDGE, Connection
 from tests.examples import examples
 from tests.memory.facts.asserting import UNTOLD, day, fresh, held, relation, state, tell, written
 

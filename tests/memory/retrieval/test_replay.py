@@ -17,9 +17,9 @@ from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Moment, Walkable
 from memory.nouns import Answer, Citation, Trace
 from memory.store import episodes, queries, revisions, traces, vectors
+from memory.store.connect import FIRST_EDGE
 from memory.store.graph import EDGE_KINDS
 from memory.store.queries import Geometry
-from memory.store.rows import FIRST_EDGE
 from memory.store.store import Store
 from tests.memory.retrieval.walking import everything, rng_graph
 from tests.memory.store.building import DIMENSION, HashEmbedder, remember

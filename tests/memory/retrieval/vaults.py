@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.nouns import Document, Scope, Turn
 from memory.store import graph as stored
-from memory.store.connect import Connection
+from memory.store.connect import Connection, is_recorded
 from memory.store.graph import EdgeRow
-from memory.store.rows import is_recorded
 from memory.time.timestamps import to_ms
 
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)

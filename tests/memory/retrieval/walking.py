@@ -12,7 +12,7 @@ from memory.graph.arrays import Floats, Graph, Ids
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
 from memory.retrieval.traversers import Seeds
-from memory.store.rows import FIRST_EDGE
+from memory.store.connect import FIRST_EDGE
 
 WHOLE = 1000  # node id of an episode that mentions every object, so that all of them can be seen
 A, B, P, W, X, Y, Z, BOOK, PUB = range(1, 10)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memory.errors import StoreError
 from memory.store import arrays, check, episodes, graph
+from memory.store.connect import FIRST_EDGE
 from memory.store.graph import AliasRow, EdgeRow, ObjectRow
-from memory.store.rows import FIRST_EDGE
 from memory.store.store import Store
 from tests.memory.store.building import remember
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.store.connect import driver
-from memory.store.rows import visible
+from memory.store.connect import driver, visible
 
 moments = st.integers(-3, 12)
 ends = st.none() | moments

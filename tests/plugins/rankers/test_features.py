@@ -9,8 +9,8 @@ from memory.graph.change import EpisodeVertex, Link
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Lookup
+from memory.store.connect import FIRST_EDGE
 from memory.store.graph import EDGE_KINDS
-from memory.store.rows import FIRST_EDGE
 from plugins.manager import load
 from plugins.rankers.features import NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph

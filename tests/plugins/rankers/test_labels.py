@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memory.store.rows import FIRST_EDGE
+from memory.store.connect import FIRST_EDGE
 from memory.store.training import Lesson
 from plugins.rankers.labels import NEGATIVES, Label, label_from_trace
 from plugins.traversers.subgraph import extract_subgraph
