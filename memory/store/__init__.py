@@ -1,6 +1,6 @@
 """The memory file. All SQL of the product is in this folder, so that another store can replace it.
 
-    connect      the driver, its errors, visibility, values       schema       the tables, steps, backup before an upgrade
+    connect      the driver, its errors, visibility, values       schema       the tables, steps, backup before one
     store        Store: reading and writing                       check, seals, files, forget   maintenance
 
     sources                      origins of texts                  vectors, text   indexes that can be rebuilt
