@@ -1,4 +1,4 @@
-"""What a plugin can add. A plugin is a module, or an entry point of the group "palimpsest", with any of these hooks."""
+"""The hooks of a plug-in: a module or an entry point of the group "palimpsest" that implements any of them."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 def import_late(module: str, name: str) -> Callable[..., Any]:
-    """A function or class of a module that is imported when it is called."""
+    """Returns a function or class of a module that is imported on the first call."""
     return lambda *given: getattr(import_module(module), name)(*given)
 
 
 @hookspec
 def register_readers(register: Callable[[Reader], None]) -> None:
-    """Call `register(reader)` for each kind of file that the plugin can read."""
+    """Call `register(reader)` for each file type that the plug-in reads."""
 
 
 @hookspec
 def register_embedders(register: Callable[..., None]) -> None:
-    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first needed. A name that
-    ends with a colon is a family: `make(rest)` gets the text after the colon. With `register(name, make, section)` it
-    also gets that section of config.toml, as an object; None without the section."""
+    """Call `register(name, make)` for each embedder; `make()` is called on first use. A name that ends with a colon is
+    a family: `make(rest)` gets the text after the colon. With `register(name, make, section)` it also gets that section
+    of config.toml as an object, or None if it is missing."""
 
 
 @hookspec
 def register_llms(register: Callable[[Family], None]) -> None:
-    """Call `register(family)` for each kind of language models; the name of one is `prefix:model`."""
+    """Call `register(family)` for each family of language models; a model's name is `prefix:model`."""
 
 
 @hookspec
 def register_traversers(register: Callable[[Registered], None]) -> None:
-    """Call `register(...)` for each traverser, reranking and preset; a question names them as its strategy."""
+    """Call `register(...)` for each traverser, reranking and preset; a question selects one by its strategy."""
 
 
 @hookspec
 def register_rerankers(register: Callable[..., None]) -> None:
-    """Call `register(name, make)` for each reranker, as for embedders; the setting reranker.name names the one that
-    reads the first passages of chats again."""
+    """Call `register(name, make)` for each reranker, as for embedders; the setting reranker.name selects the one that
+    reranks the first passages of chats."""

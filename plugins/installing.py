@@ -1,4 +1,4 @@
-"""The distribution's name, and the command that adds one of its extras, for the way in which it was installed."""
+"""The distribution's name and version, and the command that installs an extra."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def read_version() -> str:
 def install_command(
     extra: str, prefix: Path | None = None, origin: dict[str, Any] | None = None, again: bool = False
 ) -> str:
-    """The command that installs an extra for the running Python: by pipx, uv or pip, from the package index or, if it
-    was installed from a folder, from there; `again`, if its files are damaged.
-
-    `prefix`: the environment (default: this one). `origin`: the content of its direct_url.json (PEP 610)."""
+    """Returns the command that installs an extra for the running Python: by pipx, uv or pip, from the package index or
+    the folder it was installed from; `again` reinstalls damaged files. `prefix`: the environment (default: this one).
+    `origin`: the content of its direct_url.json (PEP 610)."""
     prefix = prefix or Path(sys.prefix)
     origin = _read_origin() if origin is None else origin
     url = urlsplit(str(origin.get("url", "")))
@@ -54,7 +53,7 @@ def _read_origin() -> dict[str, Any]:
 
 
 def _read_extras(receipt: Path) -> set[str]:
-    """The extras with which uv installed the tool: its next install has only those that are named."""
+    """Returns the extras in a uv receipt: reinstalling keeps only the extras in the command."""
     with suppress(OSError, tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
         for requirement in tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]:
             if requirement.get("name") == DISTRIBUTION:

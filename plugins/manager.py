@@ -1,8 +1,7 @@
-"""Loads the built-in and third-party plugins into this process, through the same hooks.
+"""Loads the built-in and third-party plug-ins into this process, through the same hooks.
 
-Loading imports no model and no numpy: readers are functions, and embedders are made on demand. A third-party plugin
-that fails is left out, and `Plugins.others` says why.
-"""
+Loading imports no model and no numpy: readers are functions, and embedders are made on demand. A third-party plug-in
+that fails is skipped, and `Plugins.others` has the reason."""
 
 from __future__ import annotations
 
@@ -57,8 +56,8 @@ BUILT_IN_READERS = (
 
 
 class Plugins:
-    """The registered plugins. `readers` and `embedders` are names, `versions` those of the readers, `families` are
-    kinds of language models; `others` are the third-party plugins."""
+    """The registered plug-ins. `readers` and `embedders`: names; `versions`: those of the readers; `families`: of
+    language models; `others`: the third-party plug-ins."""
 
     def __init__(
         self,
@@ -67,8 +66,7 @@ class Plugins:
         others: Iterable[Plugin] = (),
         settings: object = None,
     ) -> None:
-        """`readers` is called when a file is first read. A later reader takes over the suffixes it shares with an
-        earlier one."""
+        """`readers` is called when a file is first read. Of several readers for a suffix the last one is used."""
         self._registered = registered
         self._find_readers = readers
         self._make = _make_factories(registered["register_embedders"], settings)
@@ -82,7 +80,7 @@ class Plugins:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each plugin that was left out."""
+        """Returns a sentence per plug-in that could not be loaded."""
         return tuple(
             f"The plugin {plugin.name!r} ({plugin.package}) was left out: {plugin.problem}"
             for plugin in self.others
@@ -91,11 +89,11 @@ class Plugins:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of installed plugins that were not loaded."""
+        """Returns the names of installed plug-ins that were not loaded."""
         return tuple(plugin.name for plugin in self.others if plugin.problem or plugin.is_off)
 
     def built_in(self) -> Plugin:
-        """What the built-in plugins register, without what a third-party plugin replaced."""
+        """Returns what the built-in plug-ins register, without what third-party plug-ins replaced."""
         own = {}
         for kind, names in (name_all(self._registered) | {"readers": self.readers}).items():
             added = {name for plugin in self.others for name in plugin.adds.get(kind, ())}
@@ -103,11 +101,11 @@ class Plugins:
         return Plugin("built in", f"palimpsest {read_version()}", own)
 
     def check_strategy(self, name: str) -> None:
-        """InvalidInputError for an unknown strategy or one that cannot work; imports no walk code."""
+        """InvalidInputError for an unknown or unavailable strategy; imports no walk code."""
         parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
-        """What `Memory.open` finds strategies by."""
+        """Returns the function by which `Memory.open` finds strategies."""
 
         def find(name: str) -> Strategy:
             self.check_strategy(name)
@@ -116,14 +114,14 @@ class Plugins:
         return find
 
     def ranker(self, settings: TrainedSettings | None = None) -> EdgeRanker:
-        """The ranker of `pal train`."""
+        """Returns the ranker of `pal train`."""
         from plugins.rankers.ranker import TrainedRanker  # most processes train nothing
 
         return TrainedRanker(settings)
 
     def reranker(self, name: str) -> Reranker | None:
-        """The reranker of that name, with nothing loaded yet; None for "none". A missing one raises its reason when
-        called: questions are answered without it."""
+        """Returns the named reranker, not loaded yet; None for "none". A missing one raises when called: questions are
+        then answered without it."""
         if name == NO_RERANKER:
             return None
         try:
@@ -149,21 +147,21 @@ class Plugins:
         return {name: reader.version for name, reader in self._readers.items()}
 
     def reads(self, path: Path) -> bool:
-        """Whether a reader handles files of this name; hidden files need a suffix that has a reader."""
+        """Whether a reader handles files of this name; a hidden file needs a known suffix."""
         suffix = suffix_of(path)
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
 
     def lacks_library(self, path: Path) -> bool:
-        """Whether the reader of files of this name, which it has, needs a library that is not installed."""
+        """Whether the reader for files of this name needs a library that is not installed."""
         library = self._by_suffix[suffix_of(path)].library
         return bool(library) and find_spec(library) is None
 
     def reader(self, name: str) -> Reader | None:
-        """The reader of that name, or None."""
         return self._readers.get(name)
 
     def reader_for(self, path: Path, size: int) -> Reader:
-        """The reader for a file of that name and size in bytes; raises Unreadable. Call it before reading the file."""
+        """Returns the reader for a file of that name and size in bytes; raises Unreadable. Call it before reading the
+        file."""
         if not self.reads(path):
             raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
         reader = self._by_suffix[suffix_of(path)]
@@ -175,7 +173,8 @@ class Plugins:
         return reader
 
     def resolve_embedder(self, name: str, best: Sequence[str] = BEST) -> str:
-        """The name itself; for "auto" the first of `best` that is installed, or else the last one. Loads no model."""
+        """Returns the name itself; for "auto" the first of `best` that is installed, or the last one. Loads no
+        model."""
         if name != AUTO:
             return name
         if chosen := os.environ.get(CHOSEN):
@@ -189,13 +188,13 @@ class Plugins:
         return best[-1]
 
     def check_embedder(self, name: str) -> None:
-        """NotFoundError for an unknown embedder, with the known names; loads no model."""
+        """NotFoundError for an unknown embedder, listing the known names; loads no model."""
         if name != AUTO:
             _find_maker(self._make, name, "embedder")
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, made on first use; "auto" is the best installed one. NotFoundError lists the known
-        names; NotAvailableError says what is not installed."""
+        """Returns the named embedder, made on first use; "auto" is the best installed one. NotFoundError lists the
+        known names; NotAvailableError names the missing library."""
         name = self.resolve_embedder(name)
         make = _find_maker(self._make, name, "embedder")
         with self._lock:
@@ -204,7 +203,7 @@ class Plugins:
             return self._made[name]
 
     def embedder_of(self, identity: str) -> Embedder | None:
-        """The embedder whose vectors are stored under `identity` (its `Embedder.name`), if it is installed."""
+        """Returns the installed embedder whose vectors are stored under `identity` (its `Embedder.name`), or None."""
         third_party = {
             name for plugin in self.others for name in plugin.adds.get("embedders", ())
         }  # may be slow to make
@@ -220,13 +219,13 @@ class Plugins:
 
 
 def suffix_of(path: Path) -> str:
-    """The suffix that selects a file's reader, in lower case; ".eml" for a file in a Maildir."""
+    """Returns the suffix that selects a file's reader, in lower case; ".eml" for a file in a Maildir."""
     is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
     return ".eml" if is_mail else path.suffix.lower().rstrip(".")
 
 
 class _MissingReranker:
-    """A reranker that cannot be had."""
+    """A reranker that cannot be loaded."""
 
     def __init__(self, name: str, error: BaseException) -> None:
         self.name = name
@@ -234,18 +233,18 @@ class _MissingReranker:
         self._error = error
 
     def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Raises why."""
+        """Raises the reason."""
         raise self._error
 
 
 def find_names() -> list[str]:
-    """The names of the installed third-party plugins; none is imported."""
+    """Lists installed third-party plug-ins without importing them."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
 def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
-    """The built-in plugins, then every entry point of the group "palimpsest" that is neither in `left_out` nor turned
-    off. `settings` has the sections of config.toml as its attributes."""
+    """Loads the built-in plug-ins, then each entry point of the group "palimpsest" that is neither in `left_out` nor
+    turned off. `settings` has the sections of config.toml as attributes."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     off = {*getattr(settings, "plugins", PluginSettings()).disabled, *left_out}
@@ -278,18 +277,18 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
 
 
 def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest: str | None = None) -> Any:
-    """Makes a registered thing from the name after its family and its section of the settings."""
+    """Calls a registered factory with the text after the family's name and its section of the settings."""
     args: list[Any] = [] if rest is None else [rest]
     return make(*args, getattr(settings, section, None)) if section else make(*args)
 
 
 def _make_factories(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
-    """The factory of each registered name."""
+    """Returns the factory of each registered name."""
     return {name: partial(_make, make, settings, *section) for name, make, *section in registered}
 
 
 def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) -> Callable[[], Any]:
-    """The factory for that name, which may be of a family. NotFoundError lists the known names."""
+    """Returns the factory for a name, which may belong to a family. NotFoundError lists the known names."""
     family, _, rest = name.partition(":")
     key = name if name in makers else f"{family}:"
     if key not in makers or name.endswith(":"):
@@ -299,7 +298,7 @@ def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) 
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registrations:
-    """What one plugin registers; if it raises, nothing of it is kept."""
+    """Returns what one plug-in registers, or nothing if it raises."""
     registrations: Registrations = {hook: [] for hook in HOOKS}
 
     def take(hook: str, *args: Any) -> None:

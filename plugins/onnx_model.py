@@ -1,7 +1,6 @@
-"""A transformer as an ONNX file with its tokenizer, run by onnxruntime: no PyTorch.
+"""Runs a transformer's ONNX file with its tokenizer by onnxruntime, without PyTorch.
 
-Importing onnxruntime takes a tenth of a second and loading a small model two, so both are done with the first text.
-"""
+Importing onnxruntime takes 0.1 s and loading a small model 2 s, so both happen with the first text."""
 
 from __future__ import annotations
 
@@ -31,10 +30,10 @@ Text = str | tuple[str, str]  # a pair is read as one text, with a mark between 
 
 
 class OnnxModel:
-    """One model. Any number of threads may use it; it is loaded once, by the first of them."""
+    """One ONNX model. Thread-safe; loaded once, on first use."""
 
     def __init__(self, model: Path, tokenizer: Path, max_tokens: int) -> None:
-        """Nothing is read yet. NotAvailableError if onnxruntime is not installed or a file is not there."""
+        """Reads nothing yet. NotAvailableError if onnxruntime or a file is missing."""
         if importlib.util.find_spec("onnxruntime") is None:
             raise NotAvailableError(f"onnxruntime is not installed: {install_command('onnx')}")
         for path in (model, tokenizer):
@@ -45,8 +44,8 @@ class OnnxModel:
         self._loaded: tuple[Tokenizer, InferenceSession] | None = None
 
     def run(self, texts: Sequence[Text]) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32]]]:
-        """Batches of alike length: rows of `texts` (b,), what the model gives for them, (b, tokens, dimension) or
-        (b, numbers), and which of the tokens are theirs, (b, tokens) of 0 and 1. NotAvailableError."""
+        """Yields batches of texts of similar length: rows of `texts` (b,), the model's output, (b, tokens, dimension)
+        or (b, numbers), and the attention mask (b, tokens) of 0 and 1. NotAvailableError."""
         tokenizer, session = self._load()
         encodings = tokenizer.encode_batch(list(texts))
         inputs = {tensor.name for tensor in session.get_inputs()}
@@ -91,7 +90,7 @@ class OnnxModel:
 
 
 def _make_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Rows of texts with these numbers of tokens, the shortest first, as many in a batch as TOKENS_AT_ONCE allows."""
+    """Yields rows of texts, given their numbers of tokens, shortest first, up to TOKENS_AT_ONCE per batch."""
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         if rows and lengths[row] * (len(rows) + 1) > TOKENS_AT_ONCE:
@@ -103,7 +102,7 @@ def _make_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _make_feed(encodings: Sequence[Encoding]) -> dict[str, NDArray[Any]]:
-    """The inputs (b, tokens) int64 of a batch, padded at the end."""
+    """Returns the inputs (b, tokens) int64 of a batch, padded at the end."""
     shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
     names = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
     feed = {name: np.zeros(shape, np.int64) for name in names}

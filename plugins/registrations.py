@@ -1,8 +1,7 @@
-"""What plugins register by each hook, and guards around what third-party plug-ins register: whatever they raise becomes
-an error that callers handle.
+"""What plug-ins register by each hook, and guards around third-party objects: any exception becomes an error that
+callers handle.
 
-Readers run in the reading process; rerankers and rankers are called within a `try` of the library.
-"""
+Readers run in the parser process; rerankers and rankers are called within a `try` of the library."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def _is_named(name: Any, make: Any, section: Any = "") -> bool:
 
 
 class Hook(NamedTuple):
-    """What a hook `takes` in words, whether that was given, the kind ("readers") of what it adds and its name."""
+    """A hook: what it `takes` in words, a check of that, the kind ("readers") and the name of what it adds."""
 
     takes: str
     fits: Callable[..., bool]
@@ -72,14 +71,13 @@ HOOKS = {
 
 
 def name_all(registrations: Registrations) -> dict[str, tuple[str, ...]]:
-    """All registered names: kind -> names."""
+    """Returns all registered names by kind."""
     named = {hook.kind: tuple(map(hook.name, registrations[key])) for key, hook in HOOKS.items()}
     return {kind: names for kind, names in named.items() if names}
 
 
 def guard(plugin: str, registrations: Registrations) -> Registrations:
-    """A plug-in's registrations, with guards around the factories of its embedders, models and traversers and around
-    each call of these."""
+    """Wraps a plug-in's factories of embedders, models and traversers, and each call of what they make."""
 
     def guarded(make: Any) -> _Guarded:
         return _Guarded(make, plugin, makes=True)
@@ -96,7 +94,7 @@ def guard(plugin: str, registrations: Registrations) -> Registrations:
 
 
 class _Guarded:
-    """Proxy of a plug-in's object. With `makes`, the result of calling it is guarded, too."""
+    """Proxy of a plug-in's object. `makes`: the result of calling it is guarded, too."""
 
     def __init__(self, inner: Any, plugin: str, makes: bool = False) -> None:
         self._inner, self._plugin, self._makes = inner, plugin, makes
@@ -114,7 +112,7 @@ class _Guarded:
 
 @contextmanager
 def _explain_errors(plugin: str, *expected: type[Exception]) -> Iterator[None]:
-    """Turns the plug-in's errors, except `expected` ones, into a ModelError without any text of notes."""
+    """Converts the plug-in's errors, except `expected` ones, to a ModelError without text of notes."""
     try:
         yield
     except (ModelError, StoreError):

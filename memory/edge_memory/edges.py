@@ -192,10 +192,9 @@ class Activation:
 
 @dataclass(frozen=True)
 class EdgeMemory:
-    """The edge memory of one embedder. p versions of edges, but only those `alive` count: `edges`, `kinds`, `src`,
-    `dst` (p,), `starts` (p,) of the slots of each; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys`
-    (a, d) unit vectors; and b whose answers were judged bad: `bad` (b,), `bad_keys` (b, d). `geometry`: the comparison
-    of questions."""
+    """The edge memory of one embedder. p versions of edges, of which the `alive` count: `edges`, `kinds`, `src`, `dst`
+    (p,), `starts` (p,) of the slots of each; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d)
+    unit vectors; b with a bad verdict: `bad` (b,), `bad_keys` (b, d). `geometry`: center and threshold."""
 
     dimension: int
     geometry: Geometry
@@ -257,7 +256,7 @@ class EdgeMemory:
         return rejected
 
     def with_changes(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> EdgeMemory:
-        """The edge memory with other slots for these edges; edges without slots or without `ends` are removed."""
+        """Returns the edge memory with other slots for these edges; removes edges without slots or `ends`."""
         if not changed:
             return self
         alive = self.alive & ~np.isin(self.edges, np.fromiter(changed, np.int32))

@@ -55,8 +55,8 @@ def fold(
 
 
 def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slots]:
-    """Computes and returns the missing memory of edges with signals. For restored facts, and after forgetting, in the
-    same transaction. Existing memory is not changed."""
+    """Computes, stores and returns the missing memory of edges with signals, for restored facts and after forgetting in
+    the same transaction. Existing memory does not change."""
     made: dict[int, Slots] = {}
     waiting = edge_memory.list_without_credit(conn, embedder_id)
     for start in range(0, len(waiting), PIECE):
@@ -66,8 +66,8 @@ def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Sl
 
 
 class Recentring:
-    """Edge memory with another center, computed `fold` by `fold` while others read and write, until `put` replaces the
-    current one. `left`: the edges still to fold."""
+    """Recomputes edge memory around another center, `fold` by `fold` while others read and write; `put` then replaces
+    the current one. `left`: the edges still to fold."""
 
     def __init__(self, conn: Connection, embedder_id: int, dimension: int) -> None:
         """Computes the center of all questions and lists the edges to fold."""
@@ -88,8 +88,8 @@ class Recentring:
         self._made |= fold(conn, self._embedder_id, self._dimension, now, self._center, self._feedback)
 
     def put(self, conn: Connection) -> bool:
-        """Writes the result with what has changed meanwhile. False, without writing, if it must be repeated because
-        questions were forgotten."""
+        """Writes the result and the changes since. Returns False without writing if questions were forgotten: repeat
+        it."""
         feedback = edge_memory.list_judgements(conn, self._embedder_id)
         if self._feedback.keys() - feedback.keys():
             return False

@@ -36,12 +36,11 @@ OFFERED = 10  # similar questions looked at
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """What earlier questions contribute to this one.
-
-    `query` (d,) is the question's vector, empty without a lookup. Of the walk: `visit`, the reached vertices with their
-    paths, starts included; `weights`: vertex -> strength in order of reaching, without starts; `followed`: edge ->
-    activation; `read`: episode whose text helped before -> strength, strongest first; `fires`: all activated edges, for
-    later walks. `earlier` is the same question, else `like` a clear paraphrase, if their evidence is unchanged."""
+    """What earlier questions contribute to this one. `query` (d,) is its vector, empty without a lookup. Of the walk:
+    `visit`: the reached vertices with their paths, starts included; `weights`: vertex -> strength in order of reaching,
+    without starts; `followed`: edge -> activation; `read`: episode whose text helped before -> strength, strongest
+    first; `fires`: all activated edges, for later walks. `earlier` is the same question, otherwise `like` a clear
+    paraphrase, if its evidence is unchanged."""
 
     query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
     visit: Mapping[int, Visited] = field(default_factory=dict)
@@ -54,12 +53,12 @@ class ReplayResult:
 
     @property
     def past(self) -> PastQuestion | None:
-        """The earlier question whose answer this one should get."""
+        """Returns the earlier question whose answer may be reused, if any."""
         return self.earlier or self.like
 
     @property
     def evidence(self) -> tuple[int, ...]:
-        """The episodes (ids) that helped with such a question before, surest first."""
+        """Returns ids of episodes that helped with such questions before, surest first."""
         if self.earlier is not None:
             return self.earlier.cited
         return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.read)))
@@ -150,19 +149,17 @@ def replay_walk(
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
-    """The best episodes (node ids) of text search, from which a question starts in addition to its objects."""
+    """Returns the best episodes (node ids) of text search, which are starts in addition to the question's objects."""
     return tuple(int(graph.episode_ids[row]) for row in top_k(episode_scores, allowed, STARTS))
 
 
 def asked_before(
     conn: Connection, remembered: EdgeMemory, key: Vector, as_of: int | None, sees: Callable[[int], bool]
 ) -> list[tuple[PastQuestion, float]]:
-    """(question, cosine) of up to ten similar well-answered questions, most similar first, whose evidence is visible
-    and unchanged.
-
-    They must have the same `as_of` (ms UTC). Not for a question that names a time: "last week" is another one now. The
-    required similarity is calibrated: hardly any two questions with different evidence reach it. Evidence of an answer
-    judged bad is not offered for a similar question, from whichever answer it comes."""
+    """Returns (question, cosine) of up to ten similar well-answered questions with the same `as_of` (ms UTC), most
+    similar first, whose evidence is visible and unchanged. Not for questions that name a time: "last week" means
+    another one now. The similarity threshold is calibrated so that hardly any two questions with different evidence
+    reach it. Evidence of a rejected answer is not offered for similar questions."""
     alike = remembered.nearest(key, remembered.threshold)
     if bad := remembered.rejected_traces(key):
         wrong = queries.rejected_as_well(conn, [trace for trace, _ in alike], bad)
@@ -178,13 +175,13 @@ def asked_before(
 
 
 def answered_before(candidates: Sequence[tuple[PastQuestion, float]]) -> PastQuestion | None:
-    """The question of `asked_before` in (nearly) the same words: its evidence is reused and its text regenerated."""
+    """Returns the candidate in (nearly) the same words: its evidence is reused and its text regenerated."""
     return next((question for question, cosine in candidates if cosine >= SAME), None)
 
 
 def most_alike(candidates: Sequence[tuple[PastQuestion, float]], question: str) -> PastQuestion | None:
-    """The question of `asked_before` that is clearly a paraphrase: it names the same, and the next one with other
-    evidence is much less similar. Similarity alone means little if all questions are about the same few people."""
+    """Returns the candidate that is clearly a paraphrase: it has the same names, and the next one with other evidence
+    is much less similar. Similarity alone means little if all questions are about the same few people."""
     if not candidates:
         return None
     first, alike = candidates[0]
@@ -194,15 +191,15 @@ def most_alike(candidates: Sequence[tuple[PastQuestion, float]], question: str) 
 
 
 def _names_same(question: str, other: str) -> bool:
-    """Whether each name in one of two questions is part of the other, and both have the same numbers."""
+    """Whether each name in one question is part of the other, and both have the same numbers."""
     pairs = (question, norm(other)), (other, norm(question))
     are_named = all(mention.norm in text for asked, text in pairs for mention in mentions(asked))
     return are_named and same_numbers(norm(question), norm(other))
 
 
 def agrees(answer: str, past: PastQuestion, question: str) -> bool:
-    """Whether an answer to a question says the same as that of the `past`: of the words that are in neither question,
-    the shorter answer shares at least half with the longer one; without any, both begin alike ("yes", "no")."""
+    """Whether the answer matches that of the `past` question: of the words in neither question, the shorter answer
+    shares at least half with the longer one; without such words, both begin alike ("yes", "no")."""
     language = guess_language(question)
     texts = [_CITATION.sub(" ", text) for text in (f"{question} {past.question}", answer, past.answer)]
     asked, now, before = ({stem(word, language) for word in content_words(text, language)} for text in texts)

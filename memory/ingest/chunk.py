@@ -201,7 +201,7 @@ def _include_marks(text: str, start: int, sentence: int) -> int:
 
 
 def _group_sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list[Block]]:
-    """The pieces by section, with small sections merged as described above."""
+    """Groups the pieces by section, merging small sections (see the module)."""
     levels = [piece.level for piece in pieces if piece.level]
     deepest = max(2, min(levels, default=2))  # also of a document with third-level headings only
     sections: list[list[Block]] = []

@@ -1,4 +1,4 @@
-"""Pairs of names that may mean one thing, for a person to review; nothing is merged automatically."""
+"""Suggests pairs of names that may mean one thing, for a person to review; nothing is merged automatically."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,8 +39,8 @@ def find_similar(conn: Connection, key: str, most: int) -> list[str]:
 
 
 def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
-    """Pairs of names where facts about one replaced facts about the other, most facts first: a model or person read
-    them as one. Without merged pairs."""
+    """Lists pairs of names where facts about one replaced facts about the other, most facts first: a model or person
+    treated them as one. Without merged pairs."""
     pairs = revisions.count_subject_pairs(conn, COMPARED)
     labels = stored.object_labels(conn, sorted({node for pair in pairs for node in pair[:2]}))
     suspects: dict[tuple[str, str], AliasSuspect] = {}
@@ -54,9 +54,9 @@ def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
 
 
 def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
-    """Pairs of names that may mean one thing: a model or person equated them, two signs agree, or one is the first name
-    of a contact and the other the only full name that begins with it. Without merged pairs and names that are merely
-    spelt alike."""
+    """Lists pairs of names that may mean one thing: a model or person equated them, two signs agree, or one is the
+    first name of a contact and the other the only full name that begins with it. Without merged pairs and names that
+    are merely spelt alike."""
     values = _read_contacts(conn)
     labels = stored.object_labels(conn, sorted(values))
     pairs = (*list_told_as_one(conn), *_list_sharing(values, labels), *_list_first_names(conn, labels.values()))

@@ -1,9 +1,8 @@
-"""Diagnosis: how well the graph served the questions that were asked, computed from their traces when it is asked for.
+"""Diagnosis: how well the graph served the questions asked, computed from their traces on request.
 
-The six figures and four classes of failures are those of RLM-on-KG; without labels, the cited passages count as those
-that the question needed. They use the newest traces that were answered or refused, and the current graph,
-which has no retired citations. Forgotten questions have no traces.
-"""
+The six figures and four classes of failures are those of RLM-on-KG; without labels, the cited passages count as the
+relevant ones. They use the newest traces that were answered or refused, and the current graph, which has no retired
+citations. Forgotten questions have no traces."""
 
 from __future__ import annotations
 
@@ -111,7 +110,7 @@ def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) 
         return any(map(is_way, vertices[near[vertices]]))
 
     def count(episode: int) -> int:
-        """0 for more than HOPS."""
+        """Returns 0 for more than HOPS."""
         around = walk.neighbours(episode).vertices
         if near[episode] or meets(around):
             return 1 if near[episode] else 2
@@ -183,8 +182,8 @@ def _make_failure_class(name: FailureName, failed: Sequence[Outcome], names: Nam
 
 
 def repair(name: FailureName, question: str, trace: int, unknown: Sequence[str] = (), known: Sequence[str] = ()) -> str:
-    """A sentence or two, then a command per line with its effect after a #. `unknown`: names in the question without an
-    object; `known`: the first known ones."""
+    """Suggests a repair: a sentence or two, then a command per line with its effect after a #. `unknown`: names in the
+    question without an object; `known`: the first known ones."""
     asked = _quote_word(question)
     match name:
         case "coverage":

@@ -1,5 +1,6 @@
-"""What an answer rests on; and why it does not contain some words: the nearest passages that do, and the cut that
-dropped each. For that the question is repeated on the current memory; what a model was shown is in its trace."""
+"""Explains an answer's evidence (`explain_answer`), and why an answer lacks some words: the nearest passages that
+contain them and the stage that dropped each. For the latter the question is repeated on the current memory; what a
+model was shown is in its trace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +32,7 @@ MAX_PROPOSED = 200  # passages with the words that are compared, in addition to 
 
 
 def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -> Why:
-    """The evidence of a trace's answer."""
+    """Returns the evidence of a trace's answer."""
     visits, steps = traced.visits, traced.steps
     answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
     quoted = facts.quoted_facts(conn, answer.citations)
@@ -70,7 +71,7 @@ def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop,
 
 
 def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
-    """The scores of the shown episodes, relative to the best one of the retrieval itself."""
+    """Returns the scores of the shown episodes, relative to the best score of the retrieval."""
     ranked = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
     top = max(ranked.values(), default=0.0) or 1.0
     return {id: score / top for id, score in ranked.items()} | {
@@ -81,8 +82,9 @@ def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
 def explain_absence(
     conn: Connection, result: RetrievalResult, extractive: ExtractiveAnswer, traced: Traced, words: str, most: int
 ) -> WhyNot:
-    """The `most` nearest passages that contain the words. `result` and `extractive` are the current results of the
-    question. `conn` must see the same snapshot. InvalidInputError for no words."""
+    """Returns the `most` nearest passages that contain the words, with the reason why each was dropped. `result` and
+    `extractive` are the current results of the question; `conn` must see the same snapshot. InvalidInputError for no
+    words."""
     language = guess_language(words)
     terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MAX_WORDS]
     if not terms:
@@ -110,7 +112,7 @@ def _explain_gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
 
 
 class _Autopsy:
-    """What became of passages in one question."""
+    """Finds where one question dropped passages."""
 
     def __init__(
         self,
@@ -129,7 +131,7 @@ class _Autopsy:
         self._searched = last_note(TextNote, result.recall.trace.steps)
 
     def find_lost(self, terms: Sequence[str], most: int) -> list[Lost]:
-        """The nearest passages: those with most of the words, best ranked first."""
+        """Returns the nearest passages: those with most of the words, best ranked first."""
         ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
         ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
         near = [
@@ -163,7 +165,7 @@ class _Autopsy:
         return self._explain_not_shown(lost, episode, thesis) if hit else self._explain_not_found(lost)
 
     def _find_sentence(self, episode: Episode) -> Thesis | None:
-        """The episode's sentence with most of the words, of equal ones the one that answers best."""
+        """Returns the episode's sentence with most of the words, on ties the one that answers best."""
         theses = [row for row in episodes.theses_of(self._conn, [episode.id]) if row.origin == "sentence"]
         last = len(self._numbers)
         return min(
@@ -171,7 +173,6 @@ class _Autopsy:
         )
 
     def _find_citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
-        """The citation that shows the line, or None."""
         answer = self._traced.answer
         cited = answer.citations if answer and not answer.no_answer else ()
         return next(
@@ -233,7 +234,7 @@ class _Autopsy:
         return replace(lost, cut="lines", reason=f'{place} The best is "{one_line(lines[0].shown, 100)}".')
 
     def _find_newer(self, thesis: Thesis | None, line: AnswerCandidate | None) -> dict[str, Any] | None:
-        """The fact that replaced that of the sentence, or the line that replaced its line."""
+        """Returns the fact that replaced the sentence's fact, or the line that replaced its line."""
         claims = facts_of_sentences(self._conn, [thesis]).get(thesis.id, ()) if thesis else ()
         for relation in (claim.relation for claim in claims if claim.relation.superseded_by is not None):
             for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):

@@ -1,8 +1,8 @@
-"""The statements of all computers, as one CRDT document of pycrdt, and who is right where they disagree (docs/sync.md).
+"""The statements of all computers as one pycrdt document, and the rule that resolves conflicts (docs/sync.md).
 
-The document has a map for each kind of item. Each computer has its own place in it for an item, so nothing that one
-wrote is replaced by another; `resolve` is the rule that all of them apply to the places of an item. Updates are merged
-by pycrdt: in any order, twice, or late, they give the same document."""
+The document has a map per kind of item. Each computer has its own entry per item, so no computer overwrites another's;
+`resolve` picks the value from these entries. pycrdt merges updates in any order, repeatedly or late, with the same
+result."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,9 +17,9 @@ ITEMS = ("note", "read", "correction", "decision", "verdict", "chat", "message")
 
 
 class SharedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The statement of one computer about an item. `n`: its Lamport counter; `t`: its clock, ms UTC, for people only;
-    `seen`: the entries of the item that it knew ({computer: counter}); `after`: the counter of the forgetting that it
-    knew. `gone`: the item was forgotten."""
+    """One computer's statement about an item. `n`: its Lamport counter; `t`: its clock in ms UTC, for display only;
+    `seen`: the entries of the item that it knew ({computer: counter}); `after`: the counter of the last deletion that
+    it knew. `gone`: the item was deleted."""
 
     n: int
     t: int
@@ -30,9 +30,9 @@ class SharedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """What holds of an item: `value`, or nothing if it is `gone`. `others`: values that were stated at the same time,
-    without knowing of each other. `machine` and `n` are those of the entry that holds, `forgotten` the counter of the
-    last forgetting (0: none), `dead` the computers whose entries have text of a forgotten item."""
+    """The current value of an item, or None if it is `gone`. `others`: values stated concurrently; `machine` and `n`:
+    the winning entry; `forgotten`: the counter of the last deletion (0: never deleted); `dead`: the computers whose
+    entries have text of a deleted item."""
 
     value: Any
     machine: str
@@ -44,8 +44,8 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
-    """A forgetting wins over all that did not know of it. Else the higher counter wins, which is the later one if one
-    knew of the other, then the name of the computer."""
+    """Resolves the entries of an item: a deletion wins over entries that did not know of it; otherwise the highest
+    counter wins, on ties the greater name of a computer."""
     forgotten = max(entry.n if entry.gone else entry.after for entry in entries.values())
     alive = {name: entry for name, entry in entries.items() if not entry.gone and entry.after >= forgotten}
     dead = tuple(name for name, entry in entries.items() if not entry.gone and name not in alive)
@@ -63,7 +63,7 @@ def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
 
 
 class SyncDocument:
-    """The document as this computer knows it."""
+    """One computer's copy of the CRDT document."""
 
     def __init__(self) -> None:
         self._doc: Doc[Any] = Doc()
@@ -73,13 +73,13 @@ class SyncDocument:
         self._own: list[bytes] = []
 
     def merge(self, update: bytes) -> None:
-        """Takes in what a computer wrote. ValueError for what is no update."""
+        """Merges another computer's update. ValueError for invalid bytes."""
         self._keep_own()
         self._doc.apply_update(update)
         self._written = self._doc.get_state()
 
     def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, SharedEntry]]:
-        """{key of an item: {computer: its entry}}; what is no entry is left out."""
+        """{key of an item: {computer: its entry}}; skips invalid entries."""
         entries: dict[str, dict[str, SharedEntry]] = {}
         for kind in kinds:
             for place, text in self._map(kind).items():
@@ -94,22 +94,22 @@ class SyncDocument:
         self._map(kind)[f"{hash}/{machine}"] = msgspec.json.encode(entry).decode()
 
     def remove(self, key: str, machine: str) -> None:
-        """Removes an entry, and its text from all that is written from now on."""
+        """Removes an entry; later updates and snapshots do not contain its text."""
         kind, hash = key.split(":")
         self.is_changed, self._is_kept = True, False
         del self._map(kind)[f"{hash}/{machine}"]
 
     def own_update(self) -> bytes:
-        """What was put and removed since `note_written`."""
+        """Encodes the changes since `note_written`."""
         self._keep_own()
         return bytes(merge_updates(*self._own))
 
     def snapshot(self) -> bytes:
-        """All of it as one update."""
+        """Encodes the whole document as one update."""
         return bytes(self._doc.get_update())
 
     def note_written(self) -> None:
-        """All that was put and removed is in a file now."""
+        """Marks all changes as written to a file."""
         self._keep_own()
         self._own, self.is_changed = [], False
 

@@ -1,7 +1,7 @@
-"""The shared folder: encrypted files, FOLDER/<computer>/<number>.update, each written by that computer alone.
+"""The shared folder of encrypted files, FOLDER/<computer>/<number>.update; each computer writes only its own.
 
-A file is complete or not there: it is written under another name and renamed. Whatever carries the folder may deliver
-files late, twice, in any order, in part, or as copies under other names; what cannot be read is left, and tried
+Files are written under a temporary name and renamed, so they are complete. The program that copies the folder may
+deliver them late, twice, in any order, in part, or as copies under other names; unreadable files are skipped and tried
 again."""
 
 import hashlib
@@ -34,12 +34,12 @@ NOT_WHOLE = "it is not whole yet, was damaged, or was written with other words"
 
 
 def make_words() -> str:
-    """A new key, as words of the list BIP 39: 128 bits and a checksum."""
+    """Generates a key as words of the BIP 39 list: 128 bits and a checksum."""
     return str(Mnemonic("english").generate(128))
 
 
 def read_words(words: str) -> bytes:
-    """The key that these words mean. InvalidInputError for other words."""
+    """Decodes the key from its words. InvalidInputError for invalid words."""
     spoken = " ".join(words.casefold().split())
     if len(spoken.split()) != WORDS or not Mnemonic("english").check(spoken):
         raise InvalidInputError(
@@ -49,7 +49,7 @@ def read_words(words: str) -> bytes:
 
 
 class SharedFolder:
-    """The folder as the computer `machine` uses it. `problems` has why a file was left out, by its path."""
+    """The shared folder as seen by the computer `machine`. `problems`: path of a skipped file -> reason."""
 
     def __init__(self, path: Path, machine: str, words: str) -> None:
         key = read_words(words)
@@ -62,7 +62,7 @@ class SharedFolder:
         self._failed: dict[str, tuple[int, int]] = {}  # of what could not be read
 
     def open(self) -> None:
-        """Makes the folder, or checks that it is one of these words. InvalidInputError, NotAvailableError."""
+        """Creates the folder, or checks that its key matches. InvalidInputError, NotAvailableError."""
         with self._explaining():
             self.path.mkdir(parents=True, exist_ok=True)
             if not (self.path / MARKER).exists():
@@ -73,8 +73,8 @@ class SharedFolder:
                 raise InvalidInputError(f"These words are not those of {self.path}.") from error
 
     def find_changes(self, again: bool = False) -> list[str]:
-        """The files that were not read yet, as relative paths, and those that could not be read: once, unless `again`.
-        NotAvailableError if the folder is not there."""
+        """Lists unread files as relative paths; unreadable ones once only, unless `again`. NotAvailableError if the
+        folder is missing."""
         if not (self.path / MARKER).exists():
             raise NotAvailableError(f"{self.path} is not there, or empty: there is no file {MARKER} in it.")
         changed: list[str] = []
@@ -99,8 +99,7 @@ class SharedFolder:
         return sorted(changed)
 
     def read(self, names: list[str], take: Callable[[bytes], None]) -> None:
-        """Gives the updates in these files to `take`, without those that cannot be read, or that it refuses with a
-        ValueError."""
+        """Passes the updates in these files to `take`; skips unreadable ones and those it rejects with a ValueError."""
         for name in names:
             stamp = 0, 0
             try:
@@ -112,7 +111,7 @@ class SharedFolder:
                 self._read[name] = stamp
 
     def write(self, update: bytes) -> None:
-        """Writes a file of this computer. NotAvailableError."""
+        """Writes an update as this computer's next file. NotAvailableError."""
         name = self.next_name()
         with self._explaining():
             (self.path / self.machine).mkdir(mode=0o700, exist_ok=True)
@@ -120,7 +119,7 @@ class SharedFolder:
             self._read[name] = _stamp(self.path / name)
 
     def rewrite(self, snapshot: bytes) -> None:
-        """Writes all of the document as one file, and removes this computer's earlier ones. NotAvailableError."""
+        """Writes the whole document as one file and removes this computer's earlier files. NotAvailableError."""
         earlier, own = self.list_own(), f"{self.machine}/"
         self._read = {name: stamp for name, stamp in self._read.items() if not name.startswith(own)}
         self.write(snapshot)
@@ -129,21 +128,20 @@ class SharedFolder:
                 (self.path / name).unlink(missing_ok=True)
 
     def list_own(self) -> list[str]:
-        """The files of this computer, in order."""
+        """Lists this computer's files in order."""
         own = self.path / self.machine
         return sorted(f"{self.machine}/{file.name}" for file in own.glob("*.update") if _NAME.fullmatch(file.name))
 
     def next_name(self) -> str:
-        """The name of the next file of this computer."""
         last = max((int(Path(name).stem) for name in self.list_own()), default=0)
         return f"{self.machine}/{last + 1:08d}.update"
 
     def has_all(self) -> bool:
-        """Whether none of this computer's files that were read or written is missing."""
+        """Whether all files that this computer read or wrote of its own still exist."""
         return all((self.path / name).exists() for name in self._read if name.startswith(f"{self.machine}/"))
 
     def remove_machine(self, machine: str) -> None:
-        """Removes the files of another computer. What a link leads to, and folders in its folder, stay."""
+        """Removes another computer's files; keeps link targets and subfolders."""
         folder = self.path / machine
         if _MACHINE.fullmatch(machine) and folder.is_dir() and not folder.is_symlink():
             with suppress(OSError):  # what another program holds now goes with a later round
@@ -163,7 +161,7 @@ class SharedFolder:
             raise NotAvailableError(f"{self.path} cannot be used: {error.strerror or error}.") from error
 
     def _put(self, name: str, update: bytes) -> None:
-        """Writes a file: whole, or not at all. OSError."""
+        """Writes a file atomically. OSError."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = self._cipher.encrypt(nonce, zlib.compress(update), MAGIC + name.encode())
         file = self.path / name
@@ -176,8 +174,8 @@ class SharedFolder:
         trial.replace(file)
 
     def _load(self, name: str) -> bytes:
-        """The content of a file. OSError, InvalidTag, zlib.error; ValueError for what is no file of ours: a pipe would
-        not end, and what is too large would take all of the computer's memory."""
+        """Reads and decrypts a file. OSError, InvalidTag, zlib.error; ValueError for a file that is not regular or too
+        large, since reading a pipe would not end."""
         file = self.path / name
         status = file.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:

@@ -1,7 +1,7 @@
-"""The kinds of items that are synchronised: how each is read out of the memory, and how the memory is made to match.
+"""The kinds of synchronised items: how each is read from the memory, and how the memory is updated to match.
 
-`adopt` is idempotent: what is so already changes nothing. What an item is about may not be here yet, such as a note in
-a folder that another program still copies; then the item waits."""
+`adopt` is idempotent. If what an item refers to is missing, such as a note in a folder that another program is still
+copying, the item waits."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ GONE, NOTHING, DROPPED = object(), object(), object()
 
 
 def name_disputed(key: str, value: str) -> str:
-    """The uri of the note with a value that another computer stated of an item at the same time."""
+    """Returns the uri of the note that holds a concurrent value of an item from another computer."""
     return f"{DISPUTED}{shared.hash_text(key)}/{shared.hash_text(value)}"
 
 
 class Item(NamedTuple):
-    """An item of this memory: a mark that changes with it, and what `SharedKind.describe` needs."""
+    """An item of this memory. `mark` changes with it; `row` is the input of `SharedKind.describe`."""
 
     mark: str
     row: Any
 
 
 class SharedKind(ABC):
-    """One kind of items. `machine` is the name of this computer."""
+    """A kind of items. `machine` is this computer's name."""
 
     name: ClassVar[str]
     missing: ClassVar[object] = NOTHING  # what became of an item that was here and is not
@@ -58,32 +58,32 @@ class SharedKind(ABC):
 
     @abstractmethod
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        """The items of this memory, by their keys."""
+        """Lists the items of this memory by key."""
 
     @abstractmethod
     def describe(self, conn: Connection, row: Any) -> Any:
-        """What the others need of an item, as JSON has it."""
+        """Returns the item's value for other computers, as JSON."""
 
     @abstractmethod
     def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
-        """Makes the memory match these; returns the keys of those that do now."""
+        """Updates the memory to match these items; returns the keys that now match."""
 
     def miss(self, conn: Connection, value: Any) -> Any:
-        """What became of an item that was here and is not, or what to state instead of `value`."""
+        """Returns the deletion or other value to state for an item that no longer exists here."""
         return self.missing
 
     def forget(self, rows: Collection[Any]) -> None:  # noqa: B027 - of most kinds nothing is left to remove
-        """Removes items that were forgotten elsewhere for good."""
+        """Deletes items for good that were deleted on another computer."""
 
     def key(self, *parts: object) -> str:
         return synced.make_key(self.secret, self.name, *parts)
 
     def other_values(self, item: Resolved) -> list[str]:
-        """The values that other computers stated at the same time, of kinds where that goes to the review."""
+        """Returns concurrent values of other computers, for kinds whose conflicts are reviewed."""
         return []
 
     def dispute(self, key: str, fact: int, item: Resolved) -> None:
-        """Puts values that other computers stated at the same time into the review."""
+        """Queues other computers' concurrent values for review."""
         values = self.other_values(item)
         stated = self.memory.knowledge.fact(fact)
         for row in self.memory.knowledge.revisions("open"):  # this computer's own value was replaced a moment ago
@@ -98,7 +98,7 @@ class SharedKind(ABC):
 
 
 class Notes(SharedKind):
-    """Notes that are in no file: remembered ones, statements in the chat, the profile, notes and sessions of agents."""
+    """Notes without a file: remembered ones, statements in the chat, the profile, notes and sessions of agents."""
 
     name, missing = "note", GONE
 
@@ -135,7 +135,7 @@ class Notes(SharedKind):
 
 
 class Reads(SharedKind):
-    """What a model read in a passage: the other computers need not have it read again."""
+    """Facts that a model extracted from a passage, so that other computers need not extract them again."""
 
     name, missing = "read", DROPPED
 
@@ -188,7 +188,7 @@ def _read_extraction(value: Any) -> Extraction:
 
 
 class Corrections(SharedKind):
-    """Values of facts that the person corrected by hand."""
+    """Values of facts that the owner corrected by hand."""
 
     name = "correction"
 
@@ -236,7 +236,7 @@ class Corrections(SharedKind):
 
 
 class Decisions(SharedKind):
-    """What a person decided in the review, and what a model decided about two facts; without words of notes."""
+    """The owner's decisions in the review, and a model's about pairs of facts; without text of notes."""
 
     name = "decision"
 
@@ -293,7 +293,7 @@ class Decisions(SharedKind):
 
 
 class Verdicts(SharedKind):
-    """A person's verdicts on answers, by the question and its time. What was learnt from it stays on its computer."""
+    """The owner's verdicts on answers, by question and time. Learned edge memory is not synchronised."""
 
     name = "verdict"
 
@@ -318,7 +318,7 @@ class Verdicts(SharedKind):
 
 
 class Chats(SharedKind):
-    """Chats with the memory: their titles."""
+    """Titles of chats with the memory."""
 
     name, missing = "chat", GONE
 
@@ -344,7 +344,7 @@ class Chats(SharedKind):
 
 
 class Messages(SharedKind):
-    """The messages of chats with the memory, each for itself: two computers may go on with one chat."""
+    """Messages of chats with the memory, one item each: two computers may continue one chat."""
 
     name, missing = "message", GONE
 

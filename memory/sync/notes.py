@@ -1,4 +1,4 @@
-"""A note that is in no file, as JSON, and back: its passages keep their hashes, by which decisions name them."""
+"""Converts a note without a file to JSON and back; its passages keep their hashes, to which decisions refer."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ FIELDS = ("kind", "reader", "ref", "conversation", "policy", "properties")
 
 
 def pack_note(conn: Connection, source: int) -> dict[str, Any]:
-    """The note as JSON has it; times are ms of wall time, which is the same in every zone."""
+    """Returns the note as JSON; times are ms of wall time, which is the same in every zone."""
     document = shared.read_document(conn, source)
     passages = [
         {
@@ -34,7 +34,7 @@ def pack_note(conn: Connection, source: int) -> dict[str, Any]:
 
 
 def draft_note(note: Any, rules: bool) -> DocumentDraft:
-    """The note as a draft for a memory. `rules`: facts are extracted by rules, too."""
+    """Drafts the note for a memory. `rules`: also extract facts by rules."""
     fields = dict(note["document"])
     at, tags, title = from_wall(fields.pop("at")), tuple(fields.pop("tags")), fields.pop("title")
     document = Document(note["uri"], title=title, at=at, tags=tags, **fields)

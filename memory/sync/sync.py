@@ -1,9 +1,8 @@
-"""One memory on several computers: a round writes the changes of this computer, and takes over those of the others.
+"""Synchronisation in rounds: each writes this computer's changes and adopts those of the others.
 
-A round reads new files, compares the memory with the last agreement (`memory.store.synced`), writes this
-computer's changes into the document, makes the memory match it, notes that as agreed, and writes a file. Whatever of
-this a crash leaves undone, the next round does: what the document says already is not stated again, what it lost is
-stated again with its earlier counter."""
+A round reads new files, compares the memory with the last agreement (`memory.store.synced`), writes this computer's
+changes into the document, updates the memory to match it, stores the new agreement, and writes a file. The next round
+completes an interrupted one: it states nothing twice, and states what was lost again with its earlier counter."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ MOST_PASSES = 1000  # units of writing in a round: what is taken over may let mo
 
 
 class Stated(msgspec.Struct, frozen=True):
-    """A computer's statement: how many forgettings its files are without, and its first file."""
+    """A computer's statement: the number of deletions applied to its files, and its first file."""
 
     name: str
     erased: int
@@ -38,7 +37,7 @@ class Stated(msgspec.Struct, frozen=True):
 
 
 class Sync:
-    """Synchronises a memory through a folder, from the words of the folder's key and this computer's name."""
+    """Synchronises a memory through a folder, given the words of its key and this computer's name."""
 
     def __init__(self, memory: Memory, path: Path, machine: str, words: str) -> None:
         self.memory = memory
@@ -54,12 +53,12 @@ class Sync:
 
     @property
     def is_due(self) -> bool:
-        """Whether the memory or the folder has changed since the last round. NotAvailableError."""
+        """Whether the memory or the folder changed since the last round. NotAvailableError."""
         changed = bool(self.folder.find_changes()) or not self.folder.has_all() or self._document.is_changed
         return changed or self.memory.store.generation != self._generation
 
     def run(self, write: Write = write_directly) -> None:
-        """One round; `write` runs its unit of writing. NotAvailableError if the folder is not there;
+        """Runs one round; `write` runs its unit of writing. NotAvailableError if the folder is missing,
         InvalidInputError if this computer was removed from it."""
         self.folder.read(self.folder.find_changes(again=True), self._document.merge)
         self._leave_if_removed()
@@ -71,7 +70,7 @@ class Sync:
         self._note_state()
 
     def _note_state(self) -> None:
-        """`state` is read by other threads, which must not touch the document during a round."""
+        """Updates `state`, which other threads read; they must not touch the document during a round."""
         computers = tuple(
             SyncComputer(name, from_ms(entry.t), entry.value["erased"] < self._forgotten)
             for name, entry in sorted(self._list_computers().items())
@@ -83,7 +82,7 @@ class Sync:
         )
 
     def forget_machine(self, machine: str) -> None:
-        """Removes a computer from the folder; what it stated stays. NotFoundError, InvalidInputError."""
+        """Removes a computer's files from the folder; its statements stay. NotFoundError, InvalidInputError."""
         if machine == self.folder.machine:
             raise InvalidInputError("That is this computer. Remove it from another one.")
         if machine not in self._list_computers():
@@ -96,7 +95,7 @@ class Sync:
     # The unit -------------------------------------------------------------------------------------
 
     def _agree(self) -> bool:
-        """States this memory's changes and takes over those of others; returns whether the memory changed."""
+        """States this memory's changes and adopts those of others; returns whether the memory changed."""
         entries = self._document.list_entries()
         with self.memory.store.reading() as conn:
             agreed = synced.list_agreed(conn)
@@ -141,7 +140,7 @@ class Sync:
         return changed
 
     def _adopt(self, kind: SharedKind, items: Mapping[str, Resolved]) -> set[str]:
-        """Takes over items; those whose values have another shape are left out, and their computers named."""
+        """Adopts items; skips those with an invalid value and notes their computers as a problem."""
         try:
             return kind.adopt(items)
         except MALFORMED as error:
@@ -162,7 +161,7 @@ class Sync:
         agreed: Mapping[str, Agreed],
         here: Mapping[str, Item],
     ) -> dict[str, Agreed | None]:
-        """Writes what changed in this memory since the last agreement into the document; returns the new agreements."""
+        """Writes this memory's changes since the last agreement into the document; returns the new agreements."""
         own = self.folder.machine
         clock = max((n for row in agreed.values() for n in row.seen.values()), default=0)
         rows: dict[str, Agreed | None] = {}
@@ -219,7 +218,7 @@ class Sync:
     def _forget(
         self, forgotten: Mapping[str, set[str]], agreed: Mapping[str, Agreed], here: Mapping[str, Item]
     ) -> bool:
-        """Removes items that were forgotten on another computer; returns whether there were any."""
+        """Deletes items that were deleted on another computer; returns whether there were any."""
         memory, secret = self.memory, self.folder.secret
         for name, kind in self._kinds.items():
             if rows := [here[key].row for key in forgotten.get(name, ()) if key in here]:
@@ -236,7 +235,7 @@ class Sync:
         return any(forgotten.values())
 
     def _erase_late(self, keys: set[str], forgotten: Mapping[str, set[str]]) -> bool:
-        """Removes forgotten passages and facts, also those of files that arrived after they were forgotten."""
+        """Deletes passages and facts of these keys, including those of files that arrived after the deletion."""
         if any(forgotten.get(kind) for kind in ("passage", "fact")):
             self._checked = 0, 0
         node, edge = self._checked
@@ -263,7 +262,7 @@ class Sync:
     # Computers and files --------------------------------------------------------------------------
 
     def _list_computers(self) -> dict[str, SharedEntry]:
-        """{computer: the last statement about it}."""
+        """Returns {computer: its latest statement}."""
         stated = [entry for places in self._document.list_entries([MACHINE]).values() for entry in places.values()]
         computers: dict[str, SharedEntry] = {}
         for entry in sorted(stated, key=lambda entry: (entry.gone, entry.n)):
@@ -272,7 +271,7 @@ class Sync:
         return computers
 
     def _state_computer(self, machine: str, gone: bool = False, first: str = "") -> None:
-        """States something about a computer. `first`: its first file; "" if that is the same as before."""
+        """Writes a statement about a computer. `first`: its first file, "" if unchanged."""
         before = self._list_computers().get(machine)
         first = first or (before.value.get("first", "") if before else "")
         value = {"name": machine, "erased": 0 if gone else self._forgotten, "first": first}
@@ -289,8 +288,8 @@ class Sync:
                 self.folder.remove_machine(name)
 
     def _write_files(self) -> None:
-        """Writes this computer's changes; all of it if there are too many files, one is lost, or text has to go. A file
-        from before the last rewriting is one that a crash left, and may have forgotten text."""
+        """Writes this computer's changes, or the whole document if there are too many files, one is missing, or text
+        must be erased. Files older than the last rewrite are left from a crash and may have deleted text."""
         own, current = self.folder.list_own(), self._list_computers().get(self.folder.machine)
         has_forgotten = current is None or current.value["erased"] < self._forgotten
         is_whole = current is not None and own[:1] == [current.value.get("first")] and self.folder.has_all()
@@ -302,7 +301,7 @@ class Sync:
             self._document.note_written()
 
     def _rewrite(self) -> None:
-        """Writes all that this computer knows as its first file."""
+        """Writes the whole document as this computer's first file."""
         self._state_computer(self.folder.machine, first=self.folder.next_name())
         self.folder.rewrite(self._document.snapshot())
         self._document.note_written()
@@ -317,5 +316,5 @@ def _kind(key: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as it comes back out of JSON."""
+    """Returns the value after a round trip through JSON."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,4 +1,4 @@
-"""The built-in embedders, by the name a person gives in the configuration. Each is imported when it is asked for."""
+"""The built-in embedders by their names in the settings. Each is imported on first use."""
 
 from __future__ import annotations
 

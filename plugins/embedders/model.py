@@ -1,5 +1,5 @@
-"""What embedders of models have in common: texts without words, texts that are too long, and words before each text;
-and what the files of a sentence-transformers model say about it: prefixes, dimension, identity."""
+"""The common base of model embedders: blank and long texts, prefixes; and the metadata in the files of a
+sentence-transformers model: prefixes, dimension, identity."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _END = 1 << 16  # bytes at either end of a model's file that tell it from anothe
 
 
 def clean_text(text: str) -> str:
-    """What a model gets to see of a text: no lone surrogates, which tokenizers refuse."""
+    """Removes lone surrogates, which tokenizers reject."""
     return text[:MAX_CHARS].encode("utf-8", "replace").decode()
 
 
 class ModelEmbedder(ABC):
-    """An embedder (`memory.protocols.Embedder`) by a model."""
+    """A model as an embedder (`memory.protocols.Embedder`)."""
 
     batch = 32
     lexical_weight = 0.4  # measured with all-MiniLM-L6-v2, see docs/decisions.md
@@ -46,8 +46,8 @@ class ModelEmbedder(ABC):
     def dimension(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, dimension) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS
-        characters and as many tokens as the model reads."""
+        """(n,) texts -> (n, dimension) float32, rows of norm 1; zeros for a blank text. Long texts are cut to MAX_CHARS
+        characters and the model's token limit."""
         return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vectors:
@@ -69,7 +69,7 @@ class ModelEmbedder(ABC):
 
     @abstractmethod
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
-        """Vectors of any length of texts that contain words, each with the prefix before it: (n,) -> (n, dimension)."""
+        """Embeds non-blank texts with the prefix: (n,) -> (n, dimension), not normalized."""
 
 
 # Models that were trained with prefixes, which their files do not state: (query, document).
@@ -82,8 +82,8 @@ PREFIXES: tuple[tuple[str, str, str], ...] = (
 
 
 class ModelFiles:
-    """The files of one model. `read_json` gives a file by its path inside of the model; an empty object if it is not
-    on this machine."""
+    """The files of one model. `read_json` returns a file by its path in the model, or {} if it is not on this
+    machine."""
 
     def __init__(self, source: str, read_json: Callable[[str], Any]) -> None:
         """`source` is the model's folder or its name on the hub."""
@@ -91,18 +91,19 @@ class ModelFiles:
         self.read_json = read_json
 
     def prefixes(self) -> tuple[str, str]:
-        """The prefixes of a question and of a passage: from the model's configuration, else those of its family."""
+        """Returns the prefixes of a question and of a passage: from the model's configuration, otherwise those of its
+        family."""
         own = self.read_json("config_sentence_transformers.json").get("prompts") or {}
         stated = (own.get("query") or "", own.get("document") or own.get("passage") or "")
         return stated if any(stated) else family_prefixes(Path(self._source).name)
 
     def modules(self) -> list[dict[str, Any]]:
-        """The parts of the model, in order."""
+        """Returns the modules of the model in order."""
         modules = self.read_json("modules.json")
         return modules if isinstance(modules, list) else []
 
     def dimension(self) -> int | None:
-        """The dimension, where the files say it: that of the last module that has one."""
+        """Returns the dimension of the last module that has one; None if the files do not say."""
         for module in reversed(self.modules()):
             config = self.read_json(f"{module['path']}/config.json".lstrip("/"))
             kinds = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
@@ -115,14 +116,15 @@ class ModelFiles:
 
 
 def family_prefixes(model: str) -> tuple[str, str]:
-    """What the family of a model was trained with before a question and before a passage, by the model's name."""
+    """Returns the prefixes of a question and of a passage that the model's family was trained with, by the model's
+    name."""
     called = model.lower()
     families = ((query, document) for pattern, query, document in PREFIXES if re.search(pattern, called))
     return next(families, ("", ""))
 
 
 def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
-    """Parse the text after `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder: the model, the
+    """Parses the text after `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder: the model, the
     requested dimensions, and the hash that distinguishes models of the same name. InvalidInputError."""
     parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#([0-9a-f]{12}))?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":
@@ -133,20 +135,20 @@ def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
 
 
 def choose_dimension(model: str, wanted: int | None, full: int) -> int:
-    """The `wanted` dimension, or that of the model. InvalidInputError if the model has fewer."""
+    """Returns the `wanted` dimension, by default the model's. InvalidInputError if it exceeds the model's."""
     if wanted and wanted > full:
         raise InvalidInputError(f"{model} has {full} dimensions; {wanted} of them cannot be used.")
     return wanted or full
 
 
 def write_identity(label: str, dimension: int, fingerprint: str, prefixes: tuple[str, str]) -> str:
-    """The name under which vectors are stored: model, dimension, which files and the prefixes."""
+    """Returns the name under which vectors are stored: model, dimension, fingerprint of its files, and prefixes."""
     name = f"{label}@{dimension}" + (f"#{fingerprint}" if fingerprint else "")
     return f"{name} [{prefixes[0]}|{prefixes[1]}]" if any(prefixes) else name
 
 
 def find_folder(model: str) -> Path | None:
-    """The model's folder; None for a name on the hub, which is `name` or `owner/name`. NotAvailableError."""
+    """Returns the model's folder; None for a name on the hub, which is `name` or `owner/name`. NotAvailableError."""
     path = Path(model).expanduser()
     if path.is_dir():
         return path.resolve()
@@ -156,7 +158,7 @@ def find_folder(model: str) -> Path | None:
 
 
 def find_onnx_file(folder: Path) -> Path | None:
-    """The ONNX file in a model's folder; None without one. NotAvailableError if there are several and the choice is
+    """Returns the ONNX file in a model's folder, or None. NotAvailableError if there are several and the choice is
     unclear."""
     for usual in USUAL_ONNX:
         if (folder / usual).is_file():
@@ -168,7 +170,7 @@ def find_onnx_file(folder: Path) -> Path | None:
 
 
 def read_json(folder: Path, file: str) -> Any:
-    """A file of a folder; an empty object if it is not there or no JSON."""
+    """Reads a JSON file in a folder; {} if it is missing or invalid."""
     try:
         return json.loads((folder / file).read_bytes())
     except (OSError, ValueError):
@@ -176,7 +178,7 @@ def read_json(folder: Path, file: str) -> Any:
 
 
 def take_fingerprint(folder: Path, kinds: tuple[str, ...] = (".json", ".safetensors", ".bin")) -> str:
-    """Tells a folder's model from another one in the same place by its files of these kinds, without reading all."""
+    """Hashes a folder's files of these kinds, without reading all of them, to detect another model in its place."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.suffix in kinds):
         with path.open("rb") as file:

@@ -1,9 +1,7 @@
 """Embedders of the extra `onnx`: sentence models as ONNX files, without PyTorch.
 
-What a person writes is `minilm-int8`, or `onnx:FOLDER` with the folder of a sentence-transformers model that has an
-ONNX file (many on the hub have one in `onnx/`), or the path of that file; `onnx:FOLDER@256` for its first 256
-dimensions.
-"""
+The setting is `minilm-int8`, or `onnx:FOLDER` with the folder of a sentence-transformers model that has an ONNX file
+(many on the hub have one in `onnx/`), or that file's path; `onnx:FOLDER@256` uses its first 256 dimensions."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ PLAIN = ("Transformer", "Pooling", "Normalize")  # the modules that are known he
 
 
 class OnnxEmbedder(ModelEmbedder):
-    """One model. Any number of threads may use it. NotAvailableError where it is first used, if it cannot be loaded."""
+    """One ONNX model. Thread-safe. NotAvailableError on first use if it cannot be loaded."""
 
     def __init__(
         self,
@@ -54,7 +52,7 @@ class OnnxEmbedder(ModelEmbedder):
         prefixes: tuple[str, str] = ("", ""),
         pooling: str = "mean",
     ) -> None:
-        """`full` is the model's dimension; the first `dimension` of it are used."""
+        """`full` is the model's dimension, of which the first `dimension` are used."""
         self._model, self._full, self._pooling = model, full, pooling
         self._name, self._dimension = name, dimension or full
         self.query_prefix, self.document_prefix = prefixes
@@ -80,7 +78,7 @@ class OnnxEmbedder(ModelEmbedder):
         return vectors
 
     def _pool(self, states: NDArray[np.float32], mask: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The states of tokens (b, tokens, d) -> one of each text (b, d); (b, d) already is that."""
+        """Pools token states (b, tokens, d) into text vectors (b, d); (b, d) is returned unchanged."""
         if states.ndim == 2:
             return states
         if self._pooling == "cls":
@@ -90,22 +88,22 @@ class OnnxEmbedder(ModelEmbedder):
 
 
 def minilm_int8() -> OnnxEmbedder:
-    """all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no network.
-    NotAvailableError."""
+    """Returns all-MiniLM-L6-v2 with int8 weights from an installed package: 384 dimensions, 256 tokens, English, no
+    network. NotAvailableError."""
     folders = [_find_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
     model = OnnxModel(folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER, INT8_TOKENS)
     return OnnxEmbedder(model, write_identity(INT8, INT8_DIMENSION, "", ("", "")), INT8_DIMENSION)
 
 
 def load_named(text: str) -> OnnxEmbedder:
-    """Load PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder. InvalidInputError,
+    """Loads PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder. InvalidInputError,
     NotAvailableError."""
     named, dimension, _ = parse_name(text, "onnx")
     return FolderModel(named).embedder(dimension)
 
 
 class FolderModel:
-    """A sentence-transformers model with an ONNX file, in a folder. NotAvailableError for any other folder."""
+    """A sentence-transformers model with an ONNX file in a folder. NotAvailableError for other folders."""
 
     def __init__(self, named: str) -> None:
         """`named` is the folder, or the ONNX file in it."""
@@ -122,7 +120,8 @@ class FolderModel:
         self._files = ModelFiles(str(self._folder), partial(read_json, self._folder))
 
     def embedder(self, dimension: int | None) -> OnnxEmbedder:
-        """The embedder, with all or the first `dimension` numbers. InvalidInputError, NotAvailableError."""
+        """Returns an embedder with the first `dimension` dimensions, by default all. InvalidInputError,
+        NotAvailableError."""
         full, prefixes = self._dimension, self._files.prefixes()
         used = choose_dimension(self._named, dimension, full)
         mark = take_fingerprint(self._folder, (".json", ".onnx"))
@@ -142,7 +141,7 @@ class FolderModel:
 
     @property
     def _pooling(self) -> str:
-        """How the states of the tokens become one: "mean" or "cls"."""
+        """Returns how token states are pooled: "mean" or "cls"."""
         parts = [str(module.get("type", "")).rpartition(".")[2] for module in self._files.modules()]
         if odd := [part for part in parts if part not in PLAIN]:
             raise NotAvailableError(
@@ -164,7 +163,6 @@ class FolderModel:
 
     @property
     def _max_tokens(self) -> int:
-        """As many tokens as it reads."""
         stated = (
             self._files.read_json("sentence_bert_config.json").get("max_seq_length"),
             self._files.read_json("config.json").get("max_position_embeddings"),
@@ -173,7 +171,7 @@ class FolderModel:
 
 
 def _find_package(name: str) -> Path:
-    """The folder of a package, which is not imported. NotAvailableError."""
+    """Finds a package's folder without importing it. NotAvailableError."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise NotAvailableError(f"The embedder 'minilm-int8' is not installed: {install_command('onnx')}")
@@ -181,7 +179,7 @@ def _find_package(name: str) -> Path:
 
 
 def _choose_file(folder: Path) -> Path:
-    """The ONNX file of a folder. NotAvailableError if there is none."""
+    """Returns the ONNX file of a folder. NotAvailableError if there is no such file."""
     if (file := find_onnx_file(folder)) is None:
         raise NotAvailableError(
             f"There is no ONNX file in {folder}. With the extra `local` it may be used: st:{folder}"

@@ -1,10 +1,9 @@
 """Embedders of the extra `local`: sentence-transformers models, from a folder, a package or a model hub.
 
-What a person writes is `minilm`, or `st:MODEL` with the model's name on the hub or the path of its folder, and
-`st:MODEL@256` for its first 256 dimensions (models trained for that lose little by it: Kusupati et al. 2022,
-Matryoshka Representation Learning). Importing the library takes seconds, so name and dimension are read from the
-model's own files, and the model is loaded when the first text is embedded.
-"""
+The setting is `minilm`, or `st:MODEL` with the model's name on the hub or its folder, and `st:MODEL@256` for its first
+256 dimensions (models trained for that lose little: Kusupati et al. 2022, Matryoshka Representation Learning).
+Importing the library takes seconds, so name and dimension are read from the model's own files, and the model is loaded
+when the first text is embedded."""
 
 from __future__ import annotations
 
@@ -42,12 +41,12 @@ HUB_SECONDS = 10.0
 
 
 class SentenceEmbedder(ModelEmbedder):
-    """One model of sentence-transformers. Any number of threads may use it; it is loaded once, by the first of them.
-    `model` is a folder or a name on the model hub; a name that was not used before is fetched from there. `dimensions`
-    cuts the vectors. Raises NotAvailableError, here or where it is first used, if there is no such model."""
+    """A sentence-transformers model. Thread-safe; loaded once, on first use. `model` is a folder or a name on the model
+    hub, from which it is downloaded if needed. `dimensions` truncates the vectors. NotAvailableError, here or on first
+    use, if the model does not exist."""
 
     def __init__(self, model: str, dimensions: int | None = None, label: str | None = None) -> None:
-        """`label` names the model where its path should not."""
+        """`label` replaces the model's path in its name."""
         if importlib.util.find_spec("sentence_transformers") is None:
             raise NotAvailableError(f"The embedder {label or model!r} is not installed: {install_command('local')}")
         self._folder = find_folder(model)
@@ -61,7 +60,8 @@ class SentenceEmbedder(ModelEmbedder):
 
     @cached_property
     def name(self) -> str:
-        """Model, dimension, which files (of a folder) and the prefixes: vectors of one name can be compared."""
+        """Returns model, dimension, fingerprint (of a folder) and prefixes: vectors with the same name are
+        comparable."""
         marked = take_fingerprint(self._folder) if self._folder and not self._label else ""
         prefixes = (self.query_prefix, self.document_prefix)
         return write_identity(self._label or f"st:{self._source}", self.dimension, marked, prefixes)
@@ -115,7 +115,7 @@ class SentenceEmbedder(ModelEmbedder):
         return model
 
     def _ask_hub(self) -> None:
-        """NotAvailableError unless the hub has the model. Without a network the library itself would try again for a
+        """Checks that the hub has the model (NotAvailableError). Without a network the library would retry for a
         minute."""
         from huggingface_hub import HfApi
 
@@ -134,7 +134,7 @@ class SentenceEmbedder(ModelEmbedder):
         )
 
     def _read_json(self, file: str) -> Any:
-        """A file of the model, if it is on this machine; else an empty object."""
+        """Reads a JSON file of the model; {} if it is not on this machine."""
         from huggingface_hub import try_to_load_from_cache
 
         if self._folder:
@@ -144,7 +144,7 @@ class SentenceEmbedder(ModelEmbedder):
 
 
 def minilm() -> SentenceEmbedder:
-    """all-MiniLM-L6-v2 out of a package: 384 dimensions, 256 tokens, English, no network."""
+    """Returns all-MiniLM-L6-v2 from an installed package: 384 dimensions, 256 tokens, English, no network."""
     try:
         package = importlib.import_module(MINILM_PACKAGE)
     except ImportError as error:
@@ -153,14 +153,14 @@ def minilm() -> SentenceEmbedder:
 
 
 def load_named(text: str) -> SentenceEmbedder:
-    """Load MODEL or MODEL@DIMENSIONS, as written after `st:`, or the `name` of a SentenceEmbedder.
+    """Loads MODEL or MODEL@DIMENSIONS, as written after `st:`, or the `name` of a SentenceEmbedder.
     InvalidInputError."""
     return SentenceEmbedder(*parse_name(text, "st")[:2])
 
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without the bars that the library draws on stderr while it loads."""
+    """Hides the library's progress bars on stderr."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -56,7 +56,7 @@ class ServedEmbedder(ModelEmbedder):
     is_served = True  # what it is, its server says
 
     def __init__(self, named: str, backend: OllamaModel | OpenAIModel, at: tuple[str, bool], limits: Limits) -> None:
-        """`backend` knows the model, at its server's URL, which may be on this machine."""
+        """`backend` serves the model `named`, at the URL `at` or by default its usual one."""
         self._model, self._wanted, self._named_mark = parse_name(named, self.family)
         self._backend = backend
         self._url, is_here = at
@@ -74,7 +74,7 @@ class ServedEmbedder(ModelEmbedder):
 
     @cached_property
     def name(self) -> str:
-        """Model, dimension, which build of it and the prefixes: vectors of one name can be compared."""
+        """Returns model, dimension, build and prefixes: vectors with the same name are comparable."""
         prefixes = (self.query_prefix, self.document_prefix)
         return write_identity(f"{self.family}:{self._model}", self.dimension, self._mark, prefixes)
 
@@ -86,7 +86,7 @@ class ServedEmbedder(ModelEmbedder):
 
     @cached_property
     def _full(self) -> int:
-        """The model's own dimension, which is found by asking it."""
+        """Returns the model's full dimension, by embedding a text."""
         vectors = self._try(["ready"], self._limits)
         if len(vectors) != 1 or not isinstance(vectors[0], list) or not vectors[0]:
             raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.")
@@ -94,11 +94,11 @@ class ServedEmbedder(ModelEmbedder):
 
     @cached_property
     def _mark(self) -> str:
-        """That of the build of the model whose vectors are stored, or will be."""
+        """Returns the mark of the model build that made the stored vectors, or that will make the first."""
         return self._named_mark or self._find_mark()
 
     def _find_mark(self) -> str:
-        """Tells the build of the model that there is now from another one of its name."""
+        """Returns the mark of the server's current build of the model."""
         return hashlib.sha256(f"{self._backend.info().version}|{self._full}".encode()).hexdigest()[:12]
 
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
@@ -122,7 +122,7 @@ class ServedEmbedder(ModelEmbedder):
         return vectors[:, : self.dimension]
 
     def _check_mark(self) -> None:
-        """ModelUnavailableError if the model is another one than that whose vectors are stored."""
+        """ModelUnavailableError if the server's build of the model differs from that of the stored vectors."""
         if self._mark != self._find_mark():
             raise ModelUnavailableError(
                 f"{self._model} is another model now than the one that made the vectors. To have them made anew:"
@@ -145,7 +145,7 @@ class ServedEmbedder(ModelEmbedder):
         raise AssertionError
 
     def _embed_shortened(self, text: str) -> Vectors:
-        """The vector (1, full dimension) of as much of a text as the model takes. ModelError."""
+        """Embeds as much of a text as the model accepts: (1, full dimension). ModelError."""
         while True:
             try:
                 return self._check_vectors(self._try([text], self._limits), 1)
@@ -155,7 +155,7 @@ class ServedEmbedder(ModelEmbedder):
                 text = text[: len(text) // 2]
 
     def _check_vectors(self, rows: list[Any], count: int) -> Vectors:
-        """What a server said, if it is as many vectors as texts, all of the model's dimension. MalformedOutputError."""
+        """Returns the reply as an array if it has `count` vectors of the model's dimension. MalformedOutputError."""
         try:
             vectors = np.array(rows, np.float32)
         except (TypeError, ValueError, OverflowError):
@@ -169,7 +169,7 @@ class ServedEmbedder(ModelEmbedder):
         return vectors
 
     def _try(self, texts: Sequence[str], limits: Limits) -> list[Any]:
-        """The server's vectors for the texts, one entry each. ModelError; nothing is sent to a model on another
+        """Requests the vectors of the texts, one entry each. ModelError; nothing is sent to a model on another
         machine."""
         if not self._backend.is_local():
             raise LocalOnlyError(
@@ -205,16 +205,16 @@ class ServedEmbedder(ModelEmbedder):
 
     @abstractmethod
     def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
-        """Once, the vectors in the order of the texts. Raises ModelError, httpx.HTTPError, OSError, and whatever a
-        strange reply leads to."""
+        """Requests the vectors once, in the order of the texts. Raises ModelError, httpx.HTTPError, OSError, and other
+        errors for an invalid reply."""
 
 
 class _TooLongError(ModelError):
-    """A text is longer than the model reads."""
+    """A text exceeds the model's limit."""
 
 
 class OllamaEmbedder(ServedEmbedder):
-    """A model of Ollama."""
+    """A model of an Ollama server."""
 
     family = "ollama"
 
@@ -235,7 +235,7 @@ class OllamaEmbedder(ServedEmbedder):
 
 
 class OpenAIEmbedder(ServedEmbedder):
-    """A model of a server that speaks OpenAI's protocol."""
+    """A model of a server with OpenAI's protocol."""
 
     family = "openai"
 

@@ -1,9 +1,8 @@
-"""The embedder that is always there: WordLlama's static word vectors, averaged. No model server, no torch.
+"""The default embedder: averaged static word vectors of WordLlama. No model server, no torch.
 
-The weights and the tokenizer lie in the wordllama package; they are read from there without importing it, which would
-set up logging for the whole process and load an HTTP client. The vectors are those of
-`WordLlama.load(dim=256).embed(text, norm=True)`; a test holds them together.
-"""
+Weights and tokenizer are read from the wordllama package without importing it, which would configure logging for the
+whole process and load an HTTP client. A test checks that the vectors equal `WordLlama.load(dim=256).embed(text,
+norm=True)`."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ _loading = threading.Lock()
 
 
 class StaticEmbedder:
-    """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once in a process, from any thread."""
+    """256 dimensions, no prefixes. Thread-safe; loaded once per process, on first use (0.2 s, 50 MB)."""
 
     dimension = DIMENSION
     batch = 256
@@ -48,7 +47,7 @@ class StaticEmbedder:
         self._words = _Words()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
+        """(n,) texts -> (n, 256) float32, rows of norm 1; zeros for a blank text. Long texts are cut to MAX_CHARS."""
         reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
@@ -67,14 +66,14 @@ class StaticEmbedder:
 
 
 class _Words:
-    """Tokenizes texts word by word: no token of this vocabulary spans a space, so a text has the tokens of its words,
-    and most words are cached. That takes a tenth of the time. Thread-safe."""
+    """Tokenizes word by word and caches most words, which takes a tenth of the time: no token of this vocabulary spans
+    a space, so the tokens are the same. Thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[int]] = {}
 
     def encode(self, reader: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of the tokens of each text, without those that mark a beginning or an end."""
+        """Returns the token ids of each text, without begin and end marks."""
         known = self._known
         if len(known) > _MAX_WORDS:
             known = self._known = {}
@@ -87,8 +86,8 @@ class _Words:
 
 
 def _split(text: str) -> list[str]:
-    """The pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the first
-    piece the one before it is left out."""
+    """Splits a text into separately encoded parts. The tokenizer adds a space before each, so all but the first lose
+    their leading space."""
     if any(map(text.__contains__, _MARKS)):
         return [text]
     first, *others = _PIECE.findall(text) or [""]
@@ -96,7 +95,7 @@ def _split(text: str) -> list[str]:
 
 
 def load_model() -> tuple[Tokenizer, Vectors]:
-    """The tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
+    """Returns the tokenizer and its token vectors, (32000, 256) float32. NotAvailableError."""
     with _loading:
         return _read_model()
 
@@ -114,7 +113,7 @@ def _find_package() -> Path:
 
 
 def tokenizer() -> Tokenizer:
-    """Its tokenizer, for counting: that of Llama 2, 32,000 tokens. NotAvailableError."""
+    """Returns the Llama 2 tokenizer (32,000 tokens), for counting. NotAvailableError."""
     from tokenizers import Tokenizer
 
     try:
