@@ -161,23 +161,10 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationState:
-    """The state of a chat session, as far as the traces of its answers are kept: the scope and the `as_of` of the last
-    question, the last model that wrote an answer, and for all answers the calls of models and their tokens, read and
-    written."""
-
-    within: Scope | None = None
-    as_of: datetime | None = None
-    model: str = ""
-    calls: int = 0
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer.
-    As far as its trace is kept: the part of the memory that it was
-    answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
+    As far as its trace is kept: the part of the memory that it was answered from and as of when, the `model` that wrote
+    it, "" if it is the lines of memory themselves, and the calls of models and their tokens, read and written."""
 
     id: int
     role: Literal["user", "memory"]
@@ -191,6 +178,8 @@ class ChatMessage:
     within: Scope | None = None
     as_of: datetime | None = None
     model: str = ""
+    calls: int = 0
+    tokens: int = 0
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:

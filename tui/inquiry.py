@@ -67,16 +67,16 @@ class Inquiry(NamedTuple):
         return tuple(limit.value for limit in self.limits if limit.kind == kind)
 
 
-def list_limits(state: wire.ConversationState | wire.ChatMessage) -> tuple[Limit, ...]:
-    """What limited the last question of a session, or that of an answer, as a person would have typed it."""
-    within = state.within or wire.Scope()
+def list_limits(answer: wire.ChatMessage) -> tuple[Limit, ...]:
+    """What limited the question of an answer, as a person would have typed it."""
+    within = answer.within or wire.Scope()
     # places of sources within a file end with "#", those of folders with "/": see `Inquiry.within`
     places = [place.rstrip("/") for place in within.folders if not place.endswith("#")]
     return (
         *(Limit("note", uri, PurePath(uri).name) for uri in within.sources),
         *(Limit("folder", place, f"{PurePath(place).name}/") for place in places),
         *(Limit("tag", tag, tag) for tag in within.tags),
-        *([Limit("day", day, day)] if (day := _say_day(state.as_of)) else []),
+        *([Limit("day", day, day)] if (day := _say_day(answer.as_of)) else []),
     )
 
 

@@ -38,6 +38,7 @@ class Session:
     def from_messages(cls, reply: wire.MessagesReply, message_id: int | None = None) -> Session:
         """A stored session. Shows its last messages, or, if `message_id` is earlier, that one and the following."""
         last = max(0, len(reply.messages) - WINDOW)
+        answers = [message for message in reply.messages if message.trace_id is not None]
         start = next((place for place, message in enumerate(reply.messages) if message.id == message_id), last)
         begin = max(0, start - 1) if start < last else last  # with its question, if it is an answer
         return cls(
@@ -46,10 +47,10 @@ class Session:
             shown_from=begin,
             shown_until=begin + WINDOW if begin + WINDOW < last else None,
             asked=[message.text for message in reply.messages if message.role == "user"],
-            limits=list_limits(reply.state),
-            model=reply.state.model,
-            calls=reply.state.calls,
-            tokens=reply.state.tokens,
+            limits=list_limits(answers[-1]) if answers else (),
+            model=next((answer.model for answer in reversed(answers) if answer.model), ""),
+            calls=sum(answer.calls for answer in answers),
+            tokens=sum(answer.tokens for answer in answers),
         )
 
     @property

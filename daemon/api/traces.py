@@ -102,7 +102,7 @@ def conversations(memory: Memory) -> Sequence[wire.Conversation]:
 
 
 def conversation(memory: Memory, id: int) -> wire.MessagesReply:
-    return wire.MessagesReply(*memory.conversations.get(id), memory.conversations.state(id))
+    return wire.MessagesReply(*memory.conversations.get(id))
 
 
 def new_conversation(services: Services, title: str) -> wire.Conversation:

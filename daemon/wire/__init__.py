@@ -71,7 +71,7 @@ NOUNS = {
     "memory.revisions": "Revision",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
-    " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch ConversationState"
+    " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer SyncState",
     "memory.trace": "Asked Traced TrainingReport Hop Used Why Lost WhyNot FailureClass Diagnosis",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from memory.events import Event
 from memory.trace import Asked, Opinion
-from memory.views import ChatMessage, Conversation, ConversationState
+from memory.views import ChatMessage, Conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,10 @@ class Rebuilt(Event):
 
 @dataclass(frozen=True, slots=True)
 class MessagesReply:
-    """A chat session, its messages and its state."""
+    """A chat session and its messages."""
 
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
-    state: ConversationState = field(default_factory=ConversationState)
 
 
 @dataclass(frozen=True, slots=True)

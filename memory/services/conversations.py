@@ -8,7 +8,7 @@ from memory.store.connect import Connection
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
 from memory.time.timestamps import now_ms
-from memory.views import ChatMessage, Conversation, ConversationState
+from memory.views import ChatMessage, Conversation
 
 
 class Conversations:
@@ -28,13 +28,6 @@ class Conversations:
         """A session with its messages in order."""
         self._state.pending.try_write()
         return self._store.read(conversations.get, id)
-
-    def state(self, id: int) -> ConversationState:
-        """The limits on its questions, and the usage of models."""
-        self._state.pending.try_write()
-        with self._store.reading() as conn:
-            _, messages = conversations.get(conn, id)
-            return traces.sum_up(conn, [message.trace_id for message in messages if message.trace_id is not None])
 
     def create(self, title: str) -> int:
         """A new, empty one; its id."""

@@ -81,16 +81,17 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
     if row is None:
         raise _make_error(id)
     messages = conn.execute(
-        "SELECT m.id, m.role, m.text, m.t, m.state, m.citations, m.no_answer, m.trace_id, t.feedback, t.plan, t.as_of"
+        "SELECT m.id, m.role, m.text, m.t, m.state, m.citations, m.no_answer, m.trace_id, t.feedback, t.plan, t.as_of,"
+        " ifnull(t.llm_calls, 0), ifnull(t.tok_in + t.tok_out, 0)"
         " FROM message m LEFT JOIN trace t ON t.id = m.trace_id WHERE m.conversation_id = ? ORDER BY m.id",
         (id,),
     )
     return _make_conversation(row), tuple(
         ChatMessage(
             id, role, text, from_ms(t), state, citations_from_json(cited), bool(no), trace_id, opinion(feedback),
-            *traces.limits_of(plan, as_of),
+            *traces.limits_of(plan, as_of), *used,
         )
-        for id, role, text, t, state, cited, no, trace_id, feedback, plan, as_of in messages
+        for id, role, text, t, state, cited, no, trace_id, feedback, plan, as_of, *used in messages
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Traces: the course and the outcome of each question."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -24,7 +24,6 @@ from memory.store.connect import (
 )
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
-from memory.views import ConversationState
 
 
 def store(
@@ -80,18 +79,6 @@ def get(conn: Connection, id: int) -> Traced:
             asked.model, plan_fields.get("note", ""),
         )  # fmt: skip
     return Traced(asked, _make_plan(plan_fields, as_of), _list_steps(conn, id), _list_visits(conn, id), answer)
-
-
-def sum_up(conn: Connection, ids: Sequence[int]) -> ConversationState:
-    """The state of a chat session from the traces of its answers, in order; missing ones are ignored."""
-    query = f"SELECT plan, as_of, llm_calls, tok_in + tok_out FROM trace WHERE id IN {LISTED} ORDER BY id"
-    rows = conn.execute(query, (id_list(ids),)).fetchall()
-    if not rows:
-        return ConversationState()
-    plans = [_parse_plan(plan) for plan, *_ in rows]
-    last = _make_plan(plans[-1], rows[-1][1])
-    model = next((fields["model"] for fields in reversed(plans) if fields.get("model")), "")
-    return ConversationState(last.within, last.as_of, model, sum(row[2] for row in rows), sum(row[3] for row in rows))
 
 
 def limits_of(plan: str | None, as_of: int | None) -> tuple[Scope | None, datetime | None, str]:

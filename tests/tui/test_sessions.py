@@ -130,8 +130,9 @@ async def test_a_session_is_opened_where_the_words_were_found() -> None:
 
 async def test_what_limited_a_session_and_what_it_took_are_there_again() -> None:
     scope = wire.Scope(("/n/fog.md",), ("/n/diary/", "/n/fog.md#"), ("boat",))
-    state = wire.ConversationState(scope, parse_day("2026-03"), "qwen3:4b", 3, 1200)
-    kept = replace(world.session(7, "Belt", NOW, 6), state=state)
+    session, day = world.session(7, "Belt", NOW, 6), parse_day("2026-03")
+    last = replace(session.messages[-1], trace_id=1, within=scope, as_of=day, model="qwen3:4b", calls=3, tokens=1200)
+    kept = replace(session, messages=(*session.messages[:-1], last))
     async with chatting(world.client(kept={7: kept}, answers=[world.short_answer()])) as chat:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
@@ -140,7 +141,7 @@ async def test_what_limited_a_session_and_what_it_took_are_there_again() -> None
         assert chat.screen.conversation.border_subtitle == "qwen3:4b · 3 calls · 1,200 tokens"
         await chat.ask("And now?")
         _, how = chat.client.asked[-1]
-        assert how["within"] == scope and how["as_of"] == state.as_of
+        assert how["within"] == scope and how["as_of"] == day
         await chat.screen.action_new_session()
         await chat.until(lambda: not chat.screen.query_one(Chips).labels)
 

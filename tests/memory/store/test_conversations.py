@@ -11,7 +11,7 @@ from memory.store import conversations, traces
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
 from memory.trace import PLAIN, Plan
-from memory.views import ChatMessage, Conversation, ConversationState
+from memory.views import ChatMessage, Conversation
 
 
 def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
@@ -89,20 +89,17 @@ def test_what_is_not_there_is_told(store: Store) -> None:
                 use()
 
 
-def test_a_session_stands_as_the_traces_of_its_answers_say(store: Store) -> None:
+def test_answers_have_what_their_traces_say(store: Store) -> None:
     within, march = Scope(("n.md",), tags=("boat",)), datetime(2026, 3, 31, tzinfo=UTC)
     said = Answer("Four. [1]", model="ollama:qwen3:4b")
     with store.writing() as conn:
-        assert traces.sum_up(conn, []) == ConversationState()
         first = traces.store(conn, Trace("When?"), said, 1, PLAIN, 2, Usage(30, 4))
         second = traces.store(conn, Trace("And now?"), Answer("Five."), 2, Plan(march, within), 1, Usage(10, 2))
-        assert traces.sum_up(conn, [first, second, 99]) == ConversationState(within, march, said.model, 3, 46)
-        assert traces.sum_up(conn, [first]).within is None
         id = conversations.create(conn, "Numbers", 1)
         for trace in (first, second):
             conversations.append(conn, id, "memory", "Four.", 2, trace_id=trace)
         _, messages = conversations.get(conn, id)
-        assert [(one.within, one.as_of, one.model) for one in messages] == [
-            (None, None, said.model),
-            (within, march, ""),
+        assert [(one.within, one.as_of, one.model, one.calls, one.tokens) for one in messages] == [
+            (None, None, said.model, 2, 34),
+            (within, march, "", 1, 12),
         ]
