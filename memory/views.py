@@ -302,14 +302,13 @@ class AliasSuspect:
 class ConsolidationReport:
     """The results of consolidation. `joined`: facts merged into another; `stale`: deleted rows of edge memory;
     `questions` and `episodes` that got a missing vector; `recentred`: the center of questions was recomputed;
-    `suspects`: names that may be one, most similar first. `stopped`: it was interrupted; completed work stays."""
+    `stopped`: it was interrupted; completed work stays."""
 
     joined: int = 0
     stale: int = 0
     questions: int = 0
     episodes: int = 0
     recentred: bool = False
-    suspects: tuple[AliasSuspect, ...] = ()
     stopped: bool = False
 
 

@@ -181,9 +181,8 @@ def night(of: wire.Night) -> str:
     if of.at is None:
         last = f"nothing done yet; every day from {of.hour}:00 on"
     else:
-        names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
-        parts = [describe_work(of) or "all was in order", names, erased]
+        parts = [describe_work(of) or "all was in order", erased]
         last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":

@@ -13,7 +13,7 @@ from daemon import litestream, wire
 from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.session import Session
-from daemon.cli.show import describe_work, print_suspects
+from daemon.cli.show import describe_work
 from daemon.lock import hold
 from daemon.paths import REPLACED, name_replaced, private_folder
 from daemon.terminal import count, describe_replica, display_safe, size
@@ -143,9 +143,8 @@ def _written(file: Path) -> datetime:
 def tidy(session: Session) -> None:
     """Run the nightly maintenance now.
 
-    Merges facts that several passages state (`pal undo` separates them), computes missing vectors, lists names that may
-    mean one thing (`pal same` merges them), and clears unused parts of the file after something was forgotten. A second
-    run changes nothing.
+    Merges facts that several passages state (`pal undo` separates them), computes missing vectors, and clears unused
+    parts of the file after something was forgotten. A second run changes nothing.
     """
     session.show(session.client.tidy(), _print_tidied)
 
@@ -155,7 +154,6 @@ def _print_tidied(done: wire.ConsolidationReport) -> None:
     output.print_text(f"Done: {did}." if did else "All is in order.")
     if done.stopped:
         output.say("The daemon stopped meanwhile. The rest is done next time.")
-    print_suspects(done.suspects)
 
 
 @click.command()

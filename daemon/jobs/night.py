@@ -20,7 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
@@ -29,9 +29,6 @@ from daemon.jobs.schedule import Runs, on_battery
 from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.time.timestamps import from_ms
-
-if TYPE_CHECKING:
-    from memory.views import ConsolidationReport
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +103,7 @@ class NightlyJob:
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
             self._memory.forgetting.clear_unused(self._writer.write)
-        log.info("put in order: %s", _count_report(report))
+        log.info("put in order: %s", asdict(report))
         return report
 
     def state(self) -> wire.Night:
@@ -126,8 +123,8 @@ class NightlyJob:
             return False
         erased = self._erase(self._runs.read_last(NIGHT).get("t", 0))
         seconds = round(time.monotonic() - began, 1)
-        self._runs.note(NIGHT, _count_report(report) | erased | {"seconds": seconds}, self._write)
-        log.info("the night is done in %s s: %s", seconds, _count_report(report))
+        self._runs.note(NIGHT, asdict(report) | erased | {"seconds": seconds}, self._write)
+        log.info("the night is done in %s s: %s", seconds, asdict(report))
         return True
 
     def _erase(self, last: int) -> dict[str, int]:
@@ -167,11 +164,6 @@ class NightlyJob:
         while self.asking() and not self._closing.wait(PAUSE_SECONDS):
             pass
         return self._closing.is_set()
-
-
-def _count_report(report: ConsolidationReport) -> dict[str, Any]:
-    """The report in numbers: names of things are in no log, and in no note that forgetting does not reach."""
-    return asdict(report) | {"suspects": len(report.suspects)}
 
 
 Tell = Callable[[wire.Event], None]

@@ -57,7 +57,6 @@ class Night:
     stale: int = 0
     questions: int = 0
     episodes: int = 0
-    suspects: int = 0
     erased: int = 0
 
 

@@ -17,7 +17,6 @@ from memory.edge_memory.edges import is_due
 from memory.errors import ModelError, NotAvailableError, StoreError
 from memory.ingest.ingest import put_vectors
 from memory.insight import diagnosis
-from memory.insight.aliases import list_suspects
 from memory.protocols import Embedder, Write, write_directly
 from memory.retrieval.state import EdgeRanker, Serving
 from memory.services import read_by, write_by
@@ -135,8 +134,8 @@ class Maintenance:
     def consolidate(
         self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False
     ) -> ConsolidationReport:
-        """Joins facts that were asserted twice, completes missing data, removes orphans, and lists possible aliases.
-        Current facts are kept: a joined fact comes back with `undo`. Idempotent."""
+        """Joins facts that were asserted twice, completes missing data, and removes orphans. Current facts are kept: a
+        joined fact comes back with `undo`. Idempotent."""
         report = ConsolidationReport()
 
         def unit(work: Callable[[], Any]) -> Any:
@@ -157,8 +156,7 @@ class Maintenance:
             if unseen:
                 with suppress(ModelError):  # its server is away: another night
                     self._catch_up(unit)
-            report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
-            return replace(report, suspects=self._store.read(list_suspects))
+            return replace(report, questions=unseen, recentred=self.compare_edges(unit))
         except _StoppedError:
             return replace(report, stopped=True)
 

@@ -41,13 +41,7 @@ class UpkeepTopic(Topic):
         note = await self.say("Tidying the memory, as every night…")
         with _report_failures(note):
             report = await self.link.call(lambda client: client.tidy())
-            joined = f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy."
-            names = (
-                f" {len(report.suspects):,} pairs of names may be the same: s on the page Memory merges them."
-                if report.suspects
-                else ""
-            )
-            note.say(joined + names)
+            note.say(f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy.")
 
     @background()
     async def action_let_models_read(self, enabled: bool) -> None:
