@@ -14,56 +14,31 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import Any, BinaryIO, cast
 from urllib.parse import quote
 
 PACKED = ".gz"  # what the name of a file ends in that is packed on the way
 
 
-class NewFile:
-    """Takes pieces, and gets its name when the `with` ends well; otherwise it is deleted. OSError."""
-
-    def __init__(self, path: Path) -> None:
-        """Compressed if the name ends in .gz; the same pieces give the same bytes."""
-        self.path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        self._packed: BinaryIO | None = None
-
-    def write(self, data: bytes) -> None:
-        (self._packed or self._file).write(data)
-
-    def __enter__(self) -> NewFile:
-        self._temporary.unlink(missing_ok=True)
-        try:
-            place = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            self._file = os.fdopen(place, "wb")
-            if self.path.suffix.lower() == PACKED:
-                self._packed = cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=self._file, mtime=0))
-        except BaseException:  # Ctrl-C, right after it was made
-            self._temporary.unlink(missing_ok=True)
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        try:
-            if kind is None:
-                if self._packed is not None:
-                    self._packed.close()
-                self._file.flush()
-                os.fsync(self._file.fileno())
-        except BaseException:
-            kind = OSError
-            raise
-        finally:
-            with suppress(OSError):  # a disk that is full cannot take what is left to be written
-                self._file.close()
-            if kind is None:
-                self._temporary.replace(self.path)
-            else:
-                self._temporary.unlink(missing_ok=True)
+@contextmanager
+def open_new(path: Path) -> Iterator[BinaryIO]:
+    """A private file to write, which gets its name when the `with` ends well; otherwise it is deleted. It is compressed
+    if the name ends in .gz; the same pieces give the same bytes. OSError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary.unlink(missing_ok=True)
+    try:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file, ExitStack() as ends:
+            packs = path.suffix.lower() == PACKED
+            yield cast(BinaryIO, ends.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0)) if packs else file)
+            ends.close()
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:  # also Ctrl-C
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def open_packed(path: Path) -> BinaryIO:

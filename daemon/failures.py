@@ -65,7 +65,8 @@ def failure(error: BaseException) -> wire.Failed:
     """The error as the wire has it."""
     for kind, code in KINDS.items():
         if isinstance(error, kind):
-            return wire.Failed(code, _describe_error(error))
+            # the first argument, for a LookupError shows its message in quotes
+            return wire.Failed(code, str(error.args[0]) if error.args else str(error))
     match error:
         case CancelledError():
             return wire.Failed("stopping", "The daemon is stopping.", "Try again in a moment.")
@@ -75,8 +76,3 @@ def failure(error: BaseException) -> wire.Failed:
             return wire.Failed("store", f"{place} cannot be used: {error.strerror or error}.")
     name = type(error).__name__
     return wire.Failed("internal", f"Something went wrong inside ({name}).", "See daemon.log, and tell us.")
-
-
-def _describe_error(error: BaseException) -> str:
-    # A LookupError shows its message in quotes.
-    return str(error.args[0]) if error.args else str(error)

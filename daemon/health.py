@@ -50,147 +50,118 @@ DAMAGED = {  # a damaged part, which questions do without -> the command that re
 }
 
 
+# What is looked at, in this order.
+PLACES = tuple("file disk backups folders reading night sync replica readers plug-ins embedder models".split())
+
+
 def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
     """Check a daemon that answers. DaemonDownError, DaemonError."""
-    state = _group_problems(client.status())
+    now = client.status()
     yield HealthCheck("daemon")
-    for problem in _settings(paths):
+    for problem in _check_settings(paths):
         yield HealthCheck("config.toml", problem)
-    more: dict[str, Iterable[str]] = {
-        "file": client.check().problems,
-        "disk": _places(paths),
-        "folders": _rules(client),
-        "readers": [*_readers(client), *_set_aside(client)],
-        "plug-ins": _plugins(client.plugins()),
-        "embedder": _embedder(client.embedder()),
-        "models": _models(client),
-    }
-    for place in dict.fromkeys([*state, *more]):
-        yield from check_place(place, [*more.get(place, ()), *state.get(place, ())])
+    problems: dict[str, list[str]] = {place: [] for place in PLACES}
+    for place, problem in (*_ask_daemon(client, paths), *_find_problems(now)):
+        problems[place].append(problem)
+    for place in PLACES:
+        yield from check_place(place, problems[place])
 
 
-def list_problems(now: wire.Status) -> Iterator[str]:
+def list_problems(now: wire.Status) -> list[str]:
     """What the daemon knows to be wrong, each with the command that fixes it."""
-    for problems in _group_problems(now).values():
-        yield from problems
-
-
-def _group_problems(now: wire.Status) -> dict[str, Iterable[str]]:
-    """The same by place, all places that are looked at."""
-    return {
-        "file": _damage(now),
-        "disk": _disk(now),
-        "backups": now.upkeep.warnings if now.upkeep else (),
-        "folders": _folders(now.folders),
-        "reading": _reading(now),
-        "night": _night(now),
-        "sync": list_sync_problems(now.sync) if now.sync else (),
-        "replica": list_replica_problems(now.replica) if now.replica else (),
-    }
+    return [problem for _, problem in sorted(_find_problems(now), key=lambda pair: PLACES.index(pair[0]))]
 
 
 def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
     """A check for each problem, or one without a problem."""
-    is_reported = False
-    for problem in problems:
-        is_reported = True
+    for problem in list(problems) or [""]:
         yield HealthCheck(place, problem, next((fix for fix in FIXES if fix in problem), ""))
-    if not is_reported:
-        yield HealthCheck(place)
 
 
-def _settings(paths: Paths) -> Iterator[str]:
+def _check_settings(paths: Paths) -> Iterator[str]:
     try:
         yield from filter(None, (describe_exposure(paths.config), describe_ignored(paths.config)))
     except SettingsError as error:  # an edit since the daemon began, which it does not know of
         yield str(error)
 
 
-def _damage(now: wire.Status) -> Iterator[str]:
+def _find_problems(now: wire.Status) -> Iterator[tuple[str, str]]:
+    """(place, problem) as the daemon's status has it."""
     for what, why in now.damage:
         fix = DAMAGED.get(what, "pal check")
-        yield f"The {what} cannot be read ({why}), so questions are answered without. To fix that: {fix}"
-
-
-def _places(paths: Paths) -> Iterator[str]:
-    for folder, what in ((paths.logs, "The daemon's log"), (paths.backups, "Backups")):
-        if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-            yield f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(folder))}"
-
-
-def _reading(now: wire.Status) -> Iterator[str]:
-    if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
-        yield f"{count(given_up, 'job')} of reading failed; which: pal status --failed. To try again: pal retry"
-    if now.enrichment and now.enrichment.unable:
-        yield f"{now.enrichment.unable} Which model reads: pal models"
-
-
-def _set_aside(client: Client) -> Iterator[str]:
-    from daemon.wire.documents import SET_ASIDE  # imports the memory, which the chat does without
-
-    if set_aside := client.list_skipped(SET_ASIDE, 1).total:
-        yield f"{count(set_aside, 'file')} could not be read; which: pal status --skipped. To try again: pal retry"
-
-
-def _disk(now: wire.Status) -> Iterator[str]:
+        yield "file", f"The {what} cannot be read ({why}), so questions are answered without. To fix that: {fix}"
     if now.safe_mode:
-        yield now.safe_mode
+        yield "disk", now.safe_mode
     if now.disk and now.disk.text:
-        yield now.disk.text
+        yield "disk", now.disk.text
     if now.erasing and now.erasing.reason:
-        yield f"Forgotten text is still on the disk: {now.erasing.reason}. It is tried again until it is."
-
-
-def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
-    for folder in folders:
+        yield "disk", f"Forgotten text is still on the disk: {now.erasing.reason}. It is tried again until it is."
+    for folder in now.folders:
         if folder.state == "missing":
             why = folder.detail or "it is not there"
-            yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
+            yield "folders", f'{folder.path} is watched, but {why}. To stop watching it: pal watch rm "{folder.path}"'
         elif folder.gone or folder.state == "polling":
-            yield f"{folder.path}: {folder.detail}"
+            yield "folders", f"{folder.path}: {folder.detail}"
+    yield from _find_problems_of_work(now)
 
 
-def _rules(client: Client) -> Iterator[str]:
-    from daemon.wire.documents import RULES_TOO_LONG  # imports the memory, which the chat does without
+def _find_problems_of_work(now: wire.Status) -> Iterator[tuple[str, str]]:
+    if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
+        jobs = count(given_up, "job")
+        yield "reading", f"{jobs} of reading failed; which: pal status --failed. To try again: pal retry"
+    if now.enrichment and now.enrichment.unable:
+        yield "reading", f"{now.enrichment.unable} Which model reads: pal models"
+    if now.night and now.night.state == "failed":
+        yield "night", "Nightly work was interrupted; see the daemon's log. To do it now: pal tidy, pal train"
+    lists: dict[str, Iterable[str]] = {
+        "backups": now.upkeep.warnings if now.upkeep else (),
+        "sync": list_sync_problems(now.sync) if now.sync else (),
+        "replica": list_replica_problems(now.replica) if now.replica else (),
+    }
+    for place, problems in lists.items():
+        yield from ((place, problem) for problem in problems)
 
-    if unread := client.list_skipped(RULES_TOO_LONG, 1).total:
-        yield f"The rules of {count(unread, 'folder')} are too long to be followed. Which: pal status --skipped"
+
+def _ask_daemon(client: Client, paths: Paths) -> Iterator[tuple[str, str]]:
+    """(place, problem) that the status does not have."""
+    for problem in client.check().problems:
+        yield "file", problem
+    for folder, what in ((paths.logs, "The daemon's log"), (paths.backups, "Backups")):
+        if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+            yield "disk", f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(folder))}"
+    yield from _count_skipped(client)
+    for problem in _list_plugin_problems(client.plugins()):
+        yield "plug-ins", problem
+    if (embedder := client.embedder()).problem:
+        yield "embedder", f"{embedder.problem} Then try again: pal embedder {embedder.name}"
+    for problem in client.models().problems:
+        yield "models", problem if "pal " in problem else f"{problem} What can be: pal models"
 
 
-def _readers(client: Client) -> Iterator[str]:
+def _count_skipped(client: Client) -> Iterator[tuple[str, str]]:
+    from daemon.wire.documents import RULES_TOO_LONG, SET_ASIDE  # import the memory, which the chat does without
     from plugins.installing import install_command
     from plugins.readers.common import NOT_INSTALLED
 
+    if unread := client.list_skipped(RULES_TOO_LONG, 1).total:
+        folders = count(unread, "folder")
+        yield "folders", f"The rules of {folders} are too long to be followed. Which: pal status --skipped"
     if waiting := client.list_skipped(NOT_INSTALLED, 1).total:
         files, them = (f"{waiting:,} files need", "them") if waiting > 1 else ("1 file needs", "it")
-        yield (
-            f"{files} readers that are not installed. To have {them} read: {install_command('readers')}, then"
-            " pal daemon restart. Which: pal status --skipped"
-        )
+        how = f"{install_command('readers')}, then pal daemon restart. Which: pal status --skipped"
+        yield "readers", f"{files} readers that are not installed. To have {them} read: {how}"
+    if set_aside := client.list_skipped(SET_ASIDE, 1).total:
+        files = count(set_aside, "file")
+        yield "readers", f"{files} could not be read; which: pal status --skipped. To try again: pal retry"
 
 
-def _plugins(found: wire.PluginsReply) -> Iterator[str]:
-    if found.reranker:
-        why = found.reranker.rstrip(".")
+def _list_plugin_problems(reply: wire.PluginsReply) -> Iterator[str]:
+    if reply.reranker:
+        why = reply.reranker.rstrip(".")
         yield f"The reranker does not work: {why}. To do without: pal config set reranker.name none"
-    for plugin in found.plugins:
+    for plugin in reply.plugins:
         if plugin.problem:
             yield (
                 f"The plug-in {plugin.name} was left out ({plugin.problem}). Install another version of"
                 f" {plugin.package}, or do without: pal plugins off {plugin.name}"
             )
-
-
-def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
-    if embedder.problem:
-        yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"
-
-
-def _models(client: Client) -> Iterator[str]:
-    for problem in client.models().problems:
-        yield problem if "pal " in problem else f"{problem} What can be: pal models"
-
-
-def _night(now: wire.Status) -> Iterator[str]:
-    if now.night and now.night.state == "failed":
-        yield "Nightly work was interrupted; see the daemon's log. To do it now: pal tidy, pal train"

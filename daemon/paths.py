@@ -22,6 +22,17 @@ SERVES = " serves "  # in the log, before the path of the memory
 SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
 
 
+class Place:
+    """A file of `Paths`, in one of its folders."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._folder, self._name = folder, name
+
+    def __get__(self, paths: Paths, owner: type[Paths]) -> Path:
+        folder: Path = getattr(paths, self._folder)
+        return folder / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them.
@@ -35,6 +46,18 @@ class Paths:
     backups: Path
     runtime: Path
     at: str = ""
+
+    memory = Place("data", "memory.db")
+    declined = Place("data", "declined")  # the extras that a person does not want to be offered, one a line
+    sync = Place("data", "sync.json")  # the shared folder of this memory, if it has one, and the words of its key
+    replica = Place("data", "replica.json")  # the address of the memory's replica, if it has one
+    ballast = Place("data", "ballast")  # zeros, which are given up when the disk is full
+    lock = Place("data", "daemon.lock")  # the running daemon holds its lock; its text is the daemon's process id
+    opener = Place("runtime", "page.html")  # leads a browser to the page, as long as its link was not used
+    reading = Place("runtime", "reading")  # lists what is being read, so that the next daemon knows what one died of
+    log = Place("logs", "daemon.log")
+    stacks = Place("logs", "stacks")  # what the daemon's threads did when its event loop was last blocked
+    output = Place("logs", "daemon.out")  # of a daemon in the background: why it could not start
 
     @classmethod
     def from_environment(cls) -> Paths:
@@ -67,11 +90,6 @@ class Paths:
         return (self.data, self.config, self.logs, self.backups, self.runtime)
 
     @property
-    def memory(self) -> Path:
-        """The memory file."""
-        return self.data / "memory.db"
-
-    @property
     def trace_of_lost(self) -> Path | None:
         """What shows that there was a memory, if its file is missing."""
         if self.memory.exists():
@@ -93,31 +111,6 @@ class Paths:
         return self.data.with_name(RECEIVED)
 
     @property
-    def declined(self) -> Path:
-        """The extras that a person does not want to be offered, one a line."""
-        return self.data / "declined"
-
-    @property
-    def sync(self) -> Path:
-        """The shared folder through which this memory is synchronised, and the words of its key, if it is."""
-        return self.data / "sync.json"
-
-    @property
-    def replica(self) -> Path:
-        """The address of the memory's replica, if it has one."""
-        return self.data / "replica.json"
-
-    @property
-    def ballast(self) -> Path:
-        """A file of zeros that is given up when the disk is full."""
-        return self.data / "ballast"
-
-    @property
-    def lock(self) -> Path:
-        """The file whose lock the running daemon holds; its text is the daemon's process id."""
-        return self.data / "daemon.lock"
-
-    @property
     def socket(self) -> Path:
         """The daemon's socket; where the data folder's path is too long for one, in a private folder of /tmp."""
         socket = self.runtime / "api.sock"
@@ -127,31 +120,6 @@ class Paths:
 
         name = hashlib.sha256(os.fsencode(f"{socket}{self.at}")).hexdigest()[:16]
         return Path(f"/tmp/palimpsest-{os.getuid()}") / f"{name}.sock"
-
-    @property
-    def opener(self) -> Path:
-        """A file that leads a browser to the page, as long as its link was not used."""
-        return self.runtime / "page.html"
-
-    @property
-    def reading(self) -> Path:
-        """Where a daemon writes which files it is reading, so that the next one knows what it died of."""
-        return self.runtime / "reading"
-
-    @property
-    def log(self) -> Path:
-        """The daemon's log."""
-        return self.logs / "daemon.log"
-
-    @property
-    def stacks(self) -> Path:
-        """What the daemon's threads did when its event loop was last blocked; empty when it is free."""
-        return self.logs / "stacks"
-
-    @property
-    def output(self) -> Path:
-        """What a daemon in the background wrote to its standard output and error: why it could not start."""
-        return self.logs / "daemon.out"
 
 
 def find_address(config: Path) -> str:

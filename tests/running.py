@@ -1,4 +1,4 @@
-"""A real daemon for tests: of this repository, of the chat, of plug-ins."""
+"""A real daemon for tests and benchmarks, with everything in a folder of its own."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from daemon import wire
-from daemon.api import agents, facts, objects, process, questions, sources, traces
+from daemon.api import facts, process, questions, sources
 from daemon.api.gate import fail
 from daemon.api.routing import Endpoint
 from daemon.api.services import Services
@@ -27,7 +27,7 @@ from daemon.calls.declaration import Calls, list_calls
 from daemon.failures import failure
 from memory.errors import PalimpsestError
 
-TOPICS = (agents, facts, objects, process, questions, sources, traces)
+TOPICS = (facts, process, questions, sources)
 
 
 def build(services: Services, calls: type[Calls] = DaemonCalls, topics: tuple[ModuleType, ...] = TOPICS) -> Starlette:

@@ -1,20 +1,25 @@
-"""Facts and how they changed, what a person decides about that, and its news; names, tags, the owner's profile."""
+"""Facts, objects, the graph, notes by their words; how facts changed, what a person decides about that, and its news;
+names, tags, the owner's profile."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Set
-from datetime import datetime
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from datetime import UTC, date, datetime, time
+from typing import Any
 
 from daemon import wire
-from daemon.api.services import Services
-from daemon.calls.knowledge import State, Verdict
+from daemon.api.services import Cache, Services
+from daemon.calls.knowledge import Findable, State, Verdict
 from daemon.jobs.activity import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import TOLD, Document, Fact
+from memory.nouns import BY_HAND, TOLD, Document, Fact
 from memory.revisions import Revision
 from memory.text.mentions import norm
+from memory.text.predicates import statement
+from memory.time.timestamps import from_ms
+from memory.views import PlannedEntry
 
 MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
@@ -23,7 +28,7 @@ MOST_NAMES = 100
 MOST_TAGS = 1000
 PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
 PROFILE_TITLE = "About me"
-MOST_KEY, MOST_VALUE = 40, 120  # characters
+MOST_KEY, MOST_VALUE = 40, 200  # characters
 NEWEST = 20  # revisions that are looked at
 
 
@@ -109,14 +114,14 @@ def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Str
     }
     for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
         del relations[id]  # a duplicate, or never true: it has no time
-    of: dict[int, object] = {
+    of: dict[int, Hashable] = {
         id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
     }
     for pair in ended.values():
         if pair.old.id in of and pair.new.id in of and of[pair.old.id] != of[pair.new.id]:
             old, new = of[pair.old.id], of[pair.new.id]
             of = {id: new if strand == old else strand for id, strand in of.items()}
-    woven: dict[object, list[Fact]] = {}
+    woven: dict[Hashable, list[Fact]] = {}
     for id, fact in relations.items():
         woven.setdefault(of[id], []).append(fact)
     rows = [sorted(row, key=_find_begin) for row in woven.values()]
@@ -165,7 +170,7 @@ def _is_ending(revision: Revision) -> bool:
     return stands and revision.relation in ("supersedes", "negates")
 
 
-def _find_begin(fact: Fact) -> tuple[object, int]:
+def _find_begin(fact: Fact) -> tuple[datetime, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
@@ -178,9 +183,7 @@ def profile(memory: Memory) -> wire.ProfileReply:
 
 
 def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
-    key, value = _check_key(key), " ".join(value.split())
-    if not 0 < len(value) <= MOST_VALUE:
-        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    key, value = _check_key(key), _check_value(value)
     uri, now = PROFILE + key, datetime.now().astimezone()
     note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
     memory.ingest.remember_many([note])
@@ -203,8 +206,157 @@ def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
     return profile(memory)
 
 
+def _check_value(value: str) -> str:
+    value = " ".join(value.split())
+    if not 0 < len(value) <= MOST_VALUE:
+        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    return value
+
+
 def _check_key(key: str) -> str:
     key = " ".join(key.casefold().split())
     if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
         raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
     return key
+
+
+MOST_ROWS = 500
+MOST_PASSAGES = 200  # of a note
+MOST_DAYS = 366  # of plans
+MOST_VERTICES = 5000  # of the graph
+MOST_NEAR = 500  # objects of a neighbourhood
+SHOWN = 5  # of each kind
+MAX_PLANNED = 30
+DAYS = 9  # of plans: today, and the eight days after it
+SUGGESTED = 3
+
+
+def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) -> wire.SearchReply:
+    page, browsing = _limit_page(limit, offset), memory.browsing
+    find: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
+        "objects": browsing.find_objects, "facts": browsing.find_facts, "notes": browsing.find_sources
+    }  # fmt: skip
+    rows, total = find[what](words, *page)
+    return wire.SearchReply(total, **{what: tuple(rows)})
+
+
+def plans(memory: Memory, days: int) -> wire.PlansReply:
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidInputError(f"days is {days}; ask for 1 to {MOST_DAYS}.")
+    planned = memory.knowledge.list_planned(date.today(), days)
+    return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
+
+
+def object(memory: Memory, name: str) -> wire.ObjectReply:
+    """What is known of an object. NotFoundError."""
+    view = memory.browsing.object(name)
+    return wire.ObjectReply(
+        view.name,
+        view.names,
+        tuple(fact for fact in view.facts if _holds(fact)),
+        strands(view.facts, view.revisions),
+        view.notes,
+        view.notes_total,
+        view.neighbours,
+    )
+
+
+def note(memory: Memory, uri: str) -> wire.NoteReply:
+    with memory.store.reading():
+        view = memory.browsing.read_source(uri)
+        shown = view.passages[:MOST_PASSAGES]
+        passages = tuple(episode.to_passage() for episode in memory.sources.episodes(shown))
+        facts = tuple(memory.browsing.facts_of(shown))
+    return wire.NoteReply(view.source, from_ms(view.read), view.tags, view.readers, passages, facts)
+
+
+def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
+    """A note by hand has the words."""
+    old, value = memory.knowledge.fact(fact), _check_value(value)
+    if old.kind != "relation" or not _holds(old):
+        raise InvalidInputError("Only a current fact can be corrected. Edit its note.")
+    if value == old.objects[-1]:
+        raise InvalidInputError("That is its value already.")
+    text = statement(old.objects[0], old.predicate or "is", value)
+    note = Document(f"{BY_HAND}{fact}", text, title="Said by hand", at=datetime.now().astimezone())
+    (receipt,) = memory.ingest.remember_many([note])
+    new = memory.knowledge.correct(fact, value, receipt.episode_ids[0])
+    return wire.Corrected(memory.knowledge.fact(fact), memory.knowledge.fact(new))
+
+
+def take_back_correction(memory: Memory, fact: int) -> wire.Corrected:
+    old = memory.knowledge.fact(fact)
+    if memory.sources.get(f"{BY_HAND}{fact}") is None:
+        raise NotFoundError("This fact was not corrected by hand.")
+    memory.ingest.retire(f"{BY_HAND}{fact}")
+    return wire.Corrected(memory.knowledge.fact(old.id))
+
+
+def neighbourhood(memory: Memory, about: str, limit: int, as_of: datetime | None) -> wire.GraphReply:
+    if not 1 <= limit <= MOST_NEAR:
+        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_NEAR} objects.")
+    return memory.browsing.explore(about, limit, as_of)
+
+
+def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
+    if not 1 <= limit <= MOST_VERTICES:
+        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_VERTICES} vertices.")
+    return memory.browsing.graph(about, limit)
+
+
+def _limit_page(limit: int, offset: int) -> tuple[int, int]:
+    if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
+        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
+    return limit, offset
+
+
+def _holds(fact: Fact) -> bool:
+    """Whether the fact holds now."""
+    ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
+    return fact.superseded_by is None and fact.retired is None and not ended
+
+
+def home(services: Services, since: datetime | None, day: str) -> wire.Home:
+    planned = list_plans(services.memory, services.cache, _parse_day(day) if day else date.today())
+    return digest(services.memory, planned, since, day)
+
+
+def suggestions(services: Services) -> wire.SuggestionsReply:
+    return services.cache.get(("suggestions", date.today()), lambda: suggest(services.memory))
+
+
+def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry]:
+    """The planned entries from a day on; they are cached, because finding them reads passages."""
+    return cache.get(("plans", day), lambda: memory.knowledge.list_planned(day, DAYS))
+
+
+def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
+    """The changes since a time (until the end of `day`), the newest open revision and the plans. InvalidInputError for
+    an invalid day."""
+    until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
+    with memory.store.reading():
+        changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)
+        read, read_total = memory.sources.read_since(since, SHOWN, until) if since else ([], 0)
+        review = memory.knowledge.revisions("open", 1)
+        review_total = memory.knowledge.count_open_revisions()
+    return wire.Home(
+        since, tuple(changed), changed_total, tuple(read), read_total, next(iter(review), None), review_total,
+        tuple(planned[:MAX_PLANNED]), len(planned), day,
+    )  # fmt: skip
+
+
+def _parse_day(day: str) -> date:
+    try:
+        return date.fromisoformat(day)
+    except ValueError as error:
+        raise InvalidInputError(f"day is no day: {day[:40]!r}. Write it like 2026-03-09.") from error
+
+
+def suggest(memory: Memory) -> wire.SuggestionsReply:
+    """Questions that have one clear answer, the first of them about what changed last; and what was read lately."""
+    changed = [
+        revision.new for revision in memory.knowledge.revisions("all", SHOWN) if revision.relation == "supersedes"
+    ]
+    questions = memory.questions.suggest(changed, SUGGESTED)
+    notes, names = memory.browsing.list_recent(SHOWN)
+    return wire.SuggestionsReply(tuple(questions), tuple(notes), tuple(names))

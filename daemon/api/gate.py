@@ -1,6 +1,6 @@
 """The gate of the API: who may come in, how many, how large a request may be, and the reply to an unexpected error.
 
-A request counts once it has arrived completely: a partial one keeps nobody out. `daemon.process.connections` sets a
+A request counts once it has arrived completely: a partial one keeps nobody out. `daemon.process.server` sets a
 time limit for the rest of it.
 """
 

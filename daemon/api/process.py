@@ -48,7 +48,6 @@ def status(services: Services) -> wire.Status:
         review=review,
         night=services.nightly.state(),
         upkeep=services.upkeep.state(),
-        jobs=services.schedule.state(),
         erasing=services.erasing.state(),
         disk=services.disk.state(),
         damage=tuple(services.memory.state.damage.items()),
@@ -118,8 +117,8 @@ async def open_page(services: Services, port: int | None) -> wire.PageLink:
     return await services.page.open(port)
 
 
-async def close_page(services: Services) -> wire.PageClosed:
-    return wire.PageClosed(await services.page.close())
+async def close_page(services: Services) -> bool:
+    return await services.page.close()
 
 
 async def stop(services: Services) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.file import write_setting
@@ -32,13 +32,6 @@ KEPT = "Kept, in your own words."
 TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 
 
-class Heard(NamedTuple):
-    """A statement, and whether the person has agreed to keep such statements."""
-
-    statement: wire.Told
-    is_wanted: bool
-
-
 class Telling:
     """Keeps a person's statements; `hear` reads the current setting from config.toml."""
 
@@ -47,15 +40,16 @@ class Telling:
         self._writer = writer
         self._config = config
 
-    def hear(self, text: str) -> Heard | None:
-        """The statement in a person's text; None without one, or if statements are not to be kept."""
+    def hear(self, text: str) -> tuple[wire.Told | None, bool]:
+        """The statement in a text, and whether the person has agreed to keep such statements; None without one, or if
+        they are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
         utterance = find_statement(text)
         choice = self._read_choice() if utterance is not None else "no"
         if utterance is None or choice == "no":
-            return None
-        return Heard(wire.Told(utterance.statement, besides=utterance.question), choice == "yes")
+            return None, False
+        return wire.Told(utterance.statement, besides=utterance.question), choice == "yes"
 
     def keep(self, text: str, conversation: int | None) -> wire.Told:
         """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""

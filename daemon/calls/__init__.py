@@ -2,9 +2,7 @@
 
 from daemon.calls.knowledge import KnowledgeCalls
 from daemon.calls.process import ProcessCalls
-from daemon.calls.questions import QuestionCalls
-from daemon.calls.sources import SourceCalls
 
 
-class DaemonCalls(QuestionCalls, KnowledgeCalls, SourceCalls, ProcessCalls):
+class DaemonCalls(KnowledgeCalls, ProcessCalls):
     """Every call. Each may raise DaemonError and DaemonDownError."""

@@ -2,7 +2,7 @@
 
 The method's name, parameters, reply and docstring are the call's. From these follow the client's method
 (`daemon.client.client`), the same without a daemon (`daemon.cli.offline`), the route and its checks
-(`daemon.api.routing`), the description in OpenAPI, the tools of agents (`daemon.mcp.tools`) and the list in the docs.
+(`daemon.api.routing`), the description in OpenAPI, the tools of agents (`daemon.mcp.server`) and the list in the docs.
 What the daemon does is the function of the call's name in `daemon.api`.
 """
 
@@ -30,7 +30,7 @@ class Call:
     unit of the writer, "work" for all else. `slow`: it may work through the whole memory. `ends`: the name of the last
     event, of a stream that ends. `field`: the reply on the wire is an object with the result in this field.
     `offline`: it only reads the memory, so that it can be made while the daemon cannot start. `tool`: the name of the
-    tool by which agents make it (`daemon.mcp.tools`), "" for none; with `writes` only agents that may write have it.
+    tool by which agents make it (`daemon.mcp.server`), "" for none; with `writes` only agents that may write have it.
     """
 
     method: str

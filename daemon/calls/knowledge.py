@@ -1,21 +1,158 @@
-"""Calls about what is known: facts and their history, objects, the graph, the owner's profile."""
+"""Calls about questions, what led to their answers, chat sessions; facts and their history, objects, the graph, the
+owner's profile."""
 
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
 from daemon import wire
 from daemon.calls.declaration import Calls, call
+from daemon.client.connection import Stream
 
+Effort = Annotated[str, Literal["quick", "normal", "deep"]]
+Findable = Annotated[str, Literal["objects", "facts", "notes"]]
+Opinion = Annotated[str, Literal["good", "bad", "none"]]
 State = Annotated[str, Literal["open", "kept", "undone", "settled", "all"]]
 Verdict = Annotated[str, Literal["keep", "both", "old", "open", "undo"]]
 
 
 class KnowledgeCalls(Calls):
-    """Facts, revisions, objects, the profile."""
+    """Questions, traces, chat sessions; facts, revisions, objects, the profile."""
+
+    @call("POST", "/ask", ends="Answered", offline=True, tool="ask")
+    def ask(
+        self,
+        question: str,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        conversation: int | None = None,
+        effort: Effort = "normal",
+        replay: bool = True,
+        strategy: str = "",
+        own_words: bool = False,
+        agent: str = "",
+    ) -> Stream:
+        """Answer a question from the memory, with the source of each line. If nothing is known, it says so and does not
+        guess. `as_of`: answer as of that time. The `kind` of an answer is answer, closest (nothing says it plainly, but
+        these lines come close) or none.
+
+        Closing the stream stops the work. `conversation` is the id of a chat session the turn is saved in; `effort`:
+        how far the question may go. Without `replay` nothing of earlier questions is used, and
+        nothing is learnt from this one. `strategy`: what walks the graph, by default that of the settings. `own_words`:
+        a person typed it, and what they state in it may be kept (`chat.remember`); then a Told comes first. `agent`:
+        who asks, if it is no person.
+        """
+
+    @call("POST", "/recall", thread="read", slow=True, offline=True, tool="recall")
+    def recall(
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        strategy: str = "",
+    ) -> wire.RecallReply:
+        """Find the `k` passages that fit a question best, by words, meaning and links. A score ranks a passage among
+        the others; it is no probability. `unknown`: the words of the question, where no passage has any of them."""
+
+    @call("POST", "/context", thread="read", slow=True, tool="context")
+    def context(
+        self, task: str, tokens: int = 1000, *, as_of: datetime | None = None, within: wire.Scope | None = None
+    ) -> wire.TaskContext:
+        """Collect what the memory holds for a task, in about this number of tokens: the facts that hold, then the
+        sentences that fit best, each with the number of its source."""
+
+    @call("GET", "/suggestions", thread="read")
+    def suggestions(self) -> wire.SuggestionsReply:
+        """Suggest what could be asked and looked at; finding it takes a moment."""
+
+    @call("GET", "/episodes/{id}", thread="read")
+    def episode(self, id: int) -> wire.Passage:
+        """Read a passage."""
+
+    @call("GET", "/episodes/{id}/around", thread="read")
+    def surroundings(self, id: int) -> wire.Surroundings:
+        """Read the passages before and after a passage, and the properties of its source."""
+
+    @call("GET", "/traces", thread="read")
+    def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
+        """List the questions that were asked, the newest first."""
+
+    @call("GET", "/traces/{id}", thread="read")
+    def trace(self, id: int) -> wire.Traced:
+        """Read all that is kept of a question."""
+
+    @call("GET", "/traces/{id}/why", thread="read")
+    def why(self, id: int) -> wire.Why:
+        """Explain what the answer of a trace rests on."""
+
+    @call("GET", "/traces/{id}/whynot", thread="read")
+    def whynot(self, id: int, words: str) -> wire.WhyNot:
+        """Explain why the answer of a trace does not contain these words."""
+
+    @call("POST", "/traces/{id}/feedback", thread="write", slow=True, tool="judge", writes=True)
+    def judge(self, id: int, verdict: Opinion) -> wire.Judged:
+        """Record a verdict on the answer of a trace."""
+
+    @call("POST", "/told", slow=True)
+    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+        """Keep a person's statement, in their own words, made now in that chat session."""
+
+    @call("POST", "/told/undo", slow=True)
+    def take_back_told(self, source: str = "") -> wire.Told:
+        """Forget the person's last statement, if it is this `source`, or whatever it is."""
+
+    @call("PUT", "/told")
+    def set_telling(self, remember: Annotated[str, Literal["ask", "yes", "no"]]) -> None:
+        """Set whether statements in the chat are kept from now on."""
+
+    @call("POST", "/rebuild", ends="Rebuilt")
+    def rebuild(self, what: Sequence[str]) -> Stream:
+        """Rebuild views. It goes on if the stream is closed. `what`: "memory", what edges remember of questions, from
+        the traces; "text", the full text, from the passages; "vectors"; "rows", those that the disk has changed or
+        lost, from the backups."""
+
+    @call("POST", "/train", ends="TrainingReport")
+    def train(self) -> Stream:
+        """Train the ranker on earlier questions. It goes on if the stream is closed."""
+
+    @call("POST", "/train/undo", slow=True)
+    def undo_training(self) -> wire.TrainingUndone:
+        """Undo the last training."""
+
+    @call("GET", "/diagnosis", slow=True)
+    def diagnosis(self) -> wire.Diagnosis:
+        """Measure how well the graph served the newest questions."""
+
+    @call("GET", "/conversations", field="conversations")
+    def conversations(self) -> tuple[wire.Conversation, ...]:
+        """List the chat sessions, last used first."""
+
+    @call("POST", "/conversations")
+    def new_conversation(self, title: str = "") -> wire.Conversation:
+        """Begin a chat session."""
+
+    @call("GET", "/conversations/{id}")
+    def conversation(self, id: int) -> wire.MessagesReply:
+        """Read a chat session."""
+
+    @call("PUT", "/conversations/{id}")
+    def rename_conversation(self, id: int, title: str = "") -> wire.Conversation:
+        """Rename a chat session."""
+
+    @call("GET", "/messages", field="matches")
+    def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
+        """Find the chat sessions with all the words in one message or in their title, last used first."""
+
+    @call("DELETE", "/conversations/{id}", thread="write")
+    def delete_conversation(self, id: int) -> None:
+        """Delete a chat session."""
 
     @call("GET", "/facts", thread="read", offline=True, tool="facts")
     def facts(
@@ -53,17 +190,10 @@ class KnowledgeCalls(Calls):
     def tags(self) -> tuple[wire.Tag, ...]:
         """List the tags of sources, the most used first."""
 
-    @call("GET", "/search/objects")
-    def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
-        """Find people, places and things with all the words in one of their names."""
-
-    @call("GET", "/search/facts")
-    def search_facts(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
-        """Find facts with all the words, the newest first."""
-
-    @call("GET", "/search/notes")
-    def search_notes(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
-        """Find notes with all the words in their title or in one passage."""
+    @call("GET", "/search/{what}")
+    def search(self, what: Findable, words: str = "", limit: int = 100, offset: int = 0) -> wire.SearchReply:
+        """Find objects (people, places and things, by their names), facts (the newest first) or notes (by their title
+        or one passage) with all the words."""
 
     @call("GET", "/object")
     def object(self, name: str) -> wire.ObjectReply:

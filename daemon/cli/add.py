@@ -210,7 +210,7 @@ def watch_send(session: Session) -> None:
     """
     import threading
 
-    from daemon.client.sending import keep_sending, list_folders
+    from daemon.client.remote import keep_sending, list_folders
 
     if not session.paths.at:
         raise click.UsageError("The memory is on this computer, so there is nothing to send.")

@@ -48,8 +48,7 @@ def mcp(ctx: click.Context, client: str | None) -> None:
         return
     session = ctx.ensure_object(Session)
     from daemon.client.starting import connect
-    from daemon.mcp.access import Policies
-    from daemon.mcp.agent import Agent
+    from daemon.mcp.agent import Agent, Policies
     from daemon.mcp.server import AgentServer
     from daemon.process import logs
 
@@ -66,20 +65,20 @@ def mcp(ctx: click.Context, client: str | None) -> None:
 def clients(session: Session) -> None:
     """List the agents with their permissions and notes."""
     from daemon.config.settings import McpClientSettings, load
-    from daemon.mcp.access import policy_of
+    from daemon.mcp.agent import access_of
 
     settings = load(session.paths.config).mcp
     watched = session.client.folders()
     wrote = {agent.name: agent for agent in session.client.agents()}
     rows = []
     for name in sorted({*settings.clients, *wrote}):
-        policy = policy_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
+        access = access_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
         known = wrote.get(name)
         rows.append(
             {
                 "name": name,
-                "sees": "all" if policy.access.everything else list(policy.access.folders),
-                "write": policy.writes,
+                "sees": "all" if access.everything else list(access.folders),
+                "write": access.writes,
                 "notes": known.notes if known else 0,
                 "last": known.last if known else None,
                 "verdicts": known.verdicts if known else 0,
@@ -107,10 +106,8 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None
     """
     known = next((agent for agent in session.client.agents() if agent.name == name), None)
     if known is None:
-        names = ", ".join(agent.name for agent in session.client.agents())
-        raise NothingFound(
-            f"No agent {name!r} wrote anything here. {f'Who did: {names}.' if names else 'Nor did another.'}"
-        )
+        names = ", ".join(agent.name for agent in session.client.agents()) or "none"
+        raise NothingFound(f"The agent {name!r} has written nothing. Agents that have: {names}.")
     if not yes:
         when = f" since {display_safe(f'{since:%Y-%m-%d %H:%M}')}" if since else ""
         what = f"{count(known.notes, 'note')} and {count(known.verdicts, 'verdict')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import click
@@ -72,7 +72,9 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
         output.say(f"and {more:,} more.")
     if reply.changed_total:
         output.print_bold(f"Changed: {count(reply.changed_total, 'fact')}")
-        _print_revisions(reply.changed)
+        for revision in reply.changed:
+            output.print_text(f"  {_describe_change(revision)}")
+            output.print_dim(f"     {describe_place(revision.new)}; {describe_end(revision)} (revision {revision.id})")
         if more := reply.changed_total - len(reply.changed):
             output.say(f"  and {more:,} more: pal review --state all")
     if reply.read_total:
@@ -93,12 +95,6 @@ def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bo
         where = output.style_text(output.place(entry.uri, entry.line, entry.title), dim=True)
         output.print_text(f"  {when}{'  ' if when else ''}{' '.join(entry.text.split())}", nl=False)
         click.echo(f"  {where}")
-
-
-def _print_revisions(revisions: Iterable[wire.Revision]) -> None:
-    for revision in revisions:
-        output.print_text(f"  {_describe_change(revision)}")
-        output.print_dim(f"     {describe_place(revision.new)}; {describe_end(revision)} (revision {revision.id})")
 
 
 def _describe_change(of: wire.Revision) -> str:

@@ -73,9 +73,9 @@ def web(session: Session, port: int | None, only_print: bool, stop: bool) -> Non
     page, it loads nothing from the network, and it closes after an hour without use.
     """
     if stop:
-        closed = session.client.close_page()
-        if not session.shows_json(closed):
-            output.say("The page is closed." if closed.was_open else "The page was not open.")
+        was_open = session.client.close_page()
+        if not session.shows_json({"was_open": was_open}):
+            output.say("The page is closed." if was_open else "The page was not open.")
         return
     link = session.client.open_page(port)
     if session.paths.at:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from daemon.cli.options import (
 )
 from daemon.cli.session import Session, pass_session
 from daemon.client.client import Client
-from daemon.introduction import FAMILY, QUESTIONS, decline, install, list_offers, read_answer
+from daemon.setup import FAMILY, QUESTIONS, decline, install, list_offers, read_answer
 from daemon.terminal import count, display_safe, size
 
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
@@ -100,23 +99,19 @@ def set_(session: Session, key: str, value: str) -> None:
     written = write_setting(session.paths.config, key, value)
     if not session.shows_json({key: written}):
         output.print_text(f"{key} = {value}")
-        for sentence in _tell_when_it_counts(session.paths.config, key):
-            output.say(sentence)
+        output.say(_tell_when_it_counts(session.paths.config, key))
 
 
-def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
-    """From when on a setting counts, and that the daemon cannot start with the rest of the file, if so."""
+def _tell_when_it_counts(file: Path, key: str) -> str:
+    """From when on a setting counts, or that the daemon cannot start with the rest of the file."""
     from daemon.config.settings import SettingsError, load
 
     try:
         load(file)
     except SettingsError as error:
-        yield f"The daemon cannot start yet. {error}"
-        return
-    if key in ("chat.remember", "memory.at"):
-        yield "It counts at once."
-        return
-    yield "It counts from the daemon's next start: pal daemon restart"
+        return f"The daemon cannot start yet. {error}"
+    at_once = key in ("chat.remember", "memory.at")
+    return "It counts at once." if at_once else "It counts from the daemon's next start: pal daemon restart"
 
 
 @config.command()
@@ -212,15 +207,11 @@ def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     elif not asks:
         output.say(NOT_ASKED)
     elif output.can_draw() and click.confirm("Open the chat now?", default=True, err=True):
-        _open_chat(ctx)
+        group = ctx.find_root().command
+        assert isinstance(group, click.Group)
+        ctx.invoke(group.get_command(ctx, "chat"))  # type: ignore[arg-type]
     else:
         output.say('To open the chat: pal. To ask one question: pal ask "..."')
-
-
-def _open_chat(ctx: click.Context) -> None:
-    group = ctx.find_root().command
-    assert isinstance(group, click.Group)
-    ctx.invoke(group.get_command(ctx, "chat"))  # type: ignore[arg-type]
 
 
 def _ask(session: Session, choices: Choices) -> None:

@@ -49,7 +49,11 @@ def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
         session.show(diagnosis, _print_diagnosis)
         return
     checks = list(examine(session))
-    if fix and list(_run_fixes(session, checks)):
+    if fix and (fixes := dict.fromkeys(check.fix for check in checks if check.fix)):
+        for command in fixes:  # these remove nothing and can be repeated
+            FIXES[command](session.client)
+            if not session.as_json:
+                output.say(f"Done: {command}")
         checks = list(examine(session))
     problems = [check.problem for check in checks if check.problem]
     places = ", ".join(dict.fromkeys(check.place for check in checks))
@@ -62,15 +66,6 @@ def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
         output.say("Some of it can be fixed now: pal doctor --fix")
     if problems:
         sys.exit(1)
-
-
-def _run_fixes(session: Session, checks: list[HealthCheck]) -> Iterator[str]:
-    """Runs the repairs that need no confirmation, and prints them: they remove nothing and can be repeated."""
-    for fix in dict.fromkeys(check.fix for check in checks if check.fix):
-        FIXES[fix](session.client)
-        if not session.as_json:
-            output.say(f"Done: {fix}")
-        yield fix
 
 
 def _print_diagnosis(diagnosis: wire.Diagnosis) -> None:

@@ -83,9 +83,9 @@ def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Pat
 
 
 def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
-    from daemon.exporting import NewFile
+    from daemon.exporting import open_new
 
-    with NewFile(to) as file:
+    with open_new(to) as file:
         for line in _lines(session, secrets=secrets):
             file.write(line)
     return {"bytes": to.stat().st_size}

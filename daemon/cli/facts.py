@@ -37,7 +37,8 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if not session.shows_json(reply):
         for fact in reply.facts:
-            _print_fact(fact)
+            output.print_text(fact.statement)
+            output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
         for dispute in reply.disputes:
             output.print_text(f"Two notes disagree: {describe_fact(dispute.old)}; {describe_fact(dispute.new)}")
             output.print_dim(f"   to decide: pal review {dispute.id}")
@@ -49,11 +50,6 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
 
 def _point_to_passages(name: str) -> str:
     return f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
-
-
-def _print_fact(fact: wire.Fact) -> None:
-    output.print_text(fact.statement)
-    output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
 
 
 @click.command()

@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.options import ask, json_command, json_option, write_setting
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
-from daemon.connecting import SERVICES
+from daemon.setup import SERVICES
 from daemon.terminal import size
 
 ROLES = ("extract", "answer", "agent")
@@ -54,7 +54,9 @@ def probe(session: Session, names: tuple[str, ...]) -> None:
     """
     if not names:
         rows = session.client.models().models
-        names = tuple(row.name for row in rows if row.is_local and _must_be_graded(row))
+        names = tuple(
+            row.name for row in rows if row.is_local and (not row.grades or row.outdated or row.grades.problem)
+        )
         if not names:
             here = any(row.is_local for row in rows)
             raise NothingFound(
@@ -79,19 +81,19 @@ def connect(session: Session, service: str, address: str, key: bool) -> None:
     one. A key is not shown while you type; it is saved in the system's keyring, or in a file that only you can read. If
     no model answers, nothing is saved.
     """
-    from daemon import connecting
+    from daemon import setup
 
     typed = click.prompt("API key", hide_input=True, err=True) if key else ""
     try:
-        tried = connecting.connect(session.client, session.paths.config, service, address, typed)
-    except connecting.ConnectError as error:
+        tried = setup.connect(session.client, session.paths.config, service, address, typed)
+    except setup.ConnectError as error:
         raise click.ClickException(str(error)) from error
     if session.as_json:
         output.print_json(tried)
     if tried.problem:
         raise click.ClickException(tried.problem)
     if not session.as_json:
-        output.print_text(connecting.describe_tried(tried))
+        output.print_text(setup.describe_tried(tried))
         output.say(f"To let it write answers: pal models use answer {tried.name}")
 
 
@@ -108,7 +110,7 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     if NONE in names and len(names) > 1:
         raise click.BadParameter("Say none alone.", param_hint="NAME")
     wanted = () if names == (NONE,) else tuple(dict.fromkeys(names))
-    from daemon.connecting import READING_GAIN, use_models
+    from daemon.setup import READING_GAIN, use_models
 
     reply = use_models(session.client, session.paths.config, role, wanted)
     if session.shows_json(reply):
@@ -138,10 +140,6 @@ def _print_grades(graded: wire.Grades) -> None:
         ("Advice", graded.advice),
     ]
     output.print_table([*rows, *(("Note", note) for note in graded.notes)])
-
-
-def _must_be_graded(row: wire.ModelRow) -> bool:
-    return row.grades is None or row.outdated or bool(row.grades.problem)
 
 
 def _print(reply: wire.ModelsReply) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from daemon import wire
@@ -20,6 +19,7 @@ from daemon.api import questions
 from daemon.api.app import find_function
 from daemon.calls.declaration import Call
 from daemon.client.client import Client, DaemonDownError, Lines, Stream
+from daemon.client.connection import Response
 from daemon.config.settings import load
 from daemon.jobs.embedder import open_memory
 from daemon.lock import hold
@@ -64,7 +64,8 @@ class Offline(Client):
                     read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.browsing.stats(), 0, ""
                 )
             case "backup":
-                return self._back_up(**values)
+                to = values["to"] or name_backup(self.paths.backups)
+                return wire.BackedUp(str(to), self._memory.maintenance.backup(to.absolute()))
         result = find_function(call.name)(self._memory, **values)
         return Lines(_Pieces(result)) if call.is_stream else result
 
@@ -90,12 +91,8 @@ class Offline(Client):
             else:
                 yield event
 
-    def _back_up(self, to: Path | None) -> wire.BackedUp:
-        to = to or name_backup(self.paths.backups)
-        return wire.BackedUp(str(to), self._memory.maintenance.backup(to.absolute()))
 
-
-class _Pieces:
+class _Pieces(Response):
     """A reply that is made in this process, a line after the other."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:

@@ -54,6 +54,17 @@ def _parse_date(text: str, edge: str) -> datetime:
     return span[0] if edge == "start" else span[1] - timedelta(microseconds=1)
 
 
+as_of_option = click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as of this date.")
+strategy_option = click.option(
+    "--strategy", metavar="NAME", default="", help="Use another search strategy: docs/strategies.md lists them."
+)
+policy_option = click.option(
+    "--policy",
+    type=click.Choice(["local", "any"]),
+    help="local: this text stays on this machine. any: models elsewhere may get it.",
+)
+
+
 def json_option(command: Command) -> Command:
     """--json: one JSON object, or one a line for a stream; errors of the daemon are JSON, too.
 
@@ -106,18 +117,6 @@ def scope_options(command: Command) -> Command:
     ):  # fmt: skip
         scoped_command = option(scoped_command)
     return cast(Command, scoped_command)
-
-
-def as_of_option(command: Command) -> Command:
-    """--as-of: answer as of that day."""
-    return click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as of this date.")(command)
-
-
-def strategy_option(command: Command) -> Command:
-    """--strategy: walk the graph in another way."""
-    return click.option(
-        "--strategy", metavar="NAME", default="", help="Use another search strategy: docs/strategies.md lists them."
-    )(command)
 
 
 def scope(
@@ -243,22 +242,13 @@ def known_key(key: str, rows: dict[str, Any]) -> str:
     raise click.BadParameter(display_safe(f"{key} is not a setting.{hint}", line=True), param_hint="KEY")
 
 
-def policy_option(command: Command) -> Command:
-    """--policy: local or any."""
-    return click.option(
-        "--policy",
-        type=click.Choice(["local", "any"]),
-        help="local: this text stays on this machine. any: models elsewhere may get it.",
-    )(command)
-
-
 def ask(session: Session, model: str) -> None:
     """Asks, the first time that a model elsewhere is named, whether it may be given text; writes the policy of new
     folders into config.toml and gives it to those that are watched.
 
     Only on a terminal; elsewhere it stays open, which means local.
     """
-    from daemon.connecting import asks_policy, keep_policy
+    from daemon.setup import asks_policy, keep_policy
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or not asks_policy(session.paths.config):
         return

@@ -12,9 +12,15 @@ from daemon.cli import output
 from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
-from daemon.terminal import cited_link, count
+from daemon.terminal import cited_link, count, flatten
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
+NIGHT_STATES = {
+    "off": "; off: night.enabled",
+    "battery": "; it waits until this machine is plugged in: night.on_battery",
+    "failed": "; the next one broke off, and the daemon's log says where",
+    "working": "; at work now",
+}
 NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
 NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
 LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
@@ -111,10 +117,6 @@ def short(quote: str) -> str:
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
 
 
-def flatten(text: str) -> str:
-    return " ".join(text.split())
-
-
 def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
     """The end of an answer: what is missing, and where each citation is from."""
     if missing:
@@ -184,17 +186,7 @@ def night(of: wire.Night) -> str:
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         parts = [describe_work(of) or "all was in order", erased]
         last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
-    match of.state:
-        case "off":
-            return f"{last}; off: night.enabled"
-        case "battery":
-            return f"{last}; it waits until this machine is plugged in: night.on_battery"
-        case "failed":
-            return f"{last}; the next one broke off, and the daemon's log says where"
-        case "working":
-            return f"{last}; at work now"
-        case _:
-            return last
+    return last + NIGHT_STATES.get(of.state, "")
 
 
 def describe_upkeep(of: wire.Upkeep) -> str:
@@ -225,7 +217,7 @@ def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
         f"{count(done.joined, 'fact')} stated twice merged" if done.joined else "",
         f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",
         f"{count(done.questions, 'question')} embedded" if done.questions else "",
-        f"{count(done.stale, 'row')} of edge memory let go" if done.stale else "",
+        f"{count(done.stale, 'row')} of edge memory removed" if done.stale else "",
     ]
     return ", ".join(filter(None, parts))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from functools import partial
 
 import click
@@ -126,13 +125,12 @@ def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
     yield "Graph", f"{count(now.stats.objects, 'object')}, {count(now.stats.edges, 'edge')}"
     yield "Embedder", now.stats.embedder
     if now.enrichment and now.enrichment.tokens:
-        yield "Spent", format_spending(now.enrichment)
+        spent = f"{now.enrichment.tokens:,} tokens and {now.enrichment.minutes:,.0f} min of models today"
+        yield "Spent", f"{spent}, to read; by model: pal models"
     if now.night:
         yield "Night", night(now.night)
     if now.upkeep:
         yield "Upkeep", describe_upkeep(now.upkeep)
-    if now.jobs:
-        yield "Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)
 
 
 def _describe_erasing(now: wire.Erasing) -> str:
@@ -141,12 +139,8 @@ def _describe_erasing(now: wire.Erasing) -> str:
         parts.append(f"{count(now.left, 'note')} left of {', '.join(now.folders)}")
     if now.unwiped_since:
         why = f": {now.reason}" if now.reason else ""
-        parts.append(f"text forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
+        parts.append(f"text forgotten at {now.unwiped_since.astimezone():%H:%M} is not off the disk yet{why}")
     return "; ".join(parts) or "deleted and earlier text"
-
-
-def _clock_time(at: datetime) -> str:
-    return f"{at.astimezone():%H:%M}"
 
 
 def _duration(seconds: float) -> str:
@@ -223,8 +217,3 @@ def reading(state: wire.Enrichment) -> str:
             return f"{far}, now {state.model}" + (f"; {state.detail}" if state.detail else "")
         case _:
             return f"{far}; {state.detail}" if state.detail else far
-
-
-def format_spending(state: wire.Enrichment) -> str:
-    """What reading has taken today."""
-    return f"{state.tokens:,} tokens and {state.minutes:,.0f} min of models today, to read; by model: pal models"

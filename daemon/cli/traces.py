@@ -16,7 +16,6 @@ from daemon.cli.show import (
     NOT_KEPT,
     cost,
     duration,
-    flatten,
     local_time,
     newest,
     outcome,
@@ -26,7 +25,7 @@ from daemon.cli.show import (
     span,
     tier,
 )
-from daemon.terminal import count, describe_scores, path_words
+from daemon.terminal import count, describe_scores, flatten, path_words
 
 TOP_VISITS = 20
 _LABEL = 60
@@ -78,7 +77,8 @@ def why(session: Session, id: int | None, steps: bool, words: str | None) -> Non
         reply = session.client.whynot(chosen, words)
         session.show(reply, _print_missing)
         if not reply.lost:
-            raise NothingFound(_describe_missing(reply))
+            missing = short(", ".join(reply.missing) or reply.words)
+            raise NothingFound(f"Nothing in your memory holds {missing!r}: it was never read, or it was forgotten.")
     elif steps:
         session.show(session.client.trace(chosen), _print_trace)
     else:
@@ -129,17 +129,13 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
         (
             f"   {visit.score:.3f}",
             NODES.get(visit.kind, visit.kind),
-            _stage(visit),
+            visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}",
             visit.label[:_LABEL] or "(no title)",
         )
         for visit in ordered[:TOP_VISITS]
     )
     if len(ordered) > TOP_VISITS:
         click.echo(f"   and {len(ordered) - TOP_VISITS:,} more; --json has all.")
-
-
-def _stage(visit: wire.Visit) -> str:
-    return visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}"
 
 
 def how(trace: wire.Traced) -> Iterable[str]:
@@ -224,11 +220,6 @@ def _print_missing(found: wire.WhyNot) -> None:
             output.print_dim(text)
     if found.lost and found.missing:
         output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
-
-
-def _describe_missing(found: wire.WhyNot) -> str:
-    words = short(", ".join(found.missing) or found.words)
-    return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
 
 
 undo_option = click.option("--undo", is_flag=True, help="Withdraw your mark.")

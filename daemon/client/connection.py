@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from daemon import wire
 from daemon.paths import Paths
@@ -21,6 +21,8 @@ from daemon.paths import Paths
 if TYPE_CHECKING:
     import socket
     from pathlib import Path
+
+T = TypeVar("T")
 
 LINE_BYTES = 65_536  # of the head of a reply
 FAILED, END = b'{"type": "Failed"', b'{"type":"end"'  # how the last line of an export begins
@@ -158,43 +160,67 @@ class Response:
         self.close()
 
 
-class Reply(Protocol):
-    """What a stream is read from."""
+class Replies(Generic[T]):
+    """The lines of one request as they come. An iterator that ends by itself or with `close`, and a context manager.
 
-    def readline(self) -> bytes: ...
-
-    def interrupt(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Stream:
-    """The events of one request, as they come. An iterator and a context manager.
-
-    Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the last event.
+    Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the last line.
     """
 
-    def __init__(self, response: Reply, ends: type[wire.Event] | None) -> None:
+    def __init__(self, response: Response) -> None:
         import threading
 
         self._response = response
-        self._ends = ends
-        self._closed = False
+        self._is_closed = self._is_last = False
         self._reading = threading.Lock()
 
-    def __iter__(self) -> Stream:
+    def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> wire.Event:
-        if self._closed:
-            raise StopIteration
-        line, reason = self._read_line()
-        if not line:
-            if self._closed or self._ends is None:
-                self.close()
-                raise StopIteration
+    def __next__(self) -> T:
+        if self._is_closed or self._is_last:
             self.close()
-            raise DaemonDownError(f"The daemon ended while it answered ({reason}). Try again.")
+            raise StopIteration
+        with self._reading:
+            try:
+                line, reason = self._response.readline(), "the stream was interrupted"
+            except (OSError, ValueError) as error:
+                line, reason = b"", str(error)
+        if line.endswith(b"\n"):
+            return self._read(line)
+        is_over = self._is_closed or self._may_end
+        self.close()
+        if is_over:
+            raise StopIteration
+        raise DaemonDownError(f"The daemon ended while it answered ({reason}). Try again.")
+
+    _may_end = False  # at any line
+
+    def _read(self, line: bytes) -> T:
+        """What a line says; notes whether it is the last."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Ends the stream; a thread that waits for its next line gets StopIteration."""
+        self._is_closed = True
+        self._response.interrupt()
+        with self._reading:
+            self._response.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Stream(Replies["wire.Event"]):
+    """The events of one request; the last is one of type `ends`."""
+
+    def __init__(self, response: Response, ends: type[wire.Event] | None) -> None:
+        super().__init__(response)
+        self._ends, self._may_end = ends, ends is None
+
+    def _read(self, line: bytes) -> wire.Event:
         event = wire.parse_event(line)
         if isinstance(event, wire.Failed):
             self.close()
@@ -203,68 +229,17 @@ class Stream:
             self.close()
         return event
 
-    def _read_line(self) -> tuple[bytes, str]:
-        """The next line, or nothing and the reason."""
-        with self._reading:
-            try:
-                line = self._response.readline()
-            except (OSError, ValueError) as error:
-                return b"", str(error)
-        return (line, "") if line.endswith(b"\n") else (b"", "the stream was interrupted")
 
-    def close(self) -> None:
-        """Ends the stream; a thread that waits for its next event gets StopIteration."""
-        self._closed = True
-        self._response.interrupt()
-        with self._reading:
-            self._response.close()
+class Lines(Replies[bytes]):
+    """The lines of an export, each with its line feed, undecoded; to be closed if it is not read to its end."""
 
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-
-class Lines:
-    """The lines of an export as they come, each with its line feed, undecoded. An iterator and a context manager; to be
-    closed if it is not read to its end.
-
-    Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the end.
-    """
-
-    def __init__(self, response: Reply) -> None:
-        self._response = response
-        self._ended = False
-
-    def __iter__(self) -> Lines:
-        return self
-
-    def __next__(self) -> bytes:
-        try:
-            line = b"" if self._ended else self._response.readline()
-        except (OSError, ValueError):
-            line = b""
+    def _read(self, line: bytes) -> bytes:
         if line.startswith(FAILED):
             event = wire.parse_event(line)
             assert isinstance(event, wire.Failed)
             raise DaemonError(event)
-        if not line.endswith(b"\n"):
-            self.close()
-            if not self._ended:
-                raise DaemonDownError("The daemon ended before the end of the export. Try again.")
-            raise StopIteration
-        self._ended = line.startswith(END)
+        self._is_last = line.startswith(END)
         return line
-
-    def close(self) -> None:
-        self._response.close()
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _dial(paths: Paths, timeout: float | None) -> socket.socket:

@@ -31,7 +31,7 @@ def connect(
     DaemonError if the running daemon is newer than this client.
     """
     if paths.at:
-        from daemon.client.sending import connect_remote
+        from daemon.client.remote import connect_remote
 
         return connect_remote(paths, start, say)
     client = Client(paths)

@@ -26,8 +26,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from daemon import wire
-
 if TYPE_CHECKING:
     from memory import Memory
     from memory.protocols import Write
@@ -86,17 +84,6 @@ class Schedule:
         """Starts no more jobs, without waiting for running ones."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
-
-    def state(self) -> tuple[wire.ScheduledJob, ...]:
-        """When each job runs next; empty before `start`."""
-        if self._scheduler is None:
-            return ()
-        jobs = {job.id: job for job in self._scheduler.get_jobs()}
-        return tuple(
-            wire.ScheduledJob(name, jobs[name].next_run_time.replace(microsecond=0))
-            for name in self._jobs
-            if name in jobs
-        )
 
 
 class Runs:

@@ -15,9 +15,8 @@ from daemon.api.gate import IN_FLIGHT, Gate
 from daemon.config.settings import Settings
 from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener
-from daemon.process.connections import open_tcp
-from daemon.process.server import Server
-from daemon.web.sessions import WebSessions
+from daemon.process.server import Server, open_tcp
+from daemon.web.guard import WebSessions
 from memory.errors import InvalidInputError
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
@@ -19,18 +19,13 @@ from daemon.jobs.workers import ADD, Task
 from daemon.watch.attempts import KIND as FILE_KIND
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
-from daemon.watch.losses import GONE_FILES
-from daemon.watch.survey import Look, Trusting
+from daemon.watch.survey import Look, Survey
 from memory.errors import StoreFullError
 from memory.nouns import Policy
 from memory.services.jobs import Job, NewJob
 
 log = logging.getLogger(__name__)
 
-MANY_GONE = (
-    "{:,} files that were read there before are gone. What they said is kept; to decide about it, have the folder "
-    "watched: pal watch add FOLDER, then pal watch gone"
-)
 KIND = "add"
 MOST_STARTS = 10  # starts of the daemon that a job may survive; files that kill the daemon are set aside earlier
 KEPT = 7 * 24 * 3600 * 1000  # ms for which a done job is kept
@@ -123,15 +118,9 @@ class Adds:
             looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
-        judge = Trusting(GONE_FILES)
         task.ended = partial(self._finish, job, task, partial(self._submit, job, paths, lambda event: None, again))
-        task.steps = self._take(looks, task, judge, again)
+        task.steps = self._ingest.take(looks, task, disk=Survey(again=again))
         self._ingest.tasks.submit(ADD, task)
-
-    def _take(self, looks: Sequence[Look], task: Task, judge: Trusting, again: bool) -> Iterator[None]:
-        yield from self._ingest.take(looks, task, judge=judge, again=again)
-        if judge.doubted:
-            task.tell(wire.Notice("warning", MANY_GONE.format(judge.doubted)))
 
     def _finish(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:
         if isinstance(error, CancelledError):

@@ -24,8 +24,6 @@ MIB = 1 << 20
 
 OPENAT2, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x04, 0x08  # <linux/openat2.h>
 
-BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
-
 
 class Unread(Exception):
     """A file that was not read; the message is the reason for a person."""
@@ -53,7 +51,7 @@ def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat
 
     It is below `root`, with no links on the way. Raises Unread with the reason."""
     try:
-        file = _open(path, root, os.O_RDONLY | _combine_flags("O_NONBLOCK", "O_BINARY"))
+        file = _open(path, root, os.O_RDONLY | _combine_flags("O_NONBLOCK"))
     except (OSError, ValueError) as error:
         raise _make_unread(error) from error
     try:
@@ -96,7 +94,7 @@ def _combine_flags(*names: str) -> int:
 def _open(path: Path, root: Path, flags: int) -> int:
     """A descriptor of `path`, the root or below it. OSError, also for a link on the way."""
     flags |= _combine_flags()
-    if path == root or not BY_HANDLE:
+    if path == root:
         return os.open(path, flags)
     parts = path.relative_to(root).parts
     above = os.open(root, _combine_flags("O_DIRECTORY", "O_PATH"))
@@ -133,11 +131,8 @@ def _find_libc() -> ctypes.CDLL:
 
 
 @contextmanager
-def open_folder(path: Path, root: Path) -> Iterator[int | Path]:
-    """The argument of `os.scandir` for a folder."""
-    if not BY_HANDLE:
-        yield path
-        return
+def open_folder(path: Path, root: Path) -> Iterator[int]:
+    """A descriptor of a folder."""
     handle = _open(path, root, os.O_RDONLY | _combine_flags("O_DIRECTORY"))
     try:
         yield handle
@@ -147,10 +142,9 @@ def open_folder(path: Path, root: Path) -> Iterator[int | Path]:
 
 def read_status(path: Path, root: Path) -> os.stat_result:
     """The lstat of a path. OSError."""
-    if path == root or not BY_HANDLE:
+    if path == root:
         return path.lstat()
     with open_folder(path.parent, root) as folder:
-        assert isinstance(folder, int)
         return os.stat(path.name, dir_fd=folder, follow_symlinks=False)
 
 

@@ -5,10 +5,12 @@ others. Nothing is forgotten here: a retired source returns with its file."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +21,13 @@ from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
-from daemon.watch.copies import leave_copies
-from daemon.watch.files import Unread, hash_content, is_gone, open_whole, uri_of
-from daemon.watch.moves import Moves
-from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
-from daemon.watch.walking import Ignore, Walked, walk_in_steps
+from daemon.watch.files import Found, Unread, hash_content, is_gone, open_whole, uri_of
+from daemon.watch.roots import Losses
+from daemon.watch.survey import KEPT, Look, Sources, Survey, believe, leave_copies
+from daemon.watch.walking import Ignore, walk_in_steps
 from memory import Memory
-from memory.errors import NotFoundError
-from memory.nouns import FORGOTTEN, Source
+from memory.errors import NotFoundError, PalimpsestError
+from memory.nouns import FORGOTTEN, Policy, Source
 from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
 
@@ -34,8 +35,14 @@ if TYPE_CHECKING:
     from daemon.watch.intake import Tools
 
 
+log = logging.getLogger(__name__)
+
 STEP_SECONDS = 0.05  # of walking, between two checks for something more urgent
 PAGE = 1000  # sources compared with the disk at once
+MANY_GONE = (
+    "{:,} files that were read there before are gone. What they said is kept; to decide about it, have the folder "
+    "watched: pal watch add FOLDER, then pal watch gone"
+)
 MANY = 1000  # files, or passages, after which memory is returned to the system
 
 
@@ -61,7 +68,7 @@ class Ingest:
         self.publish = publish
         self.settings = settings
         self.own = own
-        self.moves = Moves(memory, writer, publish, self._find_file)
+        self.is_away: Callable[[Path], bool] = lambda path: False  # whether a file is in a missing folder
         self._plugins = plugins
         self.attempts = attempts
         self._readers = readers
@@ -76,17 +83,16 @@ class Ingest:
         looks: Sequence[Look],
         task: Task,
         moved: Mapping[Path, Path] | None = None,
-        judge: Judge | None = None,
-        again: bool = False,
-        walked: Walked | None = None,
+        losses: Losses | None = None,
+        disk: Survey | None = None,
     ) -> Iterator[None]:
-        """Reads what is new or changed below `looks`; each `next` is one batch. `again`: forgotten files, too.
+        """Reads what is new or changed below `looks`; each `next` is one batch.
 
-        `moved` maps files to their former paths, if known. The `judge` decides whether to trust the scan; without one
-        it is trusted. Listed folders are added to `walked`."""
+        `moved` maps files to their former paths, if known. `losses` decides about the missing files of watched folders.
+        `disk` is filled by the scan."""
         self._update_readers()
         try:
-            yield from self._take(looks, task, moved or {}, judge or Trusting(), Survey(again=again), walked)
+            yield from self._take(looks, task, moved or {}, losses, disk or Survey())
         finally:
             if max(task.total, task.episodes) >= MANY:
                 self.memory.release_caches()
@@ -97,24 +103,27 @@ class Ingest:
         looks: Sequence[Look],
         task: Task,
         moved: Mapping[Path, Path],
-        judge: Judge,
+        losses: Losses | None,
         disk: Survey,
-        walked: Walked | None,
     ) -> Iterator[None]:
         from daemon.watch.intake import Intake  # imported with the first file: a daemon must start quickly
 
         self.attempts.begin(LOOKING)
-        yield from self._walk(looks, disk, task, walked or Walked())
+        yield from self._walk(looks, disk, task)
         copies = leave_copies(disk)
         known, skipped = self._list_stored(looks, disk)
         gone = disk.find_gone(known, skipped, looks)
-        looks = disk.accept(looks, known, gone, skipped, judge)
+        if losses is not None:
+            looks = disk.accept(looks, known, gone, skipped, losses)
         moves = {uri_of(new): uri_of(old) for new, old in moved.items()}
-        self.moves.follow(disk, known, gone, moves)
+        self._follow_moves(disk, known, gone, moves)
         self.attempts.end([LOOKING])
         yield
         copied = {uri: known[uri] for uri in copies if uri in known}
-        yield from self._retire(believe(looks, gone, judge) | copied, task)
+        deleted = believe(looks, gone, losses)
+        if losses is None and (doubted := len(gone) - len(deleted)):
+            task.tell(wire.Notice("warning", MANY_GONE.format(doubted)))
+        yield from self._retire(deleted | copied, task)
         self._leave_forgotten(disk, skipped)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)
@@ -139,11 +148,10 @@ class Ingest:
             self.writer.write_later(partial(self.memory.sources.forget_content, changed))
 
     def _equip(self) -> Tools:
-        from daemon.watch.batch import BatchWriter
         from daemon.watch.intake import Tools
 
-        batches = BatchWriter(self.memory, self.writer, self.publish)
-        return Tools(self.memory, self._plugins, self._readers, self.attempts, batches, self._tell_progress)
+        parts = self.memory, self._plugins, self._readers, self.attempts, self.writer, self.publish
+        return Tools(*parts, self._tell_progress)
 
     def _update_readers(self) -> None:
         """Marks sources read by another version of a reader as unread, once."""
@@ -152,10 +160,10 @@ class Ingest:
             self.writer.write_later(partial(self.memory.sources.set_reader_versions, self._plugins.versions))
             self._knows_readers = True
 
-    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked) -> Iterator[None]:
+    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task) -> Iterator[None]:
         began = time.monotonic()
         for look in looks:
-            for file in walk_in_steps(look.path, look.ignore, walked):
+            for file in walk_in_steps(look.path, look.ignore, disk.folders, disk.mounts):
                 if time.monotonic() - began > STEP_SECONDS:
                     task.total = len(disk.files) + len(disk.unread)
                     self._tell_progress(task)
@@ -236,3 +244,68 @@ class Ingest:
         if task.total and (progress := task.progress(last)):
             task.tell(progress)
             self.publish(progress)
+
+    # Moved files keep their identity: detected by events or by content.
+
+    def _follow_moves(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
+        """Renames the sources of moved files, which move from `gone` to `known`."""
+        new = {uri: file for uri, file in disk.files.items() if uri not in known and file.size}
+        lost = self._find_left_behind(disk, known, new.values()) | gone
+        pairs = {uri: moved[uri] for uri in new if moved.get(uri) in lost}
+        content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
+        for uri, sources in lost.items():
+            if uri not in pairs.values():
+                content[sources[0].size, sources[0].sha256].append(uri)
+        sizes = {size for size, _ in content}
+        for uri, file in new.items():
+            if uri in pairs or file.size not in sizes:
+                continue
+            try:
+                with open_whole(file.path, file.size, disk.looks[uri].ignore.root) as (stream, status):
+                    digest = hash_content(stream)
+            except Unread:
+                continue
+            if same := content.get((status.st_size, digest)):
+                name = file.path.name
+                old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
+                same.remove(old)
+                pairs[uri] = old
+        for uri, old in pairs.items():
+            renamed = {source.uri: uri + source.uri[len(old) :] for source in lost[old]}
+            try:
+                self.writer.write_later(partial(self._move, renamed, disk.looks[uri].policy))
+            except PalimpsestError as error:
+                log.warning("a moved file was not followed: %s", error)
+                continue
+            known[uri] = [replace(source, uri=renamed[source.uri]) for source in lost[old]]
+            gone.pop(old, None)
+            self.publish(wire.SourceChanged(uri, "moved"))
+
+    def keep_forgotten(self, moved: Mapping[Path, Path]) -> None:
+        """Moves the marks of forgotten files with them, before any task or scan can read them under the new name."""
+        if not moved:
+            return
+        forgotten = {skip.uri for skip in self.memory.sources.list_skipped() if skip.reason == FORGOTTEN}
+        marks = {uri_of(new): old for new, old in moved.items() if uri_of(old) in forgotten}
+        if marks:
+            ended = [uri_of(old) for old in marks.values() if is_gone(old)]
+            reasons = dict.fromkeys(marks, FORGOTTEN)
+            self.writer.write(partial(self.memory.sources.note_files, ended, reasons, ()))
+
+    def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
+        """The sources of missing files elsewhere with the size of a new one."""
+        sizes = {file.size for file in new}
+        missing: Sources = defaultdict(list)
+        for source in self.memory.sources.list_of_size(sizes) if sizes else ():
+            uri = self._find_file(source.uri, disk)
+            path = Path(uri)
+            if uri not in known and path.is_absolute() and is_gone(path) and not self.is_away(path):
+                missing[uri].append(source)
+        return missing
+
+    def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
+        """A file moved into a local-only folder becomes local-only."""
+        for old, new in renamed.items():
+            self.memory.ingest.move(old, new)
+            if policy == "local":
+                self.memory.sources.set_policy({new: policy})

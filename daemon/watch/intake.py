@@ -1,4 +1,5 @@
-"""Reads the files of one scan into the memory, batch by batch.
+"""Reads the files of one scan into the memory, batch by batch. A batch is one transaction: its documents are written at
+once, or one by one if one of them fails.
 
 A file is opened here and parsed in another process (`daemon/reading/`). Small files share a transaction; a large one is
 written in pieces, so that other writers need not wait, and counts as read with the last piece. The next files are
@@ -6,30 +7,79 @@ parsed while the current ones are written (`AHEAD_FILES`)."""
 
 from __future__ import annotations
 
+import logging
+import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from daemon.jobs.workers import Task
+from daemon import wire
+from daemon.jobs.workers import Task, Writer
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
 from daemon.reading.process import Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
-from daemon.watch.batch import Batch, BatchWriter
 from daemon.watch.files import Found
 from daemon.watch.survey import Sources, Survey
 from memory import Memory
+from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
-from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
+from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
 from plugins.readers.common.copies import CopiedFolders
 
+if TYPE_CHECKING:
+    from memory.ingest.ingest import PreparedBatch
+
+log = logging.getLogger(__name__)
+
 AHEAD_FILES = 16  # opened and handed over before the results of the first are taken
 AHEAD_BYTES = 1 << 20  # size limit of these; a larger file is read alone
+
+
+BATCH_DOCUMENTS = 64
+BATCH_BYTES = 4 << 20
+BATCH_SECONDS = 1.0
+BATCH_FILES = 1000  # files between two checks for something more urgent
+
+STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailableError)  # no document's fault
+
+
+@dataclass
+class Batch:
+    """The contents of one transaction. A file of several sources has several documents."""
+
+    drafts: list[DocumentDraft] = field(default_factory=list)
+    stamps: list[tuple[Source, int, int]] = field(default_factory=list)  # same content, new size or mtime_ns
+    whole: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # sha256, size, mtime_ns of read files
+    gone: list[str] = field(default_factory=list)  # sources no longer in their file
+    unread: dict[str, str] = field(default_factory=dict)
+    readable: list[str] = field(default_factory=list)  # files no longer skipped
+    again: list[str] = field(default_factory=list)  # hashes of forgotten contents that are read again
+    read: list[str] = field(default_factory=list)  # completely processed files
+    files: int = 0
+    unchanged: int = 0
+    bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether to write it before adding more."""
+        return (
+            len(self.drafts) >= BATCH_DOCUMENTS
+            or self.bytes >= BATCH_BYTES
+            or self.files >= BATCH_FILES
+            or time.monotonic() - self.began > BATCH_SECONDS
+            or sum(len(draft.episodes) for draft in self.drafts) >= PIECE
+            or any(not draft.is_last for draft in self.drafts[-1:])
+        )
 
 
 class _ForgottenError(files.Unread):
@@ -44,7 +94,8 @@ class Tools:
     plugins: Plugins
     readers: Readers
     attempts: Attempts
-    batches: BatchWriter
+    writer: Writer
+    publish: Callable[[wire.Event], None]
     tell: Callable[[Task], None]
 
 
@@ -78,6 +129,7 @@ class Intake:
         self._skipped = skipped
         self._task = task
         self._begun: set[str] = set()
+        self._pieces: dict[str, tuple[int, int]] = {}  # of incomplete documents: changed and all passages so far
         self._folders = CopiedFolders()
         self._ahead = tools.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
@@ -119,15 +171,6 @@ class Intake:
                 self._write()
                 yield
 
-    def _write(self) -> None:
-        batch, self._batch = self._batch, Batch()
-        self._tools.batches.write(batch, self._known, self._skipped, self._task)
-        self._tools.tell(self._task)
-        self._attempts.end(batch.read)
-        self._begun.difference_update(batch.read)
-        if batch.drafts:
-            self._attempts.settle()
-
     def _take(self, opened: _Opened) -> Iterator[None]:
         """Adds a file to the batch, unless it is unchanged."""
         uri, sources = opened.uri, opened.there
@@ -167,26 +210,25 @@ class Intake:
 
     def _hand_over(self, opened: _Opened) -> None:
         uri, met, sources, disk = opened.uri, opened.entry, opened.there, self._disk
-        path = met.path
         parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in sources)
-        seen = disk.looks[uri].path == path  # an event occurred, perhaps without a change of size and time
+        seen = disk.looks[uri].path == met.path  # an event occurred, perhaps without a change of size and time
         as_it_was = all((s.size, s.mtime_ns) == (met.size, met.mtime_ns) for s in sources)
         if sources and as_it_was and not (seen or parts):
             return
         if refusal := self._attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
             raise Unreadable(refusal)
-        reader = self._tools.plugins.reader_for(path, met.size)
+        reader = self._tools.plugins.reader_for(met.path, met.size)
         with ExitStack() as closing:
             root = disk.looks[uri].ignore.root
-            file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, root))
+            file, status = closing.enter_context(files.open_whole(met.path, reader.max_bytes, root))
             digest = files.hash_content(file)
             if sources and not parts and all(source.sha256 == digest for source in sources):
                 opened.status = status.st_size, files.read_mtime(status)
                 return
             opened.again = self._find_forgotten(digest, sources)
             hashes = {source.uri: source.sha256 for source in sources if source.sha256} if reader.stream else {}
-            is_copied = self._folders.holds_copy(path, status.st_mtime_ns, root)
-            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, hashes, is_copied)
+            is_copied = self._folders.holds_copy(met.path, status.st_mtime_ns, root)
+            opened.file = OpenFile(file, met.path, status.st_size, reader, disk.looks[uri].tags, hashes, is_copied)
             self._begin(uri)
             self._ahead.hand(opened.file)
             opened.closing = closing.pop_all()
@@ -206,15 +248,14 @@ class Intake:
 
     def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
         """The results of the first file. After a crash of the process it is retried alone."""
-        uri, file_met = opened.uri, opened.entry
-        read = self._ahead.take
+        met, read = opened.entry, self._ahead.take
         while True:
             try:
                 return read()
             except ReaderDiedError as error:
-                if refusal := self._attempts.fail(uri, file_met.size, file_met.mtime_ns, str(error)):
+                if refusal := self._attempts.fail(opened.uri, met.size, met.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
-            self._begin(uri)
+            self._begin(opened.uri)
             read = partial(self._tools.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
@@ -225,10 +266,8 @@ class Intake:
         location = path.name if look.root == path else path.relative_to(look.root).as_posix()
 
         def add_location(draft: DocumentDraft) -> DocumentDraft:
-            document = draft.document
-            return replace(
-                draft, document=replace(document, policy=policies.get(document.uri, look.policy), location=location)
-            )
+            policy = policies.get(draft.document.uri, look.policy)
+            return replace(draft, document=replace(draft.document, policy=policy, location=location))
 
         drafts = map(add_location, self._choose(opened, contents))
         try:
@@ -277,3 +316,84 @@ class Intake:
                 self._write()
                 yield
         self._batch.whole |= whole
+
+    # Writing --------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        """Writes the batch, then updates the task and publishes the changes."""
+        batch, self._batch, task = self._batch, Batch(), self._task
+        prepared = self._prepare(batch)
+        written = self._tools.writer.write_later(lambda: self._write_unit(batch, prepared))
+        before = {source.uri for sources in self._known.values() for source in sources} if batch.drafts else set()
+        for draft, receipt in written:
+            uri = draft.document.uri
+            task.episodes += receipt.added
+            changed, passages = self._pieces.pop(uri, (0, 0))
+            changed, passages = changed + receipt.added + receipt.removed, passages + len(receipt.episode_ids)
+            if not draft.is_last:
+                self._pieces[uri] = changed, passages
+            elif changed:
+                task.sources += 1
+                change = "changed" if uri in before else "added"
+                self._tools.publish(wire.SourceChanged(uri, change, passages))
+            else:
+                task.unchanged += 1
+        for uri in batch.gone:
+            self._tools.publish(wire.SourceChanged(uri, "removed"))
+        for uri, reason in batch.unread.items():
+            event = wire.Skipped(uri, reason, datetime.now(UTC))
+            task.tell(event)
+            if self._skipped.get(uri) != reason:
+                self._tools.publish(event)
+        task.done += batch.files
+        task.unchanged += batch.unchanged
+        task.skipped += len(batch.unread)
+        task.removed += len(batch.gone)
+        self._tools.tell(task)
+        self._attempts.end(batch.read)
+        self._begun.difference_update(batch.read)
+        if batch.drafts:
+            self._attempts.settle()
+
+    def _prepare(self, batch: Batch) -> PreparedBatch | None:
+        """Embeds the documents in this thread: a model may take seconds, while others want to write."""
+        try:
+            return self._memory.ingest.embed_drafts(batch.drafts)
+        except STORE_TROUBLE:
+            raise
+        except Exception:  # writing one by one finds the document
+            return None
+
+    def _write_unit(self, batch: Batch, prepared: PreparedBatch | None) -> list[tuple[DocumentDraft, Receipt]]:
+        """Writes a batch in the writer thread. Documents that fail go to its `unread`."""
+        written: list[tuple[DocumentDraft, Receipt]] = []
+        if batch.again:
+            self._memory.sources.read_again(batch.again)
+        try:
+            prepared = prepared or self._memory.ingest.embed_drafts(batch.drafts)
+            written = list(zip(batch.drafts, self._memory.ingest.remember_many(prepared), strict=True))
+        except STORE_TROUBLE:
+            raise
+        except Exception as error:
+            log.warning("a batch of %d failed (%s); one by one", len(batch.drafts), type(error).__name__)
+            for draft in batch.drafts:
+                self._write_alone(draft, batch, written)
+        for uri in batch.gone:
+            self._memory.ingest.retire(uri)
+        over = [uri for uri in batch.readable if uri not in batch.unread]
+        fresh = {uri: reason for uri, reason in batch.unread.items() if self._skipped.get(uri) != reason}
+        if over or fresh or batch.stamps or batch.whole:
+            self._memory.sources.note_files(over, fresh, batch.stamps, batch.whole)
+        return written
+
+    def _write_alone(self, draft: DocumentDraft, batch: Batch, written: list[tuple[DocumentDraft, Receipt]]) -> None:
+        try:
+            prepared = self._memory.ingest.embed_drafts([draft])
+            written.append((draft, self._memory.ingest.remember_many(prepared)[0]))
+        except STORE_TROUBLE:
+            raise
+        except Exception as error:
+            is_known = isinstance(error, PalimpsestError)
+            reason = str(error) if is_known else f"it could not be stored: {type(error).__name__}"
+            log.error("not stored: %s\n%s", draft.document.uri, "".join(traceback.format_tb(error.__traceback__)))
+            batch.unread[draft.document.uri] = reason

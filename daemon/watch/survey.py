@@ -1,18 +1,19 @@
-"""The scan of the disk compared with the memory: where to look, what is missing, and who decides about it."""
+"""The scan of the disk compared with the memory: where to look, what is missing or moved, and who decides about it."""
 
 from __future__ import annotations
 
 import fnmatch
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from daemon.watch.files import Found, read_status, uri_of
-from daemon.watch.walking import Ignore
-from memory.nouns import Policy, Source
+from daemon.watch.roots import GONE_FILES, Losses
+from daemon.watch.walking import Ignore, walk
+from memory.nouns import SYNC_COPY, Policy, Source
 
 KEPT = "it is missing; its content is kept, as you decided"  # the skip of a deleted file
 NAMED = "its name says that it contains passwords or keys; to read it anyway, masked: pal add FILE"
@@ -37,34 +38,6 @@ class Look:
         return self.path == self.root
 
 
-class Judge(Protocol):
-    """Decides about the files of a root. A scan of the `whole` root is stronger evidence than one of changed files."""
-
-    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
-        """Whether the folder is the known one, given the numbers of existing and missing files. Otherwise nothing in it
-        is read or retired."""
-
-    def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        """The files, by uri, that are certainly deleted."""
-
-
-class Trusting:
-    """Accepts up to `most` deleted files of a root at once; `doubted` counts the others."""
-
-    def __init__(self, most: float = float("inf")) -> None:
-        self._most = most
-        self.doubted = 0
-
-    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
-        return True
-
-    def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        if len(gone) <= self._most:
-            return gone
-        self.doubted += len(gone)
-        return ()
-
-
 @dataclass
 class Survey:
     """The scanned files by uri. Unchanged ones are only counted (`same`), so that scanning a large folder again takes
@@ -74,6 +47,8 @@ class Survey:
     looks: dict[str, Look] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # reasons of skipped files
     same: Counter[Path] = field(default_factory=Counter)  # unchanged files, by the path of their look
+    folders: list[Path] = field(default_factory=list)  # that were listed
+    mounts: list[Path] = field(default_factory=list)  # those of them where a drive is mounted
     blind: list[str] = field(default_factory=list)  # folders that could not be listed
     again: bool = False  # forgotten files are read, too
     forgotten_moved: bool = False  # a forgotten file is missing
@@ -120,9 +95,10 @@ class Survey:
                 self.unread[uri] = NAMED
 
     def accept(
-        self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], judge: Judge
+        self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], losses: Losses
     ) -> list[Look]:
-        """The looks at accepted folders; the others are removed from the scan, `gone` and `skipped`."""
+        """The looks at watched folders that are the known ones; the others are removed from the scan, `gone` and
+        `skipped`."""
         existing = Counter(self.same)
         for uri, sources in known.items():
             file = self.files.get(uri)
@@ -130,7 +106,7 @@ class Survey:
                 existing[self.looks[uri].path] += 1
         missing = Counter(_find_look(uri, looks).path for uri in gone)
         accepted = [
-            look for look in looks if judge.accept(look.root, existing[look.path], missing[look.path], look.is_whole)
+            look for look in looks if losses.accept(look.root, existing[look.path], missing[look.path], look.is_whole)
         ]
         if len(accepted) < len(looks):
             by_uri: tuple[dict[str, Any], ...] = (gone, skipped, self.files, self.unread)
@@ -150,13 +126,15 @@ def _came_later(path: Path, looks: Sequence[Look]) -> bool:
     return not ignore.reaches(path)
 
 
-def believe(looks: Sequence[Look], gone: Sources, judge: Judge) -> Sources:
-    """The sources whose file is certainly deleted."""
+def believe(looks: Sequence[Look], gone: Sources, losses: Losses | None) -> Sources:
+    """The sources whose file is certainly deleted: in a folder that is not watched a few at once."""
     whole = {look.root for look in looks if look.is_whole}
     uris: dict[Path, list[str]] = {root: [] for root in whole}
     for uri in gone:
         uris.setdefault(_find_look(uri, looks).root, []).append(uri)
-    return {uri: gone[uri] for root, missing in uris.items() for uri in judge.believe(root, missing, root in whole)}
+    if losses is None:
+        return {uri: gone[uri] for missing in uris.values() if len(missing) <= GONE_FILES for uri in missing}
+    return {uri: gone[uri] for root, missing in uris.items() for uri in losses.believe(root, missing, root in whole)}
 
 
 def _find_look(uri: str, looks: Sequence[Look]) -> Look:
@@ -166,3 +144,47 @@ def _find_look(uri: str, looks: Sequence[Look]) -> Look:
         if uri == place or uri.startswith((place + "/", place + "#")):
             return look
     raise AssertionError(f"{uri} was not looked for")
+
+
+SAME_TIME_NS = 60 * 10**9  # by which times may differ that a copy of the folder set
+
+# Conflicting versions of a file from a sync:
+#   Boiler.sync-conflict-20261103-101112-ABCDEFG.md    Syncthing
+#   Boiler (Ann's conflicted copy 2026-11-02).md       Dropbox, Nextcloud, Obsidian; in other languages, too
+#   Boiler_conflict-20261103-101112.md                 ownCloud
+#   Boiler-DESKTOP-1A2B3C4.md                          OneDrive
+_COPY = re.compile(
+    r"(?P<stem>.+?)(?: ?\([^()]*[ck]onfli[ck]?t[^()]*\)|[._-](?:sync-)?conflict(?:-\d[\w-]*)?"
+    r"|-(?-i:DESKTOP|LAPTOP)-(?-i:[A-Z\d]{7}))",
+    re.IGNORECASE,
+)
+
+
+def leave_copies(disk: Survey) -> list[str]:
+    """Removes all but the newest version of each file from the scan; returns their uris. Of equal times the original
+    counts as newest."""
+    versions: defaultdict[Path, list[Found]] = defaultdict(list)
+    for uri, file in disk.files.items():
+        if (match := _COPY.fullmatch(file.path.stem)) and file.path != disk.looks[uri].root:
+            versions[file.path.with_name(match["stem"] + file.path.suffix)].append(file)
+    left_out = []
+    for path, copies in versions.items():
+        original = disk.files.get(uri_of(path)) or _look_at(path, disk, copies[0])
+        if original is None or not original.size:
+            continue
+        newest = max([original, *copies], key=lambda copy: copy.mtime_ns - (copy is not original) * SAME_TIME_NS)
+        for file in (original, *copies):
+            uri = uri_of(file.path)
+            if file is not newest and uri in disk.files:
+                del disk.files[uri], disk.looks[uri]
+                disk.unread[uri] = SYNC_COPY.format(newest.path.name)
+                left_out.append(uri)
+    return left_out
+
+
+def _look_at(path: Path, disk: Survey, copy: Found) -> Found | None:
+    """The original of a copy that was scanned alone, or None."""
+    look = disk.looks[uri_of(copy.path)]
+    if look.path != copy.path or look.ignore.covers(path, False):
+        return None
+    return next(walk(path, look.ignore), None)

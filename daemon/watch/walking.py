@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from daemon.watch.files import (
-    BY_HANDLE,
     MIB,
     Found,
     Unread,
@@ -186,24 +184,17 @@ def _exclude_all(why: str) -> tuple[GitIgnoreSpec, str]:
     return GitIgnoreSpec.from_lines(["*"], backend="simple"), f"{why}: {RULES_TOO_LONG}"
 
 
-@dataclass
-class Walked:
-    """The listed folders, and those of them that are mount points."""
-
-    folders: list[Path] = field(default_factory=list)
-    mounts: list[Path] = field(default_factory=list)
-
-
 def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
     """The files of `walk_in_steps`."""
-    return filter(None, walk_in_steps(start, ignore, Walked()))
+    return filter(None, walk_in_steps(start, ignore, [], []))
 
 
-def walk_in_steps(start: Path, ignore: Ignore, walked: Walked) -> Iterator[Found | None]:
+def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list[Path]) -> Iterator[Found | None]:
     """All files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
 
     `start` is the root of `ignore` or below it, and may itself be ignored, since somebody named it. Listed folders are
-    added to `walked`. None for each entry that is no file to read, so that the caller need not wait for the next."""
+    added to `folders`, those where a drive is mounted to `mounts`, too. None for each entry that is no file to read, so
+    that the caller need not wait for the next."""
     try:
         first = read_status(start, ignore.root)
     except (FileNotFoundError, NotADirectoryError):
@@ -220,15 +211,15 @@ def walk_in_steps(start: Path, ignore: Ignore, walked: Walked) -> Iterator[Found
         below: list[Path] = []
         try:
             with open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
-                device = (os.fstat(handle) if isinstance(handle, int) else handle.stat()).st_dev
+                device = os.fstat(handle).st_dev
                 for entry in sorted(entries, key=lambda entry: entry.name):
                     yield _look_at(entry, folder / entry.name, ignore, below)
         except OSError as error:
             yield Found(str(folder), unread=explain_error(error), folder=True)
             continue
-        walked.folders.append(folder)
+        folders.append(folder)
         if device != drive:
-            walked.mounts.append(folder)
+            mounts.append(folder)
         waiting += ((path, device) for path in reversed(below))
 
 
@@ -243,7 +234,6 @@ def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Pa
         if is_folder:
             below.append(path)
             return None
-        # on Windows the entry's own has no inode and may be outdated
-        return make_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat())
+        return make_found(path, entry.stat(follow_symlinks=False))
     except OSError as error:
         return Found(str(path), unread=explain_error(error))

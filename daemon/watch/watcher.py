@@ -2,7 +2,7 @@
 
 Events only say where to look: they can be late, doubled, out of order or missing. So a changed path is compared with
 the disk after a quiet period, all folders are scanned at start and every hour, and missing files are retired only as
-`daemon.watch.losses` decides.
+`daemon.watch.roots` decides.
 
 States: watching (events arrive, scan done); scanning; missing (the folder is missing or another one; nothing is removed
 or read); polling (events are missing or incomplete; periodic scans find the changes)."""
@@ -23,14 +23,12 @@ from daemon import wire
 from daemon.failures import ConflictError
 from daemon.jobs.workers import CHANGE, SCAN, Task
 from daemon.terminal import count
-from daemon.watch.changes import Changes, Ready
-from daemon.watch.events import Events
+from daemon.watch.events import Changes, Events, Ready
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
-from daemon.watch.losses import AWAY, Losses
-from daemon.watch.roots import Root, identify, network_of, resolve_folder
-from daemon.watch.survey import KEPT, Look
-from daemon.watch.walking import FOLDER_RULES, Walked
+from daemon.watch.roots import AWAY, Losses, Root, identify, network_of, resolve_folder
+from daemon.watch.survey import KEPT, Look, Survey
+from daemon.watch.walking import FOLDER_RULES
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
@@ -66,7 +64,7 @@ class Watcher:
         )
         self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
-        ingest.moves.is_away = self.is_away
+        ingest.is_away = self.is_away
         for folder in self._memory.sources.watched_folders():
             path = Path(folder.path)
             self._roots[path] = Root.from_options(path, folder.policy, folder.options, ingest.ignore_rules(path))
@@ -240,23 +238,23 @@ class Watcher:
         root.scans += 1
         root.scan_waits = True
         root.state = "scanning"
-        walked = Walked()
+        disk = Survey()
         task = Task(f"Scanning {root.path.name}")
-        task.ended = partial(self._finish_scan, root, task, walked)
-        task.steps = self._take(root, task, walked)
+        task.ended = partial(self._finish_scan, root, task, disk)
+        task.steps = self._take(root, task, disk)
         self._ingest.tasks.submit(SCAN, task)
 
-    def _take(self, root: Root, task: Task, walked: Walked) -> Iterator[None]:
+    def _take(self, root: Root, task: Task, disk: Survey) -> Iterator[None]:
         """Scans a folder while it is watched: it may be forgotten meanwhile. A later change needs another scan."""
         root.scan_waits = False
         root.scanned = time.monotonic()
         root.ignore = self._ingest.ignore_rules(root.path)
-        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self._losses, walked=walked):
+        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self._losses, disk):
             yield
             if self._roots.get(root.path) is not root:
                 return
 
-    def _finish_scan(self, root: Root, task: Task, walked: Walked, error: BaseException | None) -> None:
+    def _finish_scan(self, root: Root, task: Task, disk: Survey, error: BaseException | None) -> None:
         if not task.sources:  # otherwise most of the time was reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
@@ -270,15 +268,15 @@ class Watcher:
             self._losses.answer(root)
         identity = identify(root.path)
         is_doubted = root.held or root.doubted is not None
-        mounts = {*map(uri_of, walked.mounts), *(root.mounts if is_doubted else ())}
+        mounts = {*map(uri_of, disk.mounts), *(root.mounts if is_doubted else ())}
         is_other = identity != root.known_as and root.doubted is None
         if error is None and identity and (is_other or mounts != set(root.mounts)):
             root.known_as = identity if is_other else root.known_as
             root.mounts = tuple(sorted(mounts))
             self._save(root)
         if error is None and root.watch is not None and not root.network:
-            if self._events.count_unheard(root.watch, walked.folders):
-                self.run_later(SETTLE_SECONDS, self._check_events, root, walked.folders)
+            if self._events.count_unheard(root.watch, disk.folders):
+                self.run_later(SETTLE_SECONDS, self._check_events, root, disk.folders)
             else:
                 root.unheard = ""
 
@@ -341,7 +339,7 @@ class Watcher:
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
         """Reads changed files, one task for each folder, outermost first: none waits for the rules or
         files of another folder. Moves need all of their paths at once, and a folder may be large, so these follow."""
-        self._ingest.moves.keep_forgotten(moved)
+        self._ingest.keep_forgotten(moved)
         alone: dict[Path, list[Look]] = defaultdict(list)
         others: list[Look] = []
         urgency = CHANGE

@@ -29,11 +29,9 @@ from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
     from daemon.wire.documents import *
-    from daemon.wire.facts import *
     from daemon.wire.models import *
     from daemon.wire.objects import *
-    from daemon.wire.process import *
-    from daemon.wire.questions import *
+    from daemon.wire.replies import *
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from memory.events import *
@@ -51,16 +49,15 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # module -> its types. A module is imported when one of its types is first asked for: each dataclass takes half a
 # millisecond to make, and a command needs few of them.
 MODULES = {
-    "process": "Hello Failed",
-    "questions": "Answered",
+    "replies": "Hello Failed Answered",
     "traces": "Judged TracesReply Rebuilt MessagesReply TrainingUndone",
-    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
-    "models": "ModelRow ModelRole ModelsReply Tried EmbedderReply Embedding PluginsReply PageLink PageClosed",
-    "objects": "FoundObjects FoundFacts FoundNotes ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
+    "models": "ModelRow ModelRole ModelsReply Tried EmbedderReply Embedding PluginsReply PageLink",
+    "objects": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged"
+    " SearchReply ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
     " Told Found RecallReply Surroundings",
-    "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp Replica SyncBegun",
+    "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {

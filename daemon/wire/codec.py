@@ -6,7 +6,7 @@ import json
 import os
 import types
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -64,7 +64,9 @@ def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
     it."""
     if kind is dict:
         return cast(T, data)
-    required = [item.name for item in fields(cast(Any, kind)) if _is_required(item)]
+    required = [
+        item.name for item in fields(cast(Any, kind)) if item.default is MISSING and item.default_factory is MISSING
+    ]
     return kind(**decode_fields(_read_types(cast(Any, kind)), data, required, strict=strict))
 
 
@@ -116,10 +118,6 @@ def parse_path(text: str, name: str) -> Path:
 @cache
 def _read_types(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-def _is_required(item: Field[Any]) -> bool:
-    return item.default is MISSING and item.default_factory is MISSING
 
 
 def _decode(kind: Any, value: Any, name: str, strict: bool) -> Any:

@@ -103,10 +103,3 @@ class PageLink:
     url: str
     opener: str
     port: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageClosed:
-    """Whether the page `was_open`."""
-
-    was_open: bool

@@ -1,39 +1,94 @@
-"""The contents of the memory: objects, facts, notes, passages, news, plans, corrections by hand, statements."""
+"""Objects, facts and their changes, notes, passages, news, plans; what a person says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from daemon.wire.facts import Strand
 from memory.events import Event, Step
-from memory.nouns import Fact, Passage
+from memory.nouns import Fact, Passage, Profile
 from memory.revisions import Revision
-from memory.views import FoundObject, ListedSource, MentionedIn, Neighbour, PlannedEntry
+from memory.views import AliasSuspect, FoundObject, ListedSource, MentionedIn, Neighbour, PlannedEntry
 
 
 @dataclass(frozen=True, slots=True)
-class FoundObjects:
-    """The objects; `total` is how many there are."""
+class FactsReply:
+    """The facts. `disputes` are the open revisions of kind "contradicts" between two of them."""
 
-    objects: tuple[FoundObject, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFacts:
-    """The facts, the newest first; `total` is how many there are."""
-
+    about: str
     facts: tuple[Fact, ...]
-    total: int
+    disputes: tuple[Revision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class FoundNotes:
-    """The notes; `total` is how many there are."""
+class Names:
+    """A decision about two names. `replaced`: how many facts replaced others because of it, or no longer do."""
 
-    notes: tuple[ListedSource, ...]
+    one: str
+    other: str
+    same: bool
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionsReply:
+    """The revisions. `open` counts all that are undecided; `told_as_one`: names that may mean one object, since facts
+    of one replaced or repeated facts of the other."""
+
+    revisions: tuple[Revision, ...]
+    open: int
+    told_as_one: tuple[AliasSuspect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldValue:
+    """One value of a strand: its fact, and the revision that ended it."""
+
+    fact: Fact
+    ended: Revision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """What one subject had with one predicate, in order of time; or what a note said in place of what it had said: then
+    `subject` is its name, and there is no predicate."""
+
+    subject: str
+    predicate: str
+    values: tuple[HeldValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReply:
+    """The timelines of an object; what changed last comes first."""
+
+    about: str
+    strands: tuple[Strand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileReply:
+    """The owner's profile, and the revisions that a new entry made."""
+
+    profile: Profile
+    revisions: tuple[Revision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactChanged(Event):
+    """A fact was replaced, or somebody settled or undid that."""
+
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReply:
+    """The objects, facts or notes with the words; `total` is how many there are."""
+
     total: int
+    objects: tuple[FoundObject, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    notes: tuple[ListedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

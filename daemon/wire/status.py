@@ -101,14 +101,6 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduledJob:
-    """A periodic job, by its name in `daemon.jobs.schedule`. `next_at` is when it is looked at next."""
-
-    name: str
-    next_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class SyncBegun:
     """`words` of a new key; "" where another computer made it."""
 
@@ -146,7 +138,6 @@ class Status:
     review: int = 0  # revisions that nobody has looked at
     night: Night | None = None
     upkeep: Upkeep | None = None
-    jobs: tuple[ScheduledJob, ...] = ()
     erasing: Erasing | None = None  # None: nothing is to be erased
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why

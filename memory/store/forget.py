@@ -96,7 +96,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
     query = "SELECT source_id, uri FROM episode JOIN source s ON s.id = source_id WHERE node_id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
-        raise NotFoundError(f"There is no episode {id}.")
+        raise NotFoundError(f"There is no passage {id}.")
     synced.note_forgotten(conn, "passage", [(sha,) for sha in shared.hashes_of(conn, [id]).values()])
     gone = _forget_episodes(conn, [id], now)
     episodes.remove_unseen_secrets(conn, [row[0]])

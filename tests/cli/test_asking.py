@@ -228,10 +228,10 @@ def test_recall_of_words_that_are_nowhere_says_so_and_shows_the_nearest_few(vaul
 def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     said = vault.pal("recall", "the goat", "--until", "1999")
     assert (said.code, said.out) == (4, "")
-    assert said.err == "Nothing that was read lies in that time and place.\n"
+    assert said.err == "No note lies within these limits.\n"
     said = vault.pal("ask", "the goat", "--tag", "nosuchtag")
     assert said.code == 4
-    assert said.out.startswith("Nothing that was read lies in that time and place")
+    assert said.out.startswith("No note lies within these limits")
     assert said.err.startswith("Nothing has the tag 'nosuchtag'. There is: person, museum, ")
     said = vault.pal("recall", "the goat", "--tag", "gaot")
     assert (said.code, said.err) == (4, "Nothing has the tag 'gaot'. There is: goat.\n")

@@ -70,7 +70,7 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
         assert time.monotonic() < deadline
     said = shell.pal("doctor")
     assert said.code == 1
-    assert 'To let it go: pal watch rm "./notes"' in said.out
+    assert 'To stop watching it: pal watch rm "./notes"' in said.out
     assert len(shell.pal("doctor", "--json").json["problems"]) == 1
     folder.mkdir()
     shell.pal("watch", "add", "notes")  # it is the right one, and empty

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.exporting import IGNORED, NewFile, write_folder
+from daemon.exporting import IGNORED, open_new, write_folder
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
 
@@ -160,7 +160,7 @@ def test_who_reads_only_the_beginning_ends_it(here: Shell) -> None:
 
 def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"before")
-    with pytest.raises(ZeroDivisionError), NewFile(tmp_path / "a.csv") as file:
+    with pytest.raises(ZeroDivisionError), open_new(tmp_path / "a.csv") as file:
         file.write(b"half")
         raise ZeroDivisionError
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

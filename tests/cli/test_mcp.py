@@ -90,7 +90,7 @@ def test_agents_are_listed_and_what_one_wrote_is_taken_back(living: Shell, tmp_p
     [_, listed] = json.loads(living.pal("mcp", "clients", "--json").out)
     assert (listed["name"], listed["sees"], listed["write"], listed["notes"]) == ("scribe", "all", False, 1)
     nobody = living.pal("mcp", "undo", "nobody", "--yes")
-    assert nobody.code == 4 and "Who did: scribe." in nobody.err
+    assert nobody.code == 4 and "Agents that have: scribe." in nobody.err
     assert living.pal("mcp", "undo", "scribe").code == 2  # nobody is there to confirm
     undone = living.pal("mcp", "undo", "scribe", "--yes")
     assert undone.code == 0 and undone.out.startswith("Forgotten: 1 note, 1 passage")

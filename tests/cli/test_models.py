@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.connecting import READING_GAIN
+from daemon.setup import READING_GAIN
 from tests.cli.vault import Shell
 from tests.fakes import Fails, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent, sloppy

@@ -18,7 +18,7 @@ from daemon.api.routing import Endpoint
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Call, Calls, call, list_calls
 from daemon.client.connection import Lines, Stream
-from daemon.mcp.tools import Tools
+from daemon.mcp.server import Tools
 
 ROOT = Path(__file__).parents[2]
 CALLS = {one.name: one for one in list_calls(DaemonCalls)}

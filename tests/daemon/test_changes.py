@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from daemon.config.settings import WatchSettings
-from daemon.watch.changes import Changes, Ready
+from daemon.watch.events import Changes, Ready
 
 FOLDER, OTHER = Path("/notes"), Path("/other")
 Looked = queue.SimpleQueue[tuple[float, Ready, dict[Path, Path]]]

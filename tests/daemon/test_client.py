@@ -48,7 +48,7 @@ def test_a_message_is_made_when_it_is_first_asked_for() -> None:
     """Each takes half a millisecond to make, and there are about ninety."""
     modules = imported_by("from daemon import wire; wire.Scope, wire.Answered, wire.Hello")
     assert {name for name in modules if name.startswith("daemon.wire.")} == {
-        f"daemon.wire.{name}" for name in ("codec", "process", "questions")
+        f"daemon.wire.{name}" for name in ("codec", "replies")
     }
 
 

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from daemon import connecting
+from daemon import setup
 from daemon.client.client import DaemonError
 from daemon.config.settings import load
-from daemon.connecting import ConnectError, connect, describe_tried
+from daemon.setup import ConnectError, connect, describe_tried
 from tests.daemon.conftest import QUICK
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
 from tests.running import RunningDaemon, run_daemon
@@ -52,15 +52,15 @@ def test_what_answers_is_kept_and_used_and_what_does_not_changes_nothing(daemon:
         assert not connect(client, config, "anthropic", server.url).problem, "the key that it has is used"
         with pytest.raises(ConnectError, match="one word"):
             connect(client, config, "anthropic", server.url, "two words")
-        reply = connecting.use_models(client, config, "answer", (tried.name,))
+        reply = setup.use_models(client, config, "answer", (tried.name,))
         assert {role.role: role.used for role in reply.roles}["answer"] == tried.name
         assert load(config).models.answer == (tried.name,)
     notes = tmp_path / "notes"
     notes.mkdir()
     client.watch(notes)
-    assert connecting.asks_policy(config)
-    connecting.keep_policy(client, config, "any")
-    assert not connecting.asks_policy(config) and [one.policy for one in client.folders()] == ["any"]
+    assert setup.asks_policy(config)
+    setup.keep_policy(client, config, "any")
+    assert not setup.asks_policy(config) and [one.policy for one in client.folders()] == ["any"]
 
 
 def test_of_several_models_here_the_one_is_asked_that_answers_soonest(daemon: RunningDaemon) -> None:
@@ -68,12 +68,12 @@ def test_of_several_models_here_the_one_is_asked_that_answers_soonest(daemon: Ru
     with FakeOllama(OllamaModel("big:30b"), OllamaModel("warm:4b", loaded=True)) as server:
         tried = connect(client, config, "ollama", server.host)
         assert (tried.name, tried.is_local, tried.problem) == ("ollama:warm:4b", True, "")
-        assert connecting.read_address(config, "ollama") == server.host
+        assert setup.read_address(config, "ollama") == server.host
         assert {row.name for row in client.models().models} == set(tried.models)
     with FakeOllama() as gone:
         pass
     assert "ollama serve" in connect(client, config, "ollama", gone.host).problem
-    assert connecting.read_address(config, "ollama") == server.host
+    assert setup.read_address(config, "ollama") == server.host
     config.write_text("[ollama\n", "utf-8")
     with pytest.raises(ConnectError, match="is not TOML"):
         connect(client, config, "ollama", server.host)
@@ -91,7 +91,7 @@ def test_a_key_is_kept_in_the_keyring_where_there_is_one(tmp_path: Path, monkeyp
     )
     monkeypatch.setitem(sys.modules, "keyring", keyring)
     config = tmp_path / "config.toml"
-    assert connecting.keep_key(config, "openai", KEY) == "keyring:openai"
+    assert setup.keep_key(config, "openai", KEY) == "keyring:openai"
     assert held == {("palimpsest", "openai"): KEY} and not list(tmp_path.iterdir())
     keyring.set_password = lambda *of: None
-    assert connecting.keep_key(config, "other", KEY) == str(tmp_path / "other.key"), "a keyring that keeps nothing"
+    assert setup.keep_key(config, "other", KEY) == str(tmp_path / "other.key"), "a keyring that keeps nothing"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.watch.copies import leave_copies
-from daemon.watch.survey import Look, Survey
+from daemon.watch.survey import Look, Survey, leave_copies
 from daemon.watch.walking import Ignore, walk
 
 COPIES = [

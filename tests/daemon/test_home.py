@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.objects import digest, list_plans, suggest
+from daemon.api.facts import digest, list_plans, suggest
 from daemon.api.services import Cache
 from daemon.client.client import Client, DaemonError
 from memory import Memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from daemon.introduction import read_answer
+from daemon.setup import read_answer
 
 
 @pytest.mark.parametrize(

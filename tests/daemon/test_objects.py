@@ -36,40 +36,40 @@ def failure(call: Callable[[], object]) -> wire.Failed:
     return caught.value.failed
 
 
-def names(found: wire.FoundObjects) -> list[str]:
+def names(found: wire.SearchReply) -> list[str]:
     return [one.name for one in found.objects]
 
 
 def test_objects_are_found_by_words_of_their_names(town: tuple[Client, Path]) -> None:
     client, _ = town
-    assert names(client.search_objects("OZZ pen")) == names(client.search_objects("penhale")) == ["Ozzie Penhale"]
-    (ozzie,) = client.search_objects("ozzie").objects
+    assert names(client.search("objects", "OZZ pen")) == names(client.search("objects", "penhale")) == ["Ozzie Penhale"]
+    (ozzie,) = client.search("objects", "ozzie").objects
     assert (ozzie.facts, ozzie.notes) == (2, 3)
-    assert client.search_objects("100% _").total == 0
-    every = client.search_objects()
+    assert client.search("objects", "100% _").total == 0
+    every = client.search("objects")
     assert every.objects[0].name == "Ozzie Penhale" and len(every.objects) == every.total
     assert not {"2026-03-09", "phone"} & set(names(every)), "dates and the names of fields are no things"
-    paged = [client.search_objects("", 2, offset) for offset in range(0, every.total, 2)]
+    paged = [client.search("objects", "", 2, offset) for offset in range(0, every.total, 2)]
     assert [one for page in paged for one in page.objects] == list(every.objects)
-    assert failure(lambda: client.search_objects("", 100_000)).code == "bad_input"
+    assert failure(lambda: client.search("objects", "", 100_000)).code == "bad_input"
 
 
 def test_facts_are_found_by_subject_predicate_and_value(town: tuple[Client, Path]) -> None:
     client, folder = town
     for words in ("phone", "ozzie phone", "0161"):
-        (fact,) = client.search_facts(words).facts
+        (fact,) = client.search("facts", words).facts
         assert fact.objects == ("Ozzie Penhale", "0161 496 07") and fact.uri == str(folder / "Ozzie Penhale.md")
-    assert client.search_facts("ozzie nuria").total == 0
-    assert client.search_facts("").total == len(client.search_facts("").facts) > 2
+    assert client.search("facts", "ozzie nuria").total == 0
+    assert client.search("facts", "").total == len(client.search("facts", "").facts) > 2
 
 
 def test_notes_are_found_by_title_and_by_what_they_say(town: tuple[Client, Path]) -> None:
     client, folder = town
-    assert [one.title for one in client.search_notes("falm").notes] == ["Compressor"]
-    found = client.search_notes("compressor")
+    assert [one.title for one in client.search("notes", "falm").notes] == ["Compressor"]
+    found = client.search("notes", "compressor")
     assert found.total == 2 and found.notes[0].uri == str(folder / "Compressor.md"), "its title comes first"
-    assert client.search_notes('" OR *').total == 0 and client.search_notes("").total == 3
-    assert client.search_notes("", 1, 1).notes == client.search_notes("").notes[1:2]
+    assert client.search("notes", '" OR *').total == 0 and client.search("notes", "").total == 3
+    assert client.search("notes", "", 1, 1).notes == client.search("notes", "").notes[1:2]
 
 
 def test_an_object_with_its_facts_notes_and_neighbours(town: tuple[Client, Path]) -> None:
@@ -128,14 +128,14 @@ def test_the_graph_around_a_thing_and_a_note_and_of_all(town: tuple[Client, Path
 
 def test_the_graph_has_what_held_before(town: tuple[Client, Path]) -> None:
     client, _ = town
-    client.correct(client.search_facts("phone").facts[0].id, "0161 496 99")
+    client.correct(client.search("facts", "phone").facts[0].id, "0161 496 99")
     try:
         graph = client.graph("Ozzie Penhale")
         of = {one.id: one.name for one in graph.nodes}
         phones = {of[edge.target]: edge.until for edge in graph.edges if edge.relation == "phone"}
         assert phones["0161 496 99"] is None and phones["0161 496 07"] is not None
     finally:
-        client.take_back_correction(client.search_facts("0161 496 07").facts[0].id)
+        client.take_back_correction(client.search("facts", "0161 496 07").facts[0].id)
 
 
 def test_what_is_planned_and_the_tasks_of_notes(town: tuple[Client, Path], tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_what_is_planned_and_the_tasks_of_notes(town: tuple[Client, Path], tmp_p
 
 def test_a_correction_by_hand_takes_the_place_of_a_fact_and_can_be_taken_back(town: tuple[Client, Path]) -> None:
     client, _ = town
-    (before,) = client.search_facts("phone").facts
+    (before,) = client.search("facts", "phone").facts
     for value in ("0161 496 99", "none, and proud of it"):
         done = client.correct(before.id, value)
         assert done.old.superseded_by is not None and done.new is not None and done.new.id == done.old.superseded_by

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from daemon import litestream
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.client.remote import Server
-from daemon.client.sending import RemoteClient, find_copy, keep_sending, send
+from daemon.client.remote import RemoteClient, Server, find_copy, keep_sending, send
 from daemon.client.starting import connect
 from daemon.lock import end_holder
 from daemon.paths import AT, RECEIVED, Paths, find_address, name_received, use_address

@@ -28,12 +28,8 @@ def test_jobs_run_again_and_again_until_it_is_closed() -> None:
     schedule.add("seldom", lambda: runs.append("seldom"), 3600, 0.0)
     schedule.add("later", lambda: runs.append("later"), 3600)
     schedule.add("never", lambda: runs.append("never"), 0)
-    assert schedule.state() == ()
     schedule.start()
     until(lambda: runs.count("often") > 2)
-    states = {job.name: job for job in schedule.state()}
-    assert {*states} == {"often", "seldom", "later"}
-    assert states["later"].next_at > datetime.now().astimezone() + timedelta(minutes=50)
     schedule.close()
     assert runs.count("seldom") == 1 and not {"later", "never"} & {*runs}
     done = len(runs)

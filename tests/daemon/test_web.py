@@ -21,8 +21,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import WebSettings
-from daemon.web.guard import ALLOWED, HEADERS, STATIC
-from daemon.web.sessions import LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, WebSessions
+from daemon.web.guard import ALLOWED, HEADERS, LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, STATIC, WebSessions
 from tests.daemon.conftest import QUICK
 from tests.running import RunningDaemon, run_daemon
 
@@ -107,12 +106,12 @@ def is_refused(got: Reply, code: str = "forbidden") -> bool:
 
 def test_no_port_is_open_until_it_is_asked_for(running: RunningDaemon) -> None:
     running.client.close_page()
-    assert running.client.close_page() == wire.PageClosed(False)
+    assert running.client.close_page() is False
     link = running.client.open_page()
     assert Browser(link.port).send("GET", "/")[0] == 200
     with pytest.raises(OSError):  # nothing but one address of the loopback is bound
         socket.create_connection(("127.0.0.2", link.port), 2)
-    assert running.client.close_page() == wire.PageClosed(True)
+    assert running.client.close_page() is True
     with pytest.raises(OSError):
         Browser(link.port).send("GET", "/")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
@@ -332,17 +333,14 @@ class ScriptedClient:
     def tidy(self) -> wire.ConsolidationReport:
         return wire.ConsolidationReport(joined=3)
 
-    def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
-        found = [one for one in self.things if words.casefold() in one.name.casefold()]
-        return wire.FoundObjects(tuple(found[offset : offset + limit]), len(found))
-
-    def search_facts(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
-        found = [one for one in self.told if words.casefold() in one.text.casefold()]
-        return wire.FoundFacts(tuple(found[offset : offset + limit]), len(found))
-
-    def search_notes(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
-        found = [one for one in self.notes if words.casefold() in one.title.casefold()]
-        return wire.FoundNotes(tuple(found[offset : offset + limit]), len(found))
+    def search(self, what: str, words: str = "", limit: int = 100, offset: int = 0) -> wire.SearchReply:
+        lists: dict[str, list[tuple[str, Any]]] = {
+            "objects": [(one.name, one) for one in self.things],
+            "facts": [(one.text, one) for one in self.told],
+            "notes": [(one.title, one) for one in self.notes],
+        }
+        found = [one for text, one in lists[what] if words.casefold() in text.casefold()]
+        return wire.SearchReply(len(found), **{what: tuple(found[offset : offset + limit])})
 
     def object(self, name: str) -> wire.ObjectReply:
         if name not in self.object_pages:

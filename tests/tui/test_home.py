@@ -11,8 +11,8 @@ import pytest
 from textual.widgets import Input
 
 from daemon import wire
-from daemon.introduction import ONNX_PACKAGE, list_offers
 from daemon.paths import Paths
+from daemon.setup import ONNX_PACKAGE, list_offers
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient

@@ -117,7 +117,7 @@ def test_a_report_tells_what_is_wrong() -> None:
         "Now: reading, 2 to read",
         "/n is missing: it was unmounted · 3 notes",
         "Model: none; answers are the lines of your notes. /model",
-        '/n is watched, but it was unmounted. To let it go: pal watch rm "/n"',
+        '/n is watched, but it was unmounted. To stop watching it: pal watch rm "/n"',
         "  skipped /n/0.bin: it is no text",
         "  skipped /n/1.bin: it is no text",
         "  skipped /n/2.bin: it is no text",

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.introduction import list_offers
 from daemon.paths import find_examples
+from daemon.setup import list_offers
 from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from daemon import wire
-from daemon.connecting import ConnectError, describe_tried, use_models
+from daemon.setup import ConnectError, describe_tried, use_models
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import EFFORTS

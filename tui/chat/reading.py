@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from daemon import wire
-from daemon.introduction import decline, install, list_offers
+from daemon.setup import decline, install, list_offers
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import SessionStarted, StreamEvent

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.connecting import SERVICES, ConnectError, asks_policy, connect, keep_policy, read_address
+from daemon.setup import SERVICES, ConnectError, asks_policy, connect, keep_policy, read_address
 from daemon.terminal import display_safe
 from tui.dialogs.dialog import ConfirmScreen, Dialog
 from tui.link import Link

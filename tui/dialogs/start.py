@@ -21,7 +21,7 @@ from textual.widgets.tree import TreeNode
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.introduction import QUESTIONS, read_answer
+from daemon.setup import QUESTIONS, read_answer
 from daemon.terminal import count, display_safe, size
 from tui.completion import complete_path
 from tui.dialogs.dialog import Dialog

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.client.client import Client
-from daemon.connecting import READING_GAIN, use_models
+from daemon.setup import READING_GAIN, use_models
 from daemon.terminal import size
 from tui.actions import Where, bindings_of
 from tui.dialogs.dialog import AskScreen, ConfirmScreen

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.connecting import ConnectError
+from daemon.setup import ConnectError
 from daemon.terminal import display_safe
 from tui.actions import Action, bindings_of
 from tui.link import Activity

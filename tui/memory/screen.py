@@ -170,16 +170,9 @@ class MemoryScreen(MemoryEdits):
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
         """Rows of one kind from the daemon; in a thread."""
-        match kind:
-            case "objects":
-                things = client.search_objects(words, limit, offset)
-                return [make_object_row(item) for item in things.objects], things.total
-            case "facts":
-                facts = client.search_facts(words, limit, offset)
-                return [make_fact_row(item) for item in facts.facts], facts.total
-            case _:
-                notes = client.search_notes(words, limit, offset)
-                return [make_note_row(item, self.shared.now()) for item in notes.notes], notes.total
+        reply = client.search(kind, words, limit, offset)
+        rows = [make_object_row(item) for item in reply.objects] + [make_fact_row(item) for item in reply.facts]
+        return rows + [make_note_row(item, self.shared.now()) for item in reply.notes], reply.total
 
     @on(BrowseList.Requested)
     @work

@@ -4,8 +4,6 @@
 const KEY = "palimpsest-key";
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-const listeners = new Set();
-
 /** Why something could not be done, in a sentence, and what to do. */
 export class Refused extends Error {
   constructor({ code, message, remedy = "" }) {
@@ -21,15 +19,8 @@ const GONE = {
   remedy: "pal web",
 };
 
-/** Calls `listener` with a Refused when nothing can be asked any more, and with null when it can again. */
-export function whenGone(listener) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function tell(problem) {
-  for (const listener of listeners) listener(problem);
-}
+/** Tells the page, with a Refused when nothing can be asked any more, and with null when it can again. */
+const tell = (problem) => document.dispatchEvent(new CustomEvent("palimpsest:gone", { detail: problem }));
 
 export const clean = (text) => text.replace(UNSEEN, "");
 

@@ -1,6 +1,6 @@
 // The page: which part of it is shown, what the memory is doing, and the keys that go everywhere.
 
-import { get, hasSession, openSession, Refused, whenGone } from "./api.js";
+import { get, hasSession, openSession, Refused } from "./api.js";
 import { AskPage } from "./ask.js";
 import { GraphPage } from "./graph.js";
 import { HomePage } from "./home.js";
@@ -8,7 +8,9 @@ import { MemoryPage, NotePage, ThingPage } from "./memory.js";
 import { ReviewPage } from "./review.js";
 import { count } from "./text.js";
 import { TimelinePage } from "./timeline.js";
-import { address, go, html, isTyping, parts, render, useEffect, useKept, useRef, useState } from "./ui.js";
+import {
+  address, go, html, isTyping, next, parts, render, useEffect, useKept, useListener, useRef, useState,
+} from "./ui.js";
 
 const POLL_MS = 5_000;
 const PAGES = {
@@ -38,38 +40,24 @@ const KEYS = [
 /** What the memory is doing, as it was told last; asked for while somebody looks. */
 function useStatus() {
   const [status, setStatus] = useState({ folders: [] });
+  const timer = useRef();
+  const look = async () => {
+    clearTimeout(timer.current);
+    if (document.visibilityState !== "visible") return;
+    await get("/status", {}, { background: true }).then(setStatus, () => {});
+    timer.current = setTimeout(look, POLL_MS);
+  };
   useEffect(() => {
-    let timer;
-    const look = async () => {
-      clearTimeout(timer);
-      if (document.visibilityState === "visible") {
-        await get("/status", {}, { background: true }).then(setStatus, () => {});
-        timer = setTimeout(look, POLL_MS);
-      }
-    };
     look();
-    document.addEventListener("visibilitychange", look);
-    document.addEventListener("palimpsest:changed", look);
-    return () => {
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", look);
-      document.removeEventListener("palimpsest:changed", look);
-    };
+    return () => clearTimeout(timer.current);
   }, []);
+  useListener(["visibilitychange", "palimpsest:changed"], look);
   return status;
 }
 
 function useHash() {
   const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
-    const changed = () => setHash(location.hash);
-    addEventListener("hashchange", changed);
-    document.addEventListener("palimpsest:route", changed);
-    return () => {
-      removeEventListener("hashchange", changed);
-      document.removeEventListener("palimpsest:route", changed);
-    };
-  }, []);
+  useListener(["hashchange", "palimpsest:route"], () => setHash(location.hash), [], window);
   return hash;
 }
 
@@ -84,7 +72,7 @@ function App() {
   const Shown = isDetail ? DETAILS[name] : Object.hasOwn(PAGES, name) ? PAGES[name][1] : null;
   const here = isDetail ? "memory" : name;
 
-  useEffect(() => whenGone(setGone), []);
+  useListener(["palimpsest:gone"], ({ detail }) => setGone(detail));
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
     document.dispatchEvent(new CustomEvent("palimpsest:theme"));
@@ -92,30 +80,27 @@ function App() {
   useEffect(() => {
     document.title = `${PAGES[here]?.[0] ?? "No such page"} · Palimpsest`;
   }, [here]);
-  useEffect(() => {
-    const listen = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (isTyping(event.target)) {
-        if (event.key === "Escape" && !event.target.closest("dialog")) event.target.blur();
-        return;
-      }
-      const page = Object.keys(PAGES)[Number(event.key) - 1];
-      if (page) go(page);
-      else if (event.key === "?") help.current.showModal();
-      else if (event.key === "t") {
-        const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-        setTheme((theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark");
-      } else if (event.key === "/") {
-        const field = main.current.querySelector("[data-first]");
-        if (field) field.focus();
-        else go("memory");
-      } else if (event.key === "Escape" && isDetail) history.back();
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, [theme, name]);
+  const press = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping(event.target)) {
+      if (event.key === "Escape" && !event.target.closest("dialog")) event.target.blur();
+      return;
+    }
+    const page = Object.keys(PAGES)[Number(event.key) - 1];
+    if (page) go(page);
+    else if (event.key === "?") help.current.showModal();
+    else if (event.key === "t") {
+      const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+      setTheme((theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark");
+    } else if (event.key === "/") {
+      const field = main.current.querySelector("[data-first]");
+      if (field) field.focus();
+      else go("memory");
+    } else if (event.key === "Escape" && isDetail) history.back();
+    else return;
+    event.preventDefault();
+  };
+  useListener(["keydown"], press, [theme, name]);
 
   if (gone?.code === "no_session") return html`<${Closed} problem=${gone} />`;
   return html`
@@ -133,7 +118,7 @@ function App() {
       </ul>
       <div class="foot">
         <p class="state" aria-live="polite">${describe(status)}</p>
-        <button class="quiet" onClick=${() => setTheme(next(theme))} title="Colours (t)">Colours: ${THEMES[theme]}</button>
+        <button class="quiet" onClick=${() => setTheme(next(Object.keys(THEMES), theme))} title="Colours (t)">Colours: ${THEMES[theme]}</button>
         <button class="quiet" onClick=${() => help.current.showModal()}>Keys (?)</button>
       </div>
     </nav>
@@ -150,11 +135,6 @@ function App() {
       <dl>${KEYS.map(([keys, does]) => html`<div><dt>${keys}</dt><dd>${does}</dd></div>`)}</dl>
     </dialog>
   `;
-}
-
-function next(theme) {
-  const names = Object.keys(THEMES);
-  return names[(names.indexOf(theme) + 1) % names.length];
 }
 
 function describe(status) {

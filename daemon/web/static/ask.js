@@ -4,7 +4,7 @@ import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
 import { dotted, inline, shortPath } from "./text.js";
 import {
-  Empty, go, html, keepAddress, Problem, useEffect, useKeys, useLayoutEffect, useRef, useState,
+  Empty, go, html, keepAddress, Problem, useEffect, useKeys, useLayoutEffect, useListener, useRef, useState,
 } from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
@@ -17,19 +17,13 @@ const session = {
   chosen: null,
   stop: null,
   problem: null,
-  listeners: new Set(),
 };
 
-function changed() {
-  for (const listener of session.listeners) listener({});
-}
+const changed = () => document.dispatchEvent(new Event("palimpsest:session"));
 
 function useSession() {
   const [, redraw] = useState({});
-  useEffect(() => {
-    session.listeners.add(redraw);
-    return () => session.listeners.delete(redraw);
-  }, []);
+  useListener(["palimpsest:session"], () => redraw({}));
   return session;
 }
 

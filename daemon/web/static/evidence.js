@@ -1,7 +1,7 @@
 // Beside an answer: the lines it cites, the passage of the chosen one, and why it was found.
 
 import { day, dotted, Passage, place } from "./text.js";
-import { address, html, noteAddress, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
+import { address, html, noteAddress, NotYet, Problem, useAnswer, useKept, useKeys } from "./ui.js";
 
 export function Evidence({ turn, n, choose, open, close, folders }) {
   const cited = turn.citations.find((one) => one.n === n) ?? turn.citations[0];
@@ -54,8 +54,7 @@ function Cited({ cited, folders }) {
 function Reason({ trace, n }) {
   const { data, problem } = useAnswer(`/traces/${trace}/why`);
   const used = data?.used.find((one) => one.cited.n === n);
-  if (problem) return html`<${Problem} problem=${problem} />`;
-  if (!data) return html`<${Waiting} />`;
+  if (!data) return html`<${NotYet} problem=${problem} />`;
   if (!used) return html`<p class="muted">The search of this passage is not stored.</p>`;
   return html`<section class="reason">
     <p class="path">${used.path.map((hop, index) => html`<${Hop} hop=${hop} isFirst=${index === 0} />`)}</p>

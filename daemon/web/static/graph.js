@@ -3,45 +3,33 @@
 import { get } from "./api.js";
 import { Drawing } from "./drawing.js";
 import { count, day } from "./text.js";
-import { address, Empty, go, html, Problem, useEffect, useRef, useState, Waiting } from "./ui.js";
+import { address, Empty, go, html, NotYet, useAnswer, useEffect, useMemo, useRef, useState } from "./ui.js";
 
 const WHOM = "Center on…";
 const LIMIT = 600; // vertices of the whole memory
 const EXPANDED = 40; // vertices around one
 
-/** A part of the graph that grows as it is looked into: {nodes, edges, problem, expand}. */
-function useGraph(about, limit) {
-  const [graph, setGraph] = useState(null);
-  const [problem, setProblem] = useState(null);
-  useEffect(() => {
-    const abort = new AbortController();
-    setProblem(null);
-    setGraph(null);
-    get("/graph", { about, limit }, { signal: abort.signal }).then(
-      (found) => {
-        const joined = new Set([...found.center, ...found.edges.flatMap((edge) => [edge.source, edge.target])]);
-        setGraph({ nodes: found.nodes.filter((node) => joined.has(node.id)), edges: found.edges });
-      },
-      (refused) => abort.signal.aborted || setProblem(refused),
-    );
-    return () => abort.abort();
-  }, [about, limit]);
+/** A part of the graph that grows as it is looked into: {graph, problem, expand}. */
+function useGraph(about) {
+  const { data: found, problem, isCurrent } = useAnswer("/graph", { about, limit: LIMIT });
+  const [more, setMore] = useState([]);
+  const [failed, setFailed] = useState(null);
+  useEffect(() => setMore([]), [about]);
+  const graph = useMemo(() => {
+    if (!found || !isCurrent) return null;
+    const joined = new Set([...found.center, ...found.edges.flatMap((edge) => [edge.source, edge.target])]);
+    const parts = [{ nodes: found.nodes.filter((node) => joined.has(node.id)), edges: found.edges }, ...more];
+    return { nodes: unite(parts.flatMap(({ nodes }) => nodes)), edges: unite(parts.flatMap(({ edges }) => edges)) };
+  }, [found, isCurrent, more]);
   const expand = (node) =>
     get("/graph", { about: node.uri || node.name, limit: EXPANDED }).then(
-      (found) =>
-        setGraph(
-          (before) =>
-            before && { ...before, nodes: join(before.nodes, found.nodes), edges: join(before.edges, found.edges) },
-        ),
-      setProblem,
+      (part) => setMore((before) => [...before, part]),
+      setFailed,
     );
-  return { graph, problem, expand };
+  return { graph, problem: problem ?? failed, expand };
 }
 
-function join(before, found) {
-  const known = new Set(before.map((one) => one.id));
-  return [...before, ...found.filter((one) => !known.has(one.id))];
-}
+const unite = (rows) => [...new Map(rows.map((one) => [one.id, one])).values()];
 
 const pageOf = (node) => (node.uri ? ["note", node.uri] : ["thing", node.name]);
 
@@ -66,7 +54,7 @@ function GraphView({ graph, choose }) {
 }
 
 export function GraphPage({ parts: [about = ""] }) {
-  const { graph, problem, expand } = useGraph(about, LIMIT);
+  const { graph, problem, expand } = useGraph(about);
   const [chosen, setChosen] = useState(null);
   const [name, setName] = useState("");
   useEffect(() => setChosen(null), [about]);
@@ -82,14 +70,13 @@ export function GraphPage({ parts: [about = ""] }) {
   return html`<div class="explorer">
     <div class="bar">
       <form onSubmit=${search}>
-        <input data-first type="search" list="names" value=${name} placeholder=${about ? shortName(about) : WHOM} aria-label=${WHOM}
+        <input data-first type="search" list="names" value=${name} placeholder=${about.split("/").at(-1) || WHOM} aria-label=${WHOM}
           autocomplete="off" onInput=${(event) => setName(event.target.value)} />
         <${Names} begin=${name} />
       </form>
       ${about && html`<a href=${address("graph")}>the whole memory</a>`}
     </div>
-    <${Problem} problem=${problem} />
-    ${!graph && !problem && html`<${Waiting} />`}
+    <${NotYet} data=${graph} problem=${problem} />
     ${graph && !graph.nodes.length && html`<${Empty} title="There is nothing to draw yet.">
       Read some notes: <code>pal add ~/notes</code>
     <//>`}
@@ -98,18 +85,9 @@ export function GraphPage({ parts: [about = ""] }) {
   </div>`;
 }
 
-const shortName = (about) => about.split("/").at(-1);
-
 function Names({ begin }) {
-  const [names, setNames] = useState([]);
-  useEffect(() => {
-    if (begin.trim())
-      get("/names", { begin, limit: 12 }).then(
-        (found) => setNames(found.names),
-        () => {},
-      );
-  }, [begin]);
-  return html`<datalist id="names">${names.map((name) => html`<option value=${name} />`)}</datalist>`;
+  const { data } = useAnswer(begin.trim() && "/names", { begin, limit: 12 });
+  return html`<datalist id="names">${data?.names.map((name) => html`<option value=${name} />`)}</datalist>`;
 }
 
 function Card({ node, graph: { nodes, edges }, close }) {

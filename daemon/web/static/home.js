@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { count, when } from "./text.js";
 import {
-  address, Empty, html, moveKeys, Problem, useAnswer, useEffect, useKept, useKeys, useRef, useState, Waiting,
+  address, Empty, html, moveKeys, NotYet, useAnswer, useEffect, useKept, useKeys, useRef, useState,
 } from "./ui.js";
 
 const SESSIONS = 5;
@@ -33,8 +33,7 @@ export function HomePage({ status }) {
   if (status.sources === 0) return html`<${Begin} />`;
   return html`<div class="sheet home" ref=${lists}>
     <${Prompt} />
-    <${Problem} problem=${problem} again=${again} />
-    ${!home && !problem && html`<${Waiting} />`}
+    <${NotYet} data=${home} problem=${problem} again=${again} />
     ${
       home &&
       html`<div class="columns">

@@ -3,8 +3,8 @@
 import { Lanes } from "./timeline.js";
 import { count, day, dotted, Passage, place, shortPath, when } from "./text.js";
 import {
-  address, Choices, Empty, html, keepAddress, moveFocus, moveKeys, noteAddress, Problem, useAnswer, useEffect,
-  useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting,
+  address, Choices, Empty, html, keepAddress, moveFocus, moveKeys, next, noteAddress, NotYet, useAnswer, useEffect,
+  useKeys, useLayoutEffect, useRef, useSettled, useState,
 } from "./ui.js";
 
 const TYPING_MS = 120;
@@ -19,10 +19,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   const looked = useSettled(words.trim(), TYPING_MS);
   useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => keepAddress("memory", ...(looked ? [looked] : [])), [looked]);
-  useKeys({
-    ...moveKeys(list),
-    f: () => setKind(Object.keys(KINDS)[(Object.keys(KINDS).indexOf(kind) + 1) % 4]),
-  });
+  useKeys({ ...moveKeys(list), f: () => setKind(next(Object.keys(KINDS), kind)) });
   const press = (event) => {
     if (event.key !== "ArrowDown" && event.key !== "Enter") return;
     event.preventDefault();
@@ -46,8 +43,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
 
 function Found({ what, title, words, limit, row, more }) {
   const { data, problem, again } = useAnswer(`/search/${what}`, { words, limit });
-  if (problem) return html`<${Problem} problem=${problem} again=${again} />`;
-  if (!data) return html`<${Waiting} />`;
+  if (!data || problem) return html`<${NotYet} problem=${problem} again=${again} />`;
   const rows = data[what];
   return html`<section>
     <h2>${title} <small>${data.total.toLocaleString("en")}</small></h2>
@@ -99,16 +95,23 @@ const SECTIONS = [
   ["notes", "Notes", NoteRow],
 ];
 
+/** In place of a page: that it is looked for, why it cannot be shown, or under the title that it is not there. */
+function Missing({ answer: { problem, again }, title, children }) {
+  const isKnown = problem?.code === "not_found";
+  return html`<div class="sheet">
+    ${isKnown ? html`<${Empty} title=${title}>${children}<//>` : html`<${NotYet} problem=${problem} again=${again} />`}
+  </div>`;
+}
+
 export function ThingPage({ parts: [name], status }) {
-  const { data: thing, problem, again, isCurrent } = useAnswer("/object", { name });
+  const answer = useAnswer("/object", { name });
+  const thing = answer.data;
   const page = useRef();
   useKeys(moveKeys(page));
-  if (problem?.code === "not_found")
-    return html`<div class="sheet"><${Empty} title=${`Nothing is known about “${name}”.`}>
+  if (!thing || !answer.isCurrent)
+    return html`<${Missing} answer=${answer} title=${`Nothing is known about “${name}”.`}>
       It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a>
-    <//></div>`;
-  if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;
-  if (!thing || !isCurrent) return html`<div class="sheet"><${Waiting} /></div>`;
+    <//>`;
   const folders = status.folders;
   const others = thing.names.filter((one) => one !== thing.name);
   const changed = thing.strands.filter(
@@ -160,15 +163,15 @@ export function ThingPage({ parts: [name], status }) {
 }
 
 export function NotePage({ parts: [uri, line], status }) {
-  const { data: note, problem, again, isCurrent } = useAnswer("/note", { uri });
+  const answer = useAnswer("/note", { uri });
+  const note = answer.data;
   const page = useRef();
-  useEffect(() => page.current?.querySelector(".marked")?.scrollIntoView({ block: "center" }), [isCurrent, line]);
-  if (problem?.code === "not_found")
-    return html`<div class="sheet"><${Empty} title="This note is no longer in the memory.">
+  const show = () => page.current?.querySelector(".marked")?.scrollIntoView({ block: "center" });
+  useEffect(show, [answer.isCurrent, line]);
+  if (!note || !answer.isCurrent)
+    return html`<${Missing} answer=${answer} title="This note is no longer in the memory.">
       It may have been forgotten, or be gone from its folder.
-    <//></div>`;
-  if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;
-  if (!note || !isCurrent) return html`<div class="sheet"><${Waiting} /></div>`;
+    <//>`;
   const folders = status.folders;
   const tags = note.tags.map((tag) => `#${tag}`);
   return html`<article class="sheet note" ref=${page}>

@@ -3,7 +3,7 @@
 import { post } from "./api.js";
 import { Passage, place, when } from "./text.js";
 import {
-  Choices, Empty, html, noteAddress, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting,
+  Choices, Empty, html, next, noteAddress, NotYet, useAnswer, useEffect, useKeys, useRef, useState,
 } from "./ui.js";
 
 const AROUND = 3; // lines on either side
@@ -95,7 +95,7 @@ export function ReviewPage({ parts: [wanted], status }) {
     o: () => decide("old"),
     b: () => decide("both"),
     u: undo,
-    f: () => setFilter(Object.keys(FILTERS)[(Object.keys(FILTERS).indexOf(filter) + 1) % 3]),
+    f: () => setFilter(next(Object.keys(FILTERS), filter)),
   });
 
   return html`<div class="review">
@@ -104,8 +104,7 @@ export function ReviewPage({ parts: [wanted], status }) {
       <p class="said" aria-live="polite">${said}</p>
       ${done.length > 0 && html`<button class="quiet" onClick=${undo} disabled=${busy}><kbd>u</kbd> Undo</button>`}
     </div>
-    <${Problem} problem=${problem ?? failed} again=${again} />
-    ${!data && !problem && html`<${Waiting} />`}
+    <${NotYet} data=${data} problem=${problem ?? failed} again=${again} />
     ${data && !rows.length && html`<${Empty} title=${NOTHING[filter][0]}>${NOTHING[filter][1]}<//>`}
     ${
       rows.length > 0 &&

@@ -2,8 +2,8 @@
 
 import { place } from "./text.js";
 import {
-  address, Empty, html, keepAddress, moveKeys, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef,
-  useSettled, useState, Waiting,
+  address, Empty, html, keepAddress, moveKeys, noteAddress, NotYet, useAnswer, useEffect, useKeys, useMemo, useRef,
+  useSettled, useState,
 } from "./ui.js";
 
 const MOST_FACTS = 500;
@@ -29,8 +29,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
         onInput=${(event) => setWords(event.target.value)} />
       <p class="muted">${data ? tell(data) : ""}</p>
     </div>
-    <${Problem} problem=${problem} again=${again} />
-    ${!data && !problem && html`<${Waiting} />`}
+    <${NotYet} data=${data} problem=${problem} again=${again} />
     ${
       data &&
       !months.length &&

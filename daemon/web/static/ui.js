@@ -1,12 +1,20 @@
 // What all pages are made of.
 
-import { get, whenGone } from "./api.js";
+import { get } from "./api.js";
 
 const YEAR_S = 365 * 86_400;
 
-export const { h, render, Fragment } = globalThis.preact;
+export const { h, render } = globalThis.preact;
 export const { useEffect, useLayoutEffect, useMemo, useRef, useState } = globalThis.preactHooks;
 export const html = globalThis.htm.bind(h);
+
+/** Listens while the page is shown; to the listener of the first drawing, or of the last where `inputs` changed. */
+export function useListener(names, listener, inputs = [], target = document) {
+  useEffect(() => {
+    for (const name of names) target.addEventListener(name, listener);
+    return () => names.forEach((name) => target.removeEventListener(name, listener));
+  }, inputs);
+}
 
 /** What the daemon answers: {data, problem}, neither while it works. Asked again when path or query differ, when
     `again` is called, and when the daemon is back. What was there stays until then. */
@@ -23,11 +31,9 @@ export function useAnswer(path, query = {}) {
     );
     return () => abort.abort();
   }, [key, turn]);
-  useEffect(
-    () => whenGone((problem) => problem === null && state.problem?.code === "gone" && setTurn(turn + 1)),
-    [state, turn],
-  );
-  return { ...state, isCurrent: state.key === key, again: () => setTurn(turn + 1) };
+  const ask = () => setTurn(turn + 1);
+  useListener(["palimpsest:gone"], ({ detail }) => !detail && state.problem?.code === "gone" && ask(), [state, turn]);
+  return { ...state, isCurrent: state.key === key, again: ask };
 }
 
 /** A value that is kept in this browser; `fallback` while there is none. In a cookie, which is not lost when the page has
@@ -58,17 +64,13 @@ export function useSettled(value, ms) {
 export function useKeys(keys) {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
-    const listen = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const act = latest.current[event.key];
-      if (!act || (event.key === "Enter" && event.target.closest("a, button, summary"))) return;
-      event.preventDefault();
-      act(event);
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, []);
+  useListener(["keydown"], (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+    const act = latest.current[event.key];
+    if (!act || (event.key === "Enter" && event.target.closest("a, button, summary"))) return;
+    event.preventDefault();
+    act(event);
+  });
 }
 
 export const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], dialog[open]"));
@@ -82,6 +84,9 @@ export function moveFocus(list, step) {
   next.focus();
   next.scrollIntoView({ block: "nearest" });
 }
+
+/** The one after `value`, and after the last the first. */
+export const next = (values, value) => values[(values.indexOf(value) + 1) % values.length];
 
 /** The keys that move in a list. */
 export function moveKeys(list) {
@@ -97,7 +102,7 @@ export const parts = (hash) => hash.replace(/^#\/?/, "").split("/").filter(Boole
 /** Goes to a page at once, so that what is typed next is typed there. */
 export const go = (...to) => {
   location.hash = address(...to);
-  document.dispatchEvent(new Event("palimpsest:route"));
+  dispatchEvent(new Event("palimpsest:route"));
 };
 
 /** Makes the address say what the page shows, unless somebody has gone to another page meanwhile. */
@@ -129,6 +134,10 @@ export function Problem({ problem, again }) {
 export function Waiting({ children = "Looking…" }) {
   return html`<p class="waiting" aria-live="polite">${children}</p>`;
 }
+
+/** What is shown in place of an answer that is not there: that it is looked for, or why it cannot be. */
+export const NotYet = ({ data, problem, again }) =>
+  problem ? html`<${Problem} problem=${problem} again=${again} />` : !data && html`<${Waiting} />`;
 
 /** A few choices of which one holds. */
 export function Choices({ label, options, chosen, choose }) {

@@ -12,8 +12,7 @@ import pytest
 from mcp.client.client import Client
 
 from daemon import wire
-from daemon.mcp.access import Access, Policy
-from daemon.mcp.agent import Agent
+from daemon.mcp.agent import Access, Agent
 from daemon.mcp.server import AgentServer
 from tests.running import RunningDaemon, run_daemon
 
@@ -27,7 +26,7 @@ NOTES = {
     "home/me.md": "# Me\n\nName: Joris Vale\nPhone: 01632 960 001\n",
     "home/bruno.md": "# Bruno\n\nPhone: 01632 960 555\n",
 }
-EVERYTHING = Policy(Access(everything=True), writes=True)
+EVERYTHING = Access(everything=True, writes=True)
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +48,11 @@ def daemon(home: Path) -> Iterator[RunningDaemon]:
 
 @asynccontextmanager
 async def served(
-    daemon: RunningDaemon, policy: Policy = EVERYTHING, name: str = "tester", calls_per_minute: int = 1000
+    daemon: RunningDaemon, access: Access = EVERYTHING, name: str = "tester", calls_per_minute: int = 1000
 ) -> AsyncIterator[Client]:
     """One whose server is in this process."""
     client = daemon.client
-    async with Client(AgentServer(Agent(lambda: client, lambda _: policy, calls_per_minute, name))) as connected:
+    async with Client(AgentServer(Agent(lambda: client, lambda _: access, calls_per_minute, name))) as connected:
         yield connected
 
 

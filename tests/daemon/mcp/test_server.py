@@ -14,10 +14,8 @@ from mcp.client.client import Client
 from mcp.types import Implementation
 
 from daemon.cli.options import write_setting
-from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policies, Policy, client_name
-from daemon.mcp.agent import Agent
-from daemon.mcp.server import AgentServer
-from daemon.mcp.tools import DECIDED, MAX_CHARS, TOOLS, fit
+from daemon.mcp.agent import NOTHING_SHARED, Access, Agent, Meter, Policies, client_name
+from daemon.mcp.server import DECIDED, MAX_CHARS, TOOLS, AgentServer, fit
 from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
 from tests.running import RunningDaemon
 
@@ -26,7 +24,7 @@ WRITES = {"remember", "judge", "forget"}
 
 
 async def test_an_agent_finds_asks_and_sees_where_it_stands(daemon: RunningDaemon, home: Path) -> None:
-    async with served(daemon, Policy(Access(everything=True))) as client:
+    async with served(daemon, Access(everything=True)) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
         found = await call(client, "recall", question="ferry to Hallow Bay", k=2)
         first = found["hits"][0]["passage"]
@@ -59,7 +57,7 @@ async def test_the_context_of_a_task_fits_and_names_its_sources(daemon: RunningD
 
 
 async def test_an_agent_sees_only_the_folders_that_are_shared_with_it(daemon: RunningDaemon, home: Path) -> None:
-    async with served(daemon, Policy(Access.in_folders([home / "work"]))) as client:
+    async with served(daemon, Access.in_folders([home / "work"])) as client:
         found = await call(client, "recall", question="the ferry made me sick", k=50)
         assert found["hits"]
         assert all(one["passage"]["uri"].startswith(f"{home / 'work'}/") for one in found["hits"])
@@ -98,7 +96,7 @@ async def test_an_agent_that_may_write_marks_and_forgets_its_own(daemon: Running
 
 
 async def test_who_sees_one_folder_sees_its_own_notes_beside_it(daemon: RunningDaemon, home: Path) -> None:
-    async with served(daemon, Policy(Access.in_folders([home / "work"]), writes=True), "narrow") as client:
+    async with served(daemon, Access.in_folders([home / "work"], writes=True), "narrow") as client:
         kept = await call(client, "remember", text="The quay of the ferry was moved north.")
         found = await call(client, "recall", question="Where is the quay of the ferry?", k=50)
         sources = {one["passage"]["uri"] for one in found["hits"]}
@@ -106,7 +104,7 @@ async def test_who_sees_one_folder_sees_its_own_notes_beside_it(daemon: RunningD
 
 
 async def test_who_may_only_read_is_told_how_it_may_write(daemon: RunningDaemon) -> None:
-    async with served(daemon, Policy(Access(everything=True))) as client:
+    async with served(daemon, Access(everything=True)) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
         assert "mcp.clients.tester.write" in await call(client, "remember", text="The moon is full.")
 

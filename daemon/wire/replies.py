@@ -1,10 +1,10 @@
-"""The process itself: who answers, that something is done, what went wrong."""
+"""Who answers, what went wrong, and the end of a question: what `pal ask` needs, without the library's nouns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.events import Event
+from memory.events import Answer, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +26,11 @@ class Failed(Event):
     code: str
     message: str
     remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Answer):
+    """The end of a question: the answer, with the chat session it is kept in."""
+
+    conversation: int | None = None
+    ms: float = 0.0
