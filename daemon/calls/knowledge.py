@@ -186,7 +186,7 @@ class KnowledgeCalls(Calls):
     def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
         """Complete a name of a person, place or thing, the shortest first."""
 
-    @call("GET", "/tags", thread="read", field="tags")
+    @call("GET", "/tags", thread="read", field="tags", offline=True)
     def tags(self) -> tuple[wire.Tag, ...]:
         """List the tags of sources, the most used first."""
 

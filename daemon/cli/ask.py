@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
@@ -155,8 +155,7 @@ def _text(words: tuple[str, ...]) -> str:
 def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
     """Which tag of a limit nothing carries, with those it may have meant, else the most frequent; None if all are
     known. It is asked once nothing was found: the daemon lists the tags of most notes only."""
-    list_tags: Callable[[], tuple[wire.Tag, ...]] = getattr(session.reader, "tags", tuple)
-    if not within.tags or not (names := [tag.name for tag in list_tags()]):
+    if not within.tags or not (names := [tag.name for tag in session.reader.tags()]):
         return None
     from difflib import get_close_matches
 

@@ -17,6 +17,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import list_tags
+from daemon.client.client import DaemonDownError
 from daemon.paths import name_received
 from daemon.terminal import count, display_safe, size
 
@@ -203,11 +204,12 @@ def check_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 def refuse_watched(session: Session, file: Path) -> None:
     """BadParameter for a file that the memory would read, and so itself."""
-    watched: Callable[[], tuple[wire.Folder, ...]] = getattr(session.reader, "folders", tuple)
-    for row in watched():
-        if file.resolve().is_relative_to(row.path):
-            message = f"The folder {row.path} is watched, so the memory would read itself. Choose another place."
-            raise click.BadParameter(display_safe(message, line=True), param_hint="FILE")
+    reader = session.reader
+    with contextlib.suppress(DaemonDownError):  # without a daemon nothing is read
+        for row in reader.folders():
+            if file.resolve().is_relative_to(row.path):
+                message = f"The folder {row.path} is watched, so the memory would read itself. Choose another place."
+                raise click.BadParameter(display_safe(message, line=True), param_hint="FILE")
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
