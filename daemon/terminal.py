@@ -7,7 +7,7 @@ through `display_safe`; nothing else in the project writes such text to a screen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -134,6 +134,38 @@ def list_replica_problems(state: wire.Replica) -> Iterator[str]:
             f"{state.address} has text that was forgotten since, until {until:%Y-%m-%d}. To remove it there now:"
             " pal replicate renew"
         )
+
+
+def describe_verdict(judged: wire.Judged) -> str:
+    """The verdict on an answer that was noted, and its effect."""
+    verdict, before = judged.asked.verdict, judged.before
+    if verdict == before:
+        return f"The verdict was {before}." if before else "There was no verdict."
+    if verdict is None:
+        return f"Removed: it is no longer marked {before}."
+    effect = "Its sources come first next time."
+    if not judged.passages:
+        effect = "It cites nothing, so there is nothing to learn from."
+    elif verdict == "bad":
+        effect = "Its sources are not reused for similar questions."
+    return f"Noted as {verdict}. {effect}"
+
+
+def describe_forgotten(gone: wire.Forgotten, name: Callable[[str], str] = str) -> Iterator[str]:
+    """What was forgotten, and where else it still is, by the `name` of each path."""
+    parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects, "object"), (gone.facts, "fact"))
+    counts = ", ".join(count(number, noun) for number, noun in parts if number)
+    yield f"Forgotten for good: {counts}." if counts else "It is not in the memory."
+    if gone.pending:
+        yield f"Not yet erased from the disk: {gone.pending}. It is tried again until it is; pal status shows it."
+    for uri in gone.also_in:
+        yield f'The same text is also in {name(uri)}. To forget that, too: pal forget --source "{name(uri)}"'
+    if gone.copies:
+        yield "Still in these copies of the memory, which are yours to delete:"
+    for copy in gone.copies:
+        yield f"  {name(copy.path)}  {copy.at.astimezone():%Y-%m-%d %H:%M}"
+    if any("://" in copy.path for copy in gone.copies):
+        yield "To remove it from the replica now: pal replicate renew"
 
 
 def title_of(question: str) -> str:

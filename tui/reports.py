@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from daemon import wire
 from daemon.terminal import count, describe_scores, path_words
-from tui.wording import cited_label, day, short_path
+from tui.wording import cited_label, short_path
 
 SKIPPED_SHOWN = 3
 QUOTE = 120  # characters
@@ -126,22 +126,6 @@ def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> s
     )
 
 
-def verdict_report(judged: wire.Judged) -> str:
-    """The verdict that was noted, and its effect."""
-    verdict, before = judged.asked.verdict, judged.before
-    if verdict == before:
-        return f"The verdict was {before}." if before else "There was no verdict."
-    if verdict is None:
-        return f"Removed: it is no longer marked {before}."
-    if not judged.passages:
-        effect = "It cites nothing, so there is nothing to learn from."
-    elif verdict == "good":
-        effect = "Its sources come first next time."
-    else:
-        effect = "Its sources are not reused for similar questions."
-    return f"Noted as {verdict}. {effect} /unsay takes it back."
-
-
 def _flat(text: str) -> str:
     return " ".join(text.split())
 
@@ -160,21 +144,3 @@ def describe_change(revision: wire.Revision) -> str:
     """`“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
     joined = "and" if revision.relation == "contradicts" else "was replaced by"
     return f"“{revision.old.statement}” {joined} “{revision.new.statement}”"
-
-
-def forgotten_report(reply: wire.Forgotten) -> str:
-    """The forgotten data, and where else it still exists."""
-    if not any((reply.sources, reply.episodes, reply.objects, reply.facts)):
-        return "It is not in the memory."
-    parts = ((reply.sources, "note"), (reply.episodes, "passage"), (reply.objects, "name"), (reply.facts, "fact"))
-    lines = [f"Forgotten for good: {', '.join(count(number, noun) for number, noun in parts if number)}."]
-    if reply.pending:
-        lines.append(f"Not yet erased from the disk: {reply.pending}. The daemon keeps trying.")
-    lines += [f"The same text is also in {short_path(uri)}." for uri in reply.also_in]
-    lines += _list_copies(reply.copies)
-    return "\n".join(lines)
-
-
-def _list_copies(copies: Iterable[wire.Copy]) -> list[str]:
-    lines = [f"  {short_path(copy.path)}, {day(copy.at.astimezone())}" for copy in copies]
-    return ["Still in these copies of the memory, which you have to delete yourself:", *lines] if lines else []

@@ -22,7 +22,7 @@ from daemon.cli.options import (
     watch_folder,
 )
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_folder, print_copies
+from daemon.cli.show import describe_folder, print_forgotten
 from daemon.terminal import count, display_safe
 
 STDIN = "-"
@@ -159,18 +159,11 @@ def forget(
         output.confirm(question, "forget", "Nothing was forgotten.")
     gone = session.client.forget(**chosen, retired=retired or None)  # type: ignore[arg-type]  # of its own type
     if not session.shows_json(gone):
-        if gone == wire.Forgotten(pending=gone.pending) and gone.pending:
-            click.echo("It is not in the memory any more, or never was.")
-        else:
-            click.echo(
-                f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
-                f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
-            )
+        print_forgotten(gone)
         if source is not None and not retired and Path(source).is_file():
             output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
         if episode is not None and gone.episodes:
             output.print_text("If its file changes it is read again. To keep it out: forget the --source, or edit it.")
-        print_copies(gone)
 
 
 @click.group()
@@ -234,8 +227,8 @@ def watch_rm(session: Session, folder: Path, forget: bool) -> None:
         output.print_json(gone)
     elif forget:
         ended = f"No longer watched: {folder}. " if {str(folder.absolute()), str(folder.resolve())} & watched else ""
-        output.print_text(f"{ended}Forgotten: {count(gone.sources, 'note')}.")
-        print_copies(gone)
+        output.print_text(ended, nl=False)
+        print_forgotten(gone)
     else:
         output.print_text(f"No longer watched: {folder}. Its notes stay.")
 

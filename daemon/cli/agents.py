@@ -18,6 +18,7 @@ from daemon.cli import output
 from daemon.cli.options import as_date, check_name, json_command, write_setting
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session, pass_session
+from daemon.cli.show import print_forgotten
 from daemon.paths import AT, HOME, write_private
 from daemon.terminal import count, display_safe
 
@@ -117,14 +118,8 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None
     taken = session.client.undo_agent(name, since)
     if session.shows_json(taken):
         return
-    gone = taken.forgotten
-    click.echo(
-        f"Forgotten: {count(taken.notes, 'note')}, {count(gone.episodes, 'passage')}, {count(gone.facts, 'fact')}. "
-        f"Taken back: {count(taken.verdicts, 'verdict')}."
-    )
-    from daemon.cli.show import print_copies
-
-    print_copies(gone)
+    print_forgotten(taken.forgotten)
+    click.echo(f"Taken back: {count(taken.verdicts, 'verdict')}.")
 
 
 @mcp.command("install")

@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.output import NOTHING_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
-from daemon.terminal import cited_link, count, flatten
+from daemon.terminal import cited_link, count, describe_forgotten, flatten
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 NIGHT_STATES = {
@@ -232,16 +232,8 @@ def list_tags(row: wire.Folder) -> str:
     return ", ".join(f"#{tag}" for tag in row.tags)
 
 
-def print_copies(gone: wire.Forgotten) -> None:
-    """Says what of it is still on the disk, and names the sources and the copies of the memory that still hold it."""
-    for uri in gone.also_in:
-        output.print_text(f'The same text is still known from {uri}. To forget that, too: pal forget --source "{uri}"')
-    if gone.pending:
-        click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
-    elif gone != wire.Forgotten(also_in=gone.also_in, copies=gone.copies):
+def print_forgotten(gone: wire.Forgotten) -> None:
+    """Says what was forgotten, and where it still is."""
+    output.print_text("\n".join(describe_forgotten(gone)))
+    if not gone.pending and any((gone.sources, gone.episodes, gone.objects, gone.facts)):
         output.say("It is not found any more. Unused parts of the file are cleared tonight, or by pal tidy.")
-    if gone.copies:
-        output.print_text("Still in these copies of the memory, which are yours to delete:")
-        output.print_table((f"  {copy.path}", local_time(copy.at)) for copy in gone.copies)
-    if any("://" in copy.path for copy in gone.copies):
-        output.say("To remove it from the replica now: pal replicate renew")

@@ -25,15 +25,11 @@ from daemon.cli.show import (
     span,
     tier,
 )
-from daemon.terminal import count, describe_scores, flatten, path_words
+from daemon.terminal import count, describe_scores, describe_verdict, flatten, path_words
 
 TOP_VISITS = 20
 _LABEL = 60
 NODES = {"episode": "passage", "object": "thing", "thesis": "sentence"}
-WORDS = {  # of an answer, and of a refusal
-    "good": ("was answered well", "was rightly not answered"),
-    "bad": ("was answered badly", "should have been answered"),
-}
 
 
 @click.command()
@@ -253,25 +249,7 @@ def bad(session: Session, id: int | None, undo: bool) -> None:
 
 def _judge(session: Session, id: int | None, verdict: str) -> None:
     judged = session.client.judge(id if id is not None else newest(session), verdict)
-    session.show(judged, " ".join(describe_verdict(judged).split()))
-
-
-def describe_verdict(said: wire.Judged) -> str:
-    """The recorded verdict, and its effect."""
-    asked, before = said.asked, said.before
-    name = f'"{short(asked.question)}" (trace {asked.id})'
-    if asked.verdict == before:
-        return f"Nothing changed: {name} was called {before} before." if before else f"There is no verdict on {name}."
-    if asked.verdict is None:
-        return f"Taken back: {name} is not called {before} any more, and what was learned from it is undone."
-    return f"Noted: {name} {WORDS[asked.verdict][bool(asked.no_answer)]}. {_effect(said)}"
-
-
-def _effect(said: wire.Judged) -> str:
-    bad = said.asked.verdict == "bad"
-    if not said.passages:
-        where = " To see what became of a passage that has it: pal why --not WORDS" if bad else ""
-        return f"It cites no passage, so nothing is learnt from it.{where}"
-    if bad:
-        return f"What it cites is not brought back for such a question. What led to it: pal why {said.asked.id}"
-    return f"This answer's {'passage comes' if said.passages == 1 else 'passages come'} first next time."
+    asked = judged.asked
+    session.show(judged, f'"{short(asked.question)}" (trace {asked.id}). {describe_verdict(judged)}')
+    if asked.verdict == "bad" and not session.as_json:
+        output.say(f"What led to it: pal why {asked.id}. What it misses: pal why --not WORDS {asked.id}")

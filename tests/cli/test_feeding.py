@@ -112,7 +112,7 @@ def test_forgetting_asks_first_and_is_final(shell: Shell) -> None:
     assert refused.code == 2
     assert "17-4-33" in shell.pal("ask", "what is the combination of the safe?").out
     said = shell.pal("forget", "--source", "secret.md", "--yes")
-    assert (said.code, said.out.split(",")[0]) == (0, "Forgotten: 1 note")
+    assert (said.code, said.out.split(",")[0]) == (0, "Forgotten for good: 1 note")
     gone = shell.pal("ask", "what is the combination of the safe?")
     assert (gone.code, "17-4-33" in gone.out) == (4, False)
     assert (shell.folder / "secret.md").exists()

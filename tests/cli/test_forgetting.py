@@ -15,7 +15,7 @@ def test_copies_that_still_hold_it_are_named(shell: Shell) -> None:
     shell.pal("backup")
     said = shell.pal("forget", "--source", "safe", "--yes")
     first, heading, *copies = said.out.splitlines()
-    assert first.startswith("Forgotten: 1 note, 1 passage")
+    assert first.startswith("Forgotten for good: 1 note, 1 passage")
     assert heading == "Still in these copies of the memory, which are yours to delete:"
     places = sorted(line.split()[0] for line in copies)
     assert len(places) == 2 and places[0].startswith("./home/backups/memory-") and places[1] == "./mine.db"
@@ -45,9 +45,7 @@ def test_another_note_with_the_same_text_is_named(shell: Shell) -> None:
         (shell.folder / name).write_text("I hid the chocolate behind the globe.\n", "utf-8")
         shell.pal("add", name)
     said = shell.pal("forget", "--source", "diary.md", "--yes")
-    assert (
-        'The same text is still known from ./copy.md. To forget that, too: pal forget --source "./copy.md"' in said.out
-    )
+    assert 'The same text is also in ./copy.md. To forget that, too: pal forget --source "./copy.md"' in said.out
     assert "still known" not in shell.pal("forget", "--source", "copy.md", "--yes").out
     assert shell.pal("add", "copy.md").code == 1, "it is not read again"
     assert shell.pal("add", "--again", "copy.md").code == 0
@@ -71,9 +69,9 @@ def test_what_was_deleted_or_edited_away_is_listed_and_erased(shell: Shell) -> N
 
     assert shell.pal("forget", "--retired", "--fact", "1", "--yes").code == 2
     said = shell.pal("forget", "--retired", "--source", "notes/old.md", "--yes")
-    assert said.out.startswith("Forgotten: 1 note, 1 passage")
+    assert said.out.startswith("Forgotten for good: 1 note, 1 passage")
     assert [row["uri"] for row in shell.pal("status", "--retired", "--json").json["sources"]] == ["./notes/bank.md"]
-    assert shell.pal("forget", "--retired", "--yes").out.startswith("Forgotten: 0 notes, 1 passage")
+    assert shell.pal("forget", "--retired", "--yes").out.startswith("Forgotten for good: 1 passage")
     assert shell.pal("status", "--retired", "--json").json == {"sources": [], "total": 0}
     assert "safe" in shell.pal("ask", "what is the PIN of the account?").out
 

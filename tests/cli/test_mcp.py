@@ -93,5 +93,5 @@ def test_agents_are_listed_and_what_one_wrote_is_taken_back(living: Shell, tmp_p
     assert nobody.code == 4 and "Agents that have: scribe." in nobody.err
     assert living.pal("mcp", "undo", "scribe").code == 2  # nobody is there to confirm
     undone = living.pal("mcp", "undo", "scribe", "--yes")
-    assert undone.code == 0 and undone.out.startswith("Forgotten: 1 note, 1 passage")
+    assert undone.code == 0 and undone.out.startswith("Forgotten for good: 1 note, 1 passage")
     assert client.agents() == ()

@@ -27,15 +27,13 @@ def test_nothing_was_asked_yet(town: Shell) -> None:
 
 def test_a_good_answer_is_remembered_and_a_bad_one_is_not(town: Shell) -> None:
     id = ask(town, HARBOUR)
-    assert town.pal("good").out == (
-        f'Noted: "{HARBOUR}" (trace {id}) was answered well. This answer\'s passages come first next time.\n'
-    )
+    assert town.pal("good").out == (f'"{HARBOUR}" (trace {id}). Noted as good. Its sources come first next time.\n')
     ask(town, HARBOUR)
     noted = step(town, "replay")
     assert (noted["earlier"], bool(noted["followed"])) == (id, True)
     said = town.pal("bad", str(id))
-    assert said.out.startswith(f'Noted: "{HARBOUR}" (trace {id}) was answered badly. What it cites is not')
-    assert said.out.endswith(f"pal why {id}\n")
+    assert said.out == f'"{HARBOUR}" (trace {id}). Noted as bad. Its sources are not reused for similar questions.\n'
+    assert said.err.startswith(f"What led to it: pal why {id}.")
     ask(town, HARBOUR)
     noted = step(town, "replay")
     assert (noted.get("earlier"), noted["followed"]) == (None, 0)
@@ -44,13 +42,13 @@ def test_a_good_answer_is_remembered_and_a_bad_one_is_not(town: Shell) -> None:
 def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
     id = ask(town, HARBOUR)
     town.pal("good", str(id))
-    assert town.pal("good", str(id)).out == f'Nothing changed: "{HARBOUR}" (trace {id}) was called good before.\n'
+    assert town.pal("good", str(id)).out == f'"{HARBOUR}" (trace {id}). The verdict was good.\n'
     assert "  answered, good  search" in town.pal("traces", "-n", "1").out
     assert "   came to  answered, good, search\n" in town.pal("why", "--steps").out
     assert town.pal("why", "--steps", "--json").json["asked"]["verdict"] == "good"
     said = town.pal("good", "--undo", str(id))
-    assert said.out.startswith(f'Taken back: "{HARBOUR}" (trace {id}) is not called good any more')
-    assert town.pal("bad", "--undo").out == f'There is no verdict on "{HARBOUR}" (trace {id}).\n'
+    assert said.out == f'"{HARBOUR}" (trace {id}). Removed: it is no longer marked good.\n'
+    assert town.pal("bad", "--undo").out == f'"{HARBOUR}" (trace {id}). There was no verdict.\n'
     assert "  answered  search" in town.pal("traces", "-n", "1").out
     ask(town, HARBOUR)
     assert step(town, "replay")["followed"] == 0
@@ -58,12 +56,11 @@ def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
 
 def test_a_refusal_teaches_nothing_and_says_so(town: Shell) -> None:
     id = ask(town, MONGOLIA)
-    said = town.pal("bad").out
-    assert said == (
-        f'Noted: "{MONGOLIA}" (trace {id}) should have been answered. It cites no passage, so nothing is learnt from'
-        " it. To see what became of a passage that has it: pal why --not WORDS\n"
-    )
-    assert "was rightly not answered. It cites no passage" in town.pal("good").out
+    said = town.pal("bad")
+    nothing = "It cites nothing, so there is nothing to learn from."
+    assert said.out == f'"{MONGOLIA}" (trace {id}). Noted as bad. {nothing}\n'
+    assert said.err.endswith(f"What it misses: pal why --not WORDS {id}\n")
+    assert f"Noted as good. {nothing}" in town.pal("good").out
 
 
 def test_a_question_that_nobody_asked(town: Shell) -> None:

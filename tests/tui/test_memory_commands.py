@@ -143,7 +143,7 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
         await chat.send(f"/forget {typed}")
         await confirm(chat, "y")
         await until_said(chat, "Forgotten for good: 1 note, 4 passages, 2 facts.")
-        assert chat.client.forgotten == [chosen] and "/backup/memory.db, 24 Apr 2026" in notes(chat)[-1]
+        assert chat.client.forgotten == [chosen] and "/backup/memory.db  2026-04-24" in notes(chat)[-1]
 
 
 @pytest.mark.parametrize("command", ["forget", "within"])

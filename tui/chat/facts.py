@@ -6,14 +6,14 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.client.client import DaemonError
-from daemon.terminal import TELLING, count, describe_told, title_of
+from daemon.terminal import TELLING, count, describe_forgotten, describe_told, title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.inquiry import Limit
 from tui.memory.rows import make_object_target
 from tui.page import Page
-from tui.reports import describe_change, forgotten_report
+from tui.reports import describe_change
 from tui.widgets.below import News
 from tui.wording import short_path
 
@@ -161,7 +161,8 @@ class FactTopic(Topic):
         question = f"Forget everything read from {label}?"
         if await self.page.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, forget")):
             with self.tell_failures():
-                await self.say(forgotten_report(await self.link.call(lambda client: client.forget(source=note.uri))))
+                gone = await self.link.call(lambda client: client.forget(source=note.uri))
+                await self.say("\n".join(describe_forgotten(gone, short_path)))
                 self.link.refresh_status()
         else:
             await self.say("Nothing was forgotten.")

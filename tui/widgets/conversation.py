@@ -16,11 +16,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import count, display_safe
+from daemon.terminal import count, describe_verdict, display_safe
 from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
 from tui.link import SessionStarted, StreamEvent
-from tui.reports import secrets_report, verdict_report, why_report, whynot_report
+from tui.reports import secrets_report, why_report, whynot_report
 from tui.session import WINDOW, Session
 from tui.shared import Shared
 from tui.widgets.answer import Answer
@@ -302,7 +302,8 @@ class Conversation(Vertical):
         if answer is not None and id is not None:
             judged = await self._link.call(lambda client: client.judge(id, verdict))
             self.mark(id, judged.asked.verdict)
-            await self.say(verdict_report(judged))
+            how = " /unsay takes it back." if judged.asked.verdict not in (None, judged.before) else ""
+            await self.say(describe_verdict(judged) + how)
             return judged
         return None
 
