@@ -233,7 +233,7 @@ def list_tags(row: wire.Folder) -> str:
 
 
 def print_forgotten(gone: wire.Forgotten) -> None:
-    """Says what was forgotten, and where it still is."""
+    """Prints how much was forgotten, and the places where it still is."""
     output.print_text("\n".join(describe_forgotten(gone)))
     if not gone.pending and any((gone.sources, gone.episodes, gone.objects, gone.facts)):
         output.say("It is not found any more. Unused parts of the file are cleared tonight, or by pal tidy.")
