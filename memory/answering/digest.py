@@ -25,7 +25,7 @@ from memory.nouns import Scope
 from memory.retrieval.question_type import changed_words
 from memory.store import episodes, text
 from memory.text.languages import stem
-from memory.text.task_marks import read_state
+from memory.text.markup import read_state
 from memory.text.words import count_words
 from memory.time.expressions import generic_verbs
 

@@ -17,8 +17,7 @@ from typing import Literal
 
 from memory.answering.places import Place, find_places, read_cells, show_row
 from memory.nouns import Episode
-from memory.text.fences import blank_fences
-from memory.text.task_marks import PLACEHOLDER, State, drop_marks, drop_other_days, read_marks, read_state
+from memory.text.markup import PLACEHOLDER, State, blank_fences, drop_marks, drop_other_days, read_marks, read_state
 from memory.text.words import TASK_STATES, show_links
 from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, move_day, read_recurrence
 from memory.time.timestamps import to_wall

@@ -32,8 +32,8 @@ from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.store.sources import MAIL_READER
-from memory.text.fences import blank_fences
 from memory.text.languages import ENGLISH, content_words, guess_language, stem, stem_set, word_set
+from memory.text.markup import blank_fences
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import WORD, strip_accents
 from memory.time.expressions import TimeExpression

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memory.errors import InvalidInputError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
-from memory.facts.resolve import Resolver
+from memory.facts.resolve import Resolver, assert_theses
 from memory.facts.supersede import MIN_CONFIDENCE, Superseder
-from memory.facts.theses import assert_theses
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.protocols import Embedder
 from memory.revisions import AssertionResult, Decision

@@ -4,15 +4,18 @@ A name means the object that has it as an alias; a short name of a person the on
 or else the whole memory, knows, if there is only one. What a model calls an alias becomes one, so that both objects
 are found under it: nothing is moved, and taking the alias away undoes it. A person is never taken for anything else,
 and never for a person with another family name.
-"""
+
+Theses in a model's words, which are added to the sentences of an episode, are about such objects."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from memory.facts.extraction import OWNER, Extraction
-from memory.store import graph, sources
+from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
+from memory.graph.change import ThesisVertex
+from memory.store import episodes, graph, sources
 from memory.store.connect import Connection
 from memory.text.mentions import STATE, TASK, VALUE, is_date, norm
+from memory.time.timestamps import to_wall
 
 PERSON = "person"
 ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
@@ -168,3 +171,29 @@ def _by_word(names: Iterable[str]) -> dict[str, set[str]]:
             for part in (words[0], words[-1]):
                 longer.setdefault(part, set()).add(name)
     return longer
+
+
+def assert_theses(
+    conn: Connection, resolver: Resolver, row: episodes.EpisodeRef, theses: Sequence[ExtractedThesis], now: int
+) -> list[ThesisVertex]:
+    """Adds theses to an episode, without those that it has already, at `now` (ms UTC); returns the new ones."""
+    known = graph.model_theses(conn, row.id)
+    new = {thesis.text: thesis for thesis in theses if thesis.text.strip() and thesis.text not in known}
+    first = graph.allocate(conn, "node", len(new))
+    rows, edges, vertices = [], [], []
+    for node, (text, thesis) in enumerate(new.items(), first):
+        start, end = to_wall(thesis.valid_from), to_wall(thesis.valid_to)
+        if thesis.modality == "past":
+            end = row.event_from if end is None else end
+        elif start is None:
+            start = row.event_from
+        rows += [graph.Thesis(node, row.id, thesis.start, thesis.end, text, "model", thesis.modality, 1.0, start, end)]
+        members = sorted({resolver.resolve(name) for name in thesis.objects if name.strip()})
+        asserts = graph.allocate(conn, "edge", 1 + len(members))
+        joined = {to: asserts + place for place, to in enumerate(members, 1)}
+        edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))
+        edges += [graph.EdgeRow(id, "member", node, to) for to, id in joined.items()]
+        vertices.append(ThesisVertex(node, row.id, asserts, joined, start, end))
+    graph.insert_theses(conn, rows, now)
+    graph.insert_edges(conn, edges, now)
+    return vertices

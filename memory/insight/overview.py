@@ -1,4 +1,4 @@
-"""What the first pages show: the owner's profile, what is planned, and questions worth asking.
+"""What the first pages show: the owner's profile, plans, and questions worth asking.
 
 The profile has names, addresses, people, things, and their history, from facts whose subject is the owner only: a phone
 number in a note about a plumber belongs to the plumber. Questions are proposals: the caller tries each first, because a

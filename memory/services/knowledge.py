@@ -10,7 +10,7 @@ from memory.answering.places import NOWHERE, Place, find_units, show_unit
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
-from memory.insight.aliases import find_similar, list_suspects
+from memory.insight.diagnosis import find_similar, list_suspects
 from memory.nouns import Episode, Fact, Profile, RevisionState, Verdict
 from memory.revisions import AssertionResult, Decision, Revision
 from memory.services import read_by

@@ -13,7 +13,7 @@ HEAVY = (
     "anthropic", "ollama", "httpx", "httpx2", "pydantic", "jsonschema", "mcp", "apscheduler", "watchdog.observers",
     "markdown_it", "bs4", "torch", "rich", "textual",
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
-    "memory.insight.aliases", "memory.insight.diagnosis", "memory.services.maintenance", "memory.services.ingest",
+    "memory.insight.diagnosis", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.common.parts", "plugins.readers.common.html", "plugins.readers.common.calendars", "yaml",
     "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
 )  # fmt: skip

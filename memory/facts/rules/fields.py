@@ -19,9 +19,9 @@ from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.tasks import HEADLINE, PLANNED
 from memory.facts.rules.validity import ValidValue, read_values
 from memory.text.languages import word_set
+from memory.text.markup import PLACEHOLDER
 from memory.text.mentions import is_name
 from memory.text.sentences import sentences
-from memory.text.task_marks import PLACEHOLDER
 from memory.text.words import EVENT_RECURS, EVENT_TIME
 
 _KEY_WORDS = 5

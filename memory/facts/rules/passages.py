@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from memory.facts.extraction import OWNER
-from memory.text.fences import FENCE
 from memory.text.languages import alternatives
+from memory.text.markup import FENCE
 from memory.text.sentences import sentences
 
 Span = tuple[int, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, PassageText
-from memory.text.task_marks import PLACEHOLDER, drop_marks, read_marks, read_state
+from memory.text.markup import PLACEHOLDER, drop_marks, read_marks, read_state
 from memory.text.words import TASK_DAYS, TASK_STATES
 
 MAX_TASK_CHARS, MAX_ITEM_CHARS = 120, 80

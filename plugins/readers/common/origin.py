@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.nouns import SOURCE_CODE, UNKNOWN, Document
-from memory.text.fences import blank_fences
+from memory.text.markup import blank_fences
 
 # Found only in the folder of a software project, whose authors are unknown.
 _MANIFESTS = (

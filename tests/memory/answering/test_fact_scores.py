@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from memory.answering.context import EvidencePiece, find_facts
-from memory.answering.fact_scores import (
+from memory.answering.context import (
     ACTIVATION_WEIGHT,
     MIN_RELEVANCE,
     Candidate,
+    EvidencePiece,
+    find_facts,
     score_facts,
 )
 from memory.nouns import Document

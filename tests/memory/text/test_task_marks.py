@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.text.fences import blank_fences
-from memory.text.task_marks import drop_marks, drop_other_days, read_marks, read_state
+from memory.text.markup import blank_fences, drop_marks, drop_other_days, read_marks, read_state
 
 
 @pytest.mark.parametrize(

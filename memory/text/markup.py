@@ -1,7 +1,9 @@
-"""The marks of a task: box, days, repetition; those of Obsidian (Tasks, Kanban, Dataview), todo.txt and org. A
-repetition extends to the next mark or the end of the line."""
+"""Marks in a text: code fences, with an example or a program and no statement between them; and those of a task: box,
+days, repetition, as Obsidian (Tasks, Kanban, Dataview), todo.txt and org write them. A repetition extends to the next
+mark or the end of the line."""
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 State = Literal["", "open", "done", "cancelled"]
@@ -65,3 +67,19 @@ def _read(mark: re.Match[str]) -> list[tuple[str, str]]:
         return []
     again = _REPEATER.search(mark["rest"])
     return [(mark["plan"].lower(), mark["planned"]), *([("repeats", again[0])] if again else [])]
+
+
+FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
+
+
+@lru_cache(maxsize=256)
+def blank_fences(text: str) -> str:
+    """The text with spaces in place of fenced blocks; no character moves."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    lines, is_fenced = [], False
+    for line in text.split("\n"):
+        is_fence = FENCE.match(line) is not None
+        lines.append(" " * len(line) if is_fence or is_fenced else line)
+        is_fenced ^= is_fence
+    return "\n".join(lines)
