@@ -192,7 +192,7 @@ class Activation:
 
 @dataclass(frozen=True)
 class EdgeMemory:
-    """The edge memory of one embedder. p versions of edges, of which the `alive` count: `edges`, `kinds`, `src`, `dst`
+    """The edge memory of one embedder. p versions of edges; only those `alive` count. `edges`, `kinds`, `src`, `dst`
     (p,), `starts` (p,) of the slots of each; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d)
     unit vectors; b with a bad verdict: `bad` (b,), `bad_keys` (b, d). `geometry`: center and threshold."""
 

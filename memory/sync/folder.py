@@ -137,7 +137,7 @@ class SharedFolder:
         return f"{self.machine}/{last + 1:08d}.update"
 
     def has_all(self) -> bool:
-        """Whether all files that this computer read or wrote of its own still exist."""
+        """Whether all own files that this computer read or wrote still exist."""
         return all((self.path / name).exists() for name in self._read if name.startswith(f"{self.machine}/"))
 
     def remove_machine(self, machine: str) -> None:
