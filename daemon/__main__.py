@@ -1,4 +1,4 @@
-"""`python -m daemon run`: how a client starts the daemon in the background, without the command line's imports."""
+"""`python -m daemon run` starts the daemon in the background, without the command line's imports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Exports as files: one private file, written completely or not at all; and a folder with a page of Markdown for each
-person, place and thing: its facts, their history, and the notes that mention it.
+"""Exports to files: one private file, written atomically; or a folder of Markdown pages, one for each person, place and
+thing with its facts, their history, and the notes that mention it.
 
 An ignore file keeps the memory from reading its own export. Text of notes is escaped: nothing in it links, tags or
 embeds anything."""
@@ -42,7 +42,7 @@ def open_new(path: Path) -> Iterator[BinaryIO]:
 
 
 def open_packed(path: Path) -> BinaryIO:
-    """A file opened for reading, decompressed if it is compressed, whatever its name."""
+    """Opens a file for reading, decompressed if it is compressed, whatever its name."""
     file = path.open("rb")
     if file.peek(2)[:2] != b"\x1f\x8b":
         return file
@@ -53,8 +53,8 @@ IGNORED = ".palimpsestignore"
 
 
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Writes files (name, content) into a new or empty folder, all of them or none; returns how many. OSError, also if
-    there are other files in the folder."""
+    """Writes files (name, content) into a new or empty folder, all or nothing; returns their number. OSError, also if
+    the folder contains other files."""
     if folder.is_dir() and any(folder.iterdir()):
         raise FileExistsError(errno.EEXIST, "there are files in it")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ _MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(
 
 
 def write_pages(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
-    """(file name, content) of the page of each line of an export. Things with a common name share
-    the first page."""
+    """Yields (file name, content) of the page of each line of an export. Things with a common name share the first
+    page."""
     titles: set[str] = set()
     names: set[str] = set()
     for thing in map(json.loads, lines):
@@ -96,7 +96,7 @@ def write_pages(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def make_name(title: str) -> str:
-    """A file name for a title, valid on every file system; "" if no character is usable."""
+    """Returns a file name for a title, valid on every file system; "" if no character is usable."""
     visible = (char for char in unicodedata.normalize("NFC", title) if unicodedata.category(char) not in UNSEEN)
     name = " ".join(_FORBIDDEN.sub(" ", "".join(visible)).split())
     name = name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore").strip(". ")
@@ -104,7 +104,7 @@ def make_name(title: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """What two names have in common that some file system cannot tell apart."""
+    """Folds a file name so that names which some file system cannot distinguish are equal."""
     return unicodedata.normalize("NFKD", " ".join(name.split())).casefold()
 
 
@@ -142,7 +142,7 @@ def _describe_value(fact: dict[str, Any], thing: dict[str, Any]) -> str:
 
 
 def _write_timeline(thing: dict[str, Any]) -> Iterator[str]:
-    """Changed values, by time."""
+    """Yields changed values in chronological order."""
     strands = (strand["values"] for strand in thing["strands"])
     values = [value for strand in strands if len(strand) > 1 or strand[0]["ended"] for value in strand]
     for value in sorted(values, key=lambda value: (_find_begin(value["fact"]), value["fact"]["id"])):
@@ -163,7 +163,7 @@ def _describe_mention(note: dict[str, Any]) -> str:
 
 
 def _place(item: dict[str, Any]) -> str:
-    """A link to the note of a fact or mention, where it is a file."""
+    """Returns a link to the note of a fact or mention, if it is a file."""
     uri, line = item["uri"], item["line"]
     file, _, _ = uri.partition("#")
     label = _escape(item["title"] or PurePosixPath(uri).name or uri)
@@ -172,5 +172,5 @@ def _place(item: dict[str, Any]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text escaped for Markdown, on one line."""
+    """Escapes text for Markdown, on one line."""
     return _MARKS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", " ".join(text.split()))

@@ -41,7 +41,7 @@ CODES = {  # code -> the status of HTTP, and the exit code of `pal` and of a dae
 
 
 class ConflictError(PalimpsestError):
-    """It cannot be done as things are now."""
+    """The current state does not allow the request."""
 
 
 # An error has the code of the first of these kinds that it is of.
@@ -62,7 +62,7 @@ KINDS: dict[type[BaseException], str] = {
 
 
 def failure(error: BaseException) -> wire.Failed:
-    """The error as the wire has it."""
+    """Returns the error as its wire type."""
     for kind, code in KINDS.items():
         if isinstance(error, kind):
             # the first argument, for a LookupError shows its message in quotes

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
     """A check of `place`. `problem` is a sentence with the command that repairs it, "" if all is well; the last field
-    names an automatic repair, "" if it takes a person."""
+    names an automatic repair, "" if a person must act."""
 
     place: str
     problem: str = ""
@@ -55,7 +55,7 @@ PLACES = tuple("file disk backups folders reading night sync replica readers plu
 
 
 def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
-    """Check a daemon that answers. DaemonDownError, DaemonError."""
+    """Checks a running daemon. DaemonDownError, DaemonError."""
     now = client.status()
     yield HealthCheck("daemon")
     for problem in _check_settings(paths):
@@ -68,12 +68,12 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
 
 
 def list_problems(now: wire.Status) -> list[str]:
-    """What the daemon knows to be wrong, each with the command that fixes it."""
+    """Yields the problems that the daemon knows, each with the command that fixes it."""
     return [problem for _, problem in sorted(_find_problems(now), key=lambda pair: PLACES.index(pair[0]))]
 
 
 def check_place(place: str, problems: Iterable[str]) -> Iterator[HealthCheck]:
-    """A check for each problem, or one without a problem."""
+    """Yields a check for each problem, or one without a problem."""
     for problem in list(problems) or [""]:
         yield HealthCheck(place, problem, next((fix for fix in FIXES if fix in problem), ""))
 

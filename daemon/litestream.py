@@ -1,8 +1,7 @@
-"""Litestream: the program that keeps a replica of the memory, what it is asked, and what its addresses mean.
+"""Litestream, the program that keeps a replica of the memory: its addresses, configuration and commands.
 
 An address is `file:///folder`, `sftp://[user@]host[:port]/folder` or `s3://bucket/folder`. For SFTP the user, the key
-and the host's key are those of OpenSSH; for S3 the environment has the credentials, AWS_ACCESS_KEY_ID and so on.
-"""
+and the host's key are those of OpenSSH; for S3 the environment has the credentials, AWS_ACCESS_KEY_ID and so on."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ SSH_OPTIONS = ("user", "hostname", "port", "identityfile", "userknownhostsfile")
 
 
 def find_program() -> str:
-    """The program of the extra `replica`, or the system's. NotAvailableError."""
+    """Returns the program of the extra `replica`, or the system's. NotAvailableError."""
     own = Path(sys.executable).with_name("litestream")
     program = str(own) if own.exists() else shutil.which("litestream")
     if program is None:
@@ -37,7 +36,7 @@ def find_program() -> str:
 
 
 def read_address(text: str) -> str:
-    """The address that a person means; a folder has one, too. InvalidInputError."""
+    """Parses an address; a folder's path is one, too. InvalidInputError."""
     if "://" not in text:
         return Path(text).expanduser().absolute().as_uri()
     scheme = text.partition("://")[0]
@@ -47,13 +46,13 @@ def read_address(text: str) -> str:
 
 
 def folder_of(address: str) -> Path | None:
-    """The folder of a replica on this computer; None for another one."""
+    """Returns the folder of a replica on this computer; None for another computer."""
     url = urlsplit(address)
     return Path(unquote(url.path)) if url.scheme == "file" else None
 
 
 def describe_place(address: str) -> dict[str, Any]:
-    """The place as the program's configuration has it. InvalidInputError if the host's key is not known."""
+    """Returns the place in the program's configuration format. InvalidInputError if the host's key is unknown."""
     url = urlsplit(address)
     if url.scheme == "file":
         return {"path": unquote(url.path)}
@@ -80,7 +79,7 @@ def describe_place(address: str) -> dict[str, Any]:
 
 
 def list_times(address: str) -> list[datetime]:
-    """When each of the replica's files was written; none if there is no replica. NotAvailableError."""
+    """Lists when each of the replica's files was written; empty without a replica. NotAvailableError."""
     with _configuration(address) as file:
         asked = ["ltx", "-config", str(file), "-level", "all", "-json", "/memory.db"]
         printed = _run([find_program(), *asked], LIST_SECONDS)
@@ -104,7 +103,7 @@ def _configuration(address: str) -> Iterator[Path]:
 
 
 def _run(command: Sequence[str], seconds: float | None = None) -> str:
-    """What a command prints; its last words in a NotAvailableError if it fails."""
+    """Returns a command's output; NotAvailableError with its last words if it fails."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=seconds, stdin=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""One daemon per data folder, by a lock of the operating system, which ends with the process in any case."""
+"""One daemon per data folder, by a lock of the operating system, which the process always releases when it ends."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ ALREADY_RUNNING = 3  # the exit code of a daemon that found another one
 
 
 class AlreadyRunningError(Exception):
-    """Another daemon holds the lock."""
+    """Another daemon has the lock."""
 
 
 @contextlib.contextmanager
 def hold(path: Path, patience: float = 0.3) -> Iterator[None]:
-    """Holds the lock. The file's text is the process id, for people; only the lock itself counts.
-
-    Raises AlreadyRunningError if another process has the lock for `patience` seconds: a client that checks the lock
-    takes it for a moment.
-    """
+    """Acquires the lock until the `with` ends. The file's text is the process id, for people; only the lock itself
+    counts. Raises AlreadyRunningError if another process has the lock for `patience` seconds: a client that checks the
+    lock takes it for a moment."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + patience
@@ -42,7 +40,7 @@ def hold(path: Path, patience: float = 0.3) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a daemon runs, or is about to end."""
+    """Whether a daemon runs or is about to end."""
     try:
         file = os.open(path, os.O_RDWR)
     except FileNotFoundError:
@@ -54,8 +52,8 @@ def is_held(path: Path) -> bool:
 
 
 def end_holder(path: Path) -> int:
-    """Ends the process that holds the lock, in order and after PATIENCE_SECONDS at once; returns its id, 0 if it
-    cannot be ended. For a daemon that does not answer: all that it acknowledged is on the disk."""
+    """Ends the process that has the lock: SIGTERM, and after PATIENCE_SECONDS SIGKILL; returns its id, 0 if it cannot
+    be ended. For a daemon that does not answer: all that it acknowledged is on the disk."""
     try:
         holder = int(path.read_text("ascii", "replace"))
         os.kill(holder, signal.SIGTERM)

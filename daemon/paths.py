@@ -1,9 +1,8 @@
-"""Where everything of one person's Palimpsest lives.
+"""The paths of a person's Palimpsest.
 
-The environment variable PALIMPSEST_HOME puts all of it into one folder. Without it the platform's own folders
-are used. The socket lies below the data folder, not in the session's runtime folder: a terminal, a cron job and
-an ssh login have different runtime folders or none, and must still find the same daemon.
-"""
+The environment variable PALIMPSEST_HOME puts all of it into one folder. Without it the platform's own folders are used.
+The socket lies below the data folder, not in the session's runtime folder: a terminal, a cron job and an ssh login have
+different runtime folders or none, and must still find the same daemon."""
 
 from __future__ import annotations
 
@@ -35,10 +34,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them.
-
-    With `at`, the address of another computer, `socket` leads to the daemon there; all else is of this computer.
-    """
+    """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them. With
+    `at`, the address of another computer, `socket` leads to the daemon there; all other paths are on this computer."""
 
     data: Path
     config: Path
@@ -61,7 +58,6 @@ class Paths:
 
     @classmethod
     def from_environment(cls) -> Paths:
-        """The paths of this environment."""
         if home := os.environ.get(HOME):
             return cls.in_folder(Path(home))
         import platformdirs  # 13 ms, which nothing that sets PALIMPSEST_HOME should pay
@@ -77,21 +73,21 @@ class Paths:
 
     @classmethod
     def in_folder(cls, home: Path) -> Paths:
-        """Everything in one folder."""
+        """Returns the paths with everything in one folder."""
         home = home.expanduser().absolute()
         return cls(home, home / "config.toml", home / "logs", home / "backups", home / "run")
 
     def environment(self) -> dict[str, str]:
-        """The variables with which another process finds the same paths, if they are not the platform's own."""
+        """Returns the variables with which another process finds the same paths, if they differ from the platform's."""
         return {HOME: str(self.data)} if replace(self, at="") == Paths.in_folder(self.data) else {}
 
     def all(self) -> tuple[Path, ...]:
-        """Every place that is ours: never watched, never read."""
+        """Returns all paths of Palimpsest, which are never watched or read."""
         return (self.data, self.config, self.logs, self.backups, self.runtime)
 
     @property
     def trace_of_lost(self) -> Path | None:
-        """What shows that there was a memory, if its file is missing."""
+        """Returns a file which proves that a now missing memory existed, or None."""
         if self.memory.exists():
             return None
         if any(self.backups.glob("*.db")):
@@ -107,12 +103,12 @@ class Paths:
 
     @property
     def received(self) -> Path:
-        """Where files of other computers are, in a folder for each. Not in `data`: nothing there is read."""
+        """Files of other computers, in a folder for each. Not in `data`: nothing there is read."""
         return self.data.with_name(RECEIVED)
 
     @property
     def socket(self) -> Path:
-        """The daemon's socket; where the data folder's path is too long for one, in a private folder of /tmp."""
+        """The daemon's socket; in a private folder of /tmp if the data folder's path is too long."""
         socket = self.runtime / "api.sock"
         if not self.at and len(os.fsencode(socket)) < SOCKET_BYTES:
             return socket
@@ -123,7 +119,7 @@ class Paths:
 
 
 def find_address(config: Path) -> str:
-    """The address in the environment or else in config.toml; "" for the memory of this computer."""
+    """Returns the address in the environment or config.toml; "" for the memory of this computer."""
     if (address := os.environ.get(AT)) is not None:
         return address
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -133,23 +129,21 @@ def find_address(config: Path) -> str:
 
 
 def use_address(paths: Paths) -> Paths:
-    """The paths of a client: those of the server in its environment or settings, if there is one."""
+    """Returns a client's paths: those of the server in its environment or settings, if any."""
     address = find_address(paths.config)
     return replace(paths, at=address) if address else paths
 
 
 def name_received(path: str) -> str:
-    """The path of a file that another computer sent as `laptop:notes/x.md`; any other unchanged."""
+    """Returns the path of a file that another computer sent as `laptop:notes/x.md`; any other path unchanged."""
     computer, _, rest = path.rpartition(f"/{RECEIVED}/")[2].partition("/")
     return f"{computer}:{rest}" if f"/{RECEIVED}/" in path and rest else path
 
 
 def private_folder(folder: Path) -> Path:
-    """Creates a folder that only its owner may enter (0700), with its parents; or restricts an existing one.
-
-    It may be the owner's link to the owner's folder. Raises PermissionError if it, or the target of the link, belongs
-    to another user: in /tmp any user could have put it there.
-    """
+    """Creates a folder that only its owner may enter (0700), with its parents; or restricts an existing one. It may be
+    the owner's link to the owner's folder. PermissionError if it, or the link's target, belongs to another user: in
+    /tmp any user could have put it there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stat = folder.stat()
     if {stat.st_uid, folder.lstat().st_uid} != {os.getuid()}:
@@ -162,7 +156,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Writes a file that only its owner may read (0600), whatever the umask: whole, or not at all."""
+    """Atomically writes a file that only its owner may read (0600), whatever the umask."""
     trial = file.with_name(f".{file.name}.new")
     trial.unlink(missing_ok=True)
     handle = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -210,20 +204,20 @@ class OwnFile:
 
 
 def name_replaced(backups: Path) -> Path:
-    """A new place among the backups for a memory that another one replaces."""
+    """Returns a new path among the backups for a memory that another one replaces."""
     from datetime import datetime
 
     return private_folder(backups) / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
 
 
 def name_backup(folder: Path) -> Path:
-    """A name that tells when, in the folder of backups, which is made."""
+    """Creates the folder of backups and returns a new path in it, named after the time."""
     from datetime import datetime
 
     return private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
 
 
 def find_examples() -> Path | None:
-    """The example notes: inside the installed package, else in the source tree; None if neither has them."""
+    """Returns the example notes: inside the installed package, else in the source tree; or None."""
     here = Path(__file__).parent
     return next((folder for folder in (here / "examples", here.parent / "examples" / "notes") if folder.is_dir()), None)

@@ -1,5 +1,5 @@
-"""The daemon as a service of the user, which the system starts at login and after a crash: systemd on Linux, launchd on
-macOS. While it is installed the daemon is started through it, so that there is only one."""
+"""The daemon as a user service, which the system starts at login and after a crash: systemd on Linux, launchd on macOS.
+If installed, the daemon is always started through it, so that there is only one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Calls: TypeAlias = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service's file, and the commands that make the system take notice of it, go on and off, start what is on, and
-    say in a word how it is (none where the system has no such word)."""
+    """A service's file, and the commands that load, enable, disable and start it and query its state (if the system has
+    such a command)."""
 
     file: Path
     text: str
@@ -39,7 +39,7 @@ class Service:
 
 
 def choose_service(paths: Paths, writable: Sequence[Path] = ()) -> Service | None:
-    """The service of this system, if it has one that is known."""
+    """Returns this system's kind of service, or None if it is unknown."""
     if sys.platform == "darwin":
         return describe_agent(paths)
     if sys.platform == "linux":
@@ -48,7 +48,7 @@ def choose_service(paths: Paths, writable: Sequence[Path] = ()) -> Service | Non
 
 
 def find_installed(paths: Paths) -> Service | None:
-    """The service that is installed for this home."""
+    """Returns the installed service of this home, or None."""
     service = choose_service(paths)
     if service is None:
         return None
@@ -60,7 +60,7 @@ def find_installed(paths: Paths) -> Service | None:
 
 
 def _read_environment(text: str) -> object:
-    """The environment in a service's file."""
+    """Parses the environment in a service's file."""
     if text.startswith("<?xml"):
         import plistlib
 
@@ -69,8 +69,8 @@ def _read_environment(text: str) -> object:
 
 
 def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
-    """A systemd unit of the user. The kernel makes everything read-only for it except its own folders and `writable`.
-    /tmp is not private, so that `pal add /tmp/x` finds the file."""
+    """Returns a systemd user unit. Everything is read-only for it except its own folders and `writable`. /tmp is not
+    private, so that `pal add /tmp/x` finds the file."""
     own = dict.fromkeys(str(path.resolve()) for path in (paths.data, paths.logs, paths.config.parent, *writable))
     lines = [
         "# Written by `pal daemon install`, removed by `pal daemon uninstall`.",
@@ -119,7 +119,7 @@ def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
 
 
 def describe_agent(paths: Paths) -> Service:
-    """An agent of launchd."""
+    """Returns a launchd agent."""
     import plistlib
 
     limits = {"NumberOfFiles": DESCRIPTORS, "Core": 0}
@@ -150,7 +150,7 @@ def describe_agent(paths: Paths) -> Service:
 
 
 def run_calls(calls: Sequence[tuple[str, ...]]) -> str:
-    """The first of these commands that fails, with what it said; nothing if none does."""
+    """Runs the commands up to the first failure; returns that command with its output, "" if all succeed."""
     for call in calls:
         code, output = _run(call)
         if code:
@@ -159,8 +159,8 @@ def run_calls(calls: Sequence[tuple[str, ...]]) -> str:
 
 
 def start_service(service: Service) -> Iterator[str]:
-    """Has the system start it if it does not run, and looks again at each `next`: "" as long as it may come up, at last
-    why it does not. One that is just about to end is started again."""
+    """Starts the service if it does not run, and checks it at each `next`: yields "" while it may come up, at last why
+    it failed. Restarts one that is about to end."""
     begun = False
     while True:
         state = _run(service.state)[1] if service.state else ("active" if begun else "")
@@ -174,7 +174,7 @@ def start_service(service: Service) -> Iterator[str]:
 
 
 def _run(call: Sequence[str]) -> tuple[int, str]:
-    """The exit code of a command, and what it said."""
+    """Returns the exit code of a command, and its output."""
     try:
         done = subprocess.run(call, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -183,6 +183,6 @@ def _run(call: Sequence[str]) -> tuple[int, str]:
 
 
 def _quote(text: str) -> str:
-    """As systemd reads it back: a percent sign begins a specifier."""
+    """Quotes for systemd: a percent sign begins a specifier."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'

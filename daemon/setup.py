@@ -29,7 +29,7 @@ READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB 
 
 
 class IntroductionQuestion(NamedTuple):
-    """`key` is what the answer is the owner's; `hint` an example."""
+    """A question for an attribute of the owner, `key`; `hint` is an example."""
 
     key: str
     text: str
@@ -45,7 +45,7 @@ QUESTIONS = (
 
 
 def read_answer(key: str, answer: str) -> dict[str, str]:
-    """The statements of an answer, key to value; an empty answer has no statements. In the family each relation is a
+    """Returns the statements of an answer, key to value; none for an empty answer. In the family each relation is a
     key: "daughter Ife, daughter Mia, partner Jonas" names two; a sentence is kept whole."""
     if key != FAMILY:
         return {key: answer.strip()} if answer.strip() else {}
@@ -60,7 +60,7 @@ def read_answer(key: str, answer: str) -> dict[str, str]:
 
 
 def list_offers(paths: Paths, lacking: int = 0) -> dict[str, str]:
-    """What each extra that is missing and was not declined brings and costs, and in the next line its command.
+    """Describes each extra that is missing and was not declined: benefit and cost, and in the next line its command.
     `lacking`: files without a reader."""
     from daemon.config.settings import SettingsError, load
     from plugins.installing import install_command
@@ -122,8 +122,8 @@ READING_GAIN: Final = (
 
 
 class Service(NamedTuple):
-    """A kind of service: what people call it, the setting of its address, where it is if that is empty, and whether it
-    may want a key."""
+    """A model provider: its display name, the setting of its address, its default address, and whether it may need a
+    key."""
 
     title: str
     setting: str
@@ -144,7 +144,7 @@ class ConnectError(ValueError):
 
 @contextmanager
 def _explain_errors() -> Iterator[None]:
-    """What is wrong with config.toml, or with the disk, as a ConnectError."""
+    """Converts errors of config.toml or the disk to a ConnectError."""
     from daemon.config.settings import SettingsError
 
     try:
@@ -157,7 +157,7 @@ def _explain_errors() -> Iterator[None]:
 
 @_explain_errors()
 def read_address(config: Path, service: str) -> str:
-    """Where config.toml says that the service is; "" for where it usually is. ConnectError."""
+    """Returns the provider's address in config.toml; "" for the default. ConnectError."""
     from daemon.config.settings import entries, load
 
     return str(entries(load(config))[f"{service}.{SERVICES[service].setting}"][0])
@@ -165,8 +165,8 @@ def read_address(config: Path, service: str) -> str:
 
 @_explain_errors()
 def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
-    """Stores the address of a service, with its key if there is one, and tries one of its models. If none answers,
-    everything is restored. ConnectError; DaemonError, DaemonDownError."""
+    """Stores a provider's address and optional key, and tries one of its models. If no model answers, restores
+    everything. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config.file import read_or_make, write_setting
 
     before, former_key = read_or_make(config), _read_key(config, service) if key else ""
@@ -188,7 +188,7 @@ def connect(client: Client, config: Path, service: str, address: str = "", key: 
 
 
 def describe_tried(tried: wire.Tried) -> str:
-    """What came back, in a sentence."""
+    """Describes the reply in a sentence."""
     reply = display_safe(" ".join(tried.reply.split()), line=True)
     others = len(tried.models) - 1
     more = f" Its server has {count(others, 'other model')}." if others > 0 else ""
@@ -210,7 +210,7 @@ def keep_key(config: Path, service: str, key: str) -> str:
 
 @_explain_errors()
 def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
-    """Says which models do what, from now on and after the next start. ConnectError; DaemonError, DaemonDownError."""
+    """Sets the models of a role, from now on and after the next start. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config.file import write_setting
 
     reply = client.use_models(role, names)
@@ -220,8 +220,8 @@ def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) 
 
 @_explain_errors()
 def keep_policy(client: Client, config: Path, policy: str) -> None:
-    """Whether text may go to models elsewhere, `local` or `any`: of the folders that are watched, and of those to come.
-    ConnectError; DaemonError, DaemonDownError."""
+    """Sets whether text may go to models elsewhere, `local` or `any`, for watched folders and later ones. ConnectError;
+    DaemonError, DaemonDownError."""
     from daemon.config.file import write_setting
 
     for folder in client.folders():
@@ -232,7 +232,7 @@ def keep_policy(client: Client, config: Path, policy: str) -> None:
 
 @_explain_errors()
 def asks_policy(config: Path) -> bool:
-    """Whether nobody has said yet if text may go to models elsewhere. ConnectError."""
+    """Whether the policy for models elsewhere is not set yet. ConnectError."""
     from daemon.config.settings import load
 
     return load(config).models.policy == "ask"
@@ -251,7 +251,7 @@ def _keep_in_keyring(service: str, key: str) -> bool:
 
 
 def _read_key(config: Path, service: str) -> str:
-    """The key that would be written over; "" if there is none."""
+    """Returns the key that would be overwritten; "" if there is none."""
     with suppress(Exception):
         import keyring
 

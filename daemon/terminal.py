@@ -32,29 +32,27 @@ _FILE_LINK = re.compile(r"file:///[A-Za-z0-9%/._~!$&'()*+,;=:@-]*")
 
 
 def display_safe(text: str, *, line: bool = False) -> str:
-    """`text` without what a terminal would obey: control characters (newline and tab stay), bidi controls, surrogates.
-
-    With `line` the result is one line: newlines and tabs become spaces. For paths, titles and table cells.
-    """
+    """Returns `text` without what a terminal would obey: control characters (newline and tab stay), bidi controls,
+    surrogates. With `line` newlines and tabs become spaces: for paths, titles and table cells."""
     if line:
         text = text.replace("\n", " ").replace("\t", " ")
     return _UNSAFE.sub("", text)
 
 
 def flatten(text: str) -> str:
-    """Foreign text on one line."""
+    """Makes untrusted text one line."""
     return " ".join(display_safe(text, line=True).split())
 
 
 def escape_unsafe(text: str) -> str:
-    """Replaces unsafe characters by `\\uXXXX`: for an encoded JSON document, which must lose nothing."""
+    r"""Replaces unsafe characters by `\uXXXX`, for an encoded JSON document, which must lose nothing."""
     return _UNSAFE.sub(lambda match: _escape_json(ord(match[0])), text)
 
 
 def file_link(path: str) -> str | None:
-    """The address of a file on this machine, for a terminal to make a link of (OSC 8): printable ASCII, everything else
-    in it percent-encoded. None where a terminal is not to be handed one: for what is no absolute local path, and for a
-    path that `display_safe` would change, for then the words of the link and where it leads would differ."""
+    """Returns the address of a local file as a terminal link (OSC 8): printable ASCII, the rest percent-encoded.
+    None for other paths, and for a path that `display_safe` would change, because the link's text and target would
+    differ."""
     if display_safe(path, line=True) != path or path.startswith(("//", "\\\\")) or not PurePath(path).is_absolute():
         return None
     link = PurePath(path).as_uri()
@@ -62,14 +60,14 @@ def file_link(path: str) -> str | None:
 
 
 def cited_link(cited: wire.Citation) -> str | None:
-    """Where a citation's path leads when it is clicked; None if it names no file of this machine."""
+    """Returns the link of a citation's path; None if it is no file of this machine."""
     from daemon import wire  # whoever has a citation has imported it
 
     return file_link(wire.file_of(cited.uri)) if cited.line is not None else None
 
 
 def is_file_link(link: str) -> bool:
-    """Whether an address is one that `file_link` gives."""
+    """Whether `file_link` could have returned this address."""
     return _FILE_LINK.fullmatch(link) is not None
 
 
@@ -87,7 +85,7 @@ def count(number: int, noun: str) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes for people: `3.2 MB`."""
+    """Formats a number of bytes: `3.2 MB`."""
     if number < 1000:
         return count(number, "byte")
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
@@ -97,7 +95,7 @@ def size(number: int) -> str:
 
 
 def describe_sync(state: wire.SyncState) -> str:
-    """The shared folder, in a line."""
+    """Describes the shared folder in a line."""
     others = [computer for computer in state.computers if computer.name != state.machine]
     at = f", last {state.at.astimezone():%H:%M}" if state.at else ""
     waiting = f"; {count(state.waiting, 'item')} about notes that are not here yet" if state.waiting else ""
@@ -105,7 +103,7 @@ def describe_sync(state: wire.SyncState) -> str:
 
 
 def list_sync_problems(state: wire.SyncState) -> Iterator[str]:
-    """What keeps the computers of a shared folder from agreeing."""
+    """Yields what keeps the computers of a shared folder from synchronising."""
     if state.problem:
         yield f"Not synchronised: {state.problem}"
     for name, why in state.skipped:
@@ -119,13 +117,13 @@ def list_sync_problems(state: wire.SyncState) -> Iterator[str]:
 
 
 def describe_replica(state: wire.Replica) -> str:
-    """The replica, in a line."""
+    """Describes the replica in a line."""
     at = f"complete at {state.at.astimezone():%Y-%m-%d %H:%M:%S}" if state.at else "not complete yet"
     return f"{state.address}, {at}"
 
 
 def list_replica_problems(state: wire.Replica) -> Iterator[str]:
-    """What keeps the replica from being written, and what it has that was forgotten."""
+    """Yields what keeps the replica from being written, and what forgotten text it still contains."""
     if state.problem:
         yield f"Not replicated: {state.problem}. To end the replica: pal replicate stop"
     if state.forgotten_until:
@@ -169,7 +167,7 @@ def describe_forgotten(gone: wire.Forgotten, name: Callable[[str], str] = str) -
 
 
 def title_of(question: str) -> str:
-    """A session's title from its first question: its first line, cut at a word."""
+    """Returns a session's title: the first line of its first question, cut at a word."""
     line = question.strip().partition("\n")[0].strip()
     if len(line) <= TITLE_LENGTH:
         return line
@@ -177,8 +175,8 @@ def title_of(question: str) -> str:
 
 
 def path_words(path: Sequence[wire.Hop]) -> str:
-    """The path from a question to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`.
-    A mention is an arrow without words; `←` is read from right to left."""
+    """Writes the path from a question to a passage in one line: `Beatrice → sounded for → the mayor → passage "Fog
+    signal"`. A mention is an arrow without words; `←` is read from right to left."""
     parts: list[str] = []
     for place, hop in enumerate(path):
         if hop.relation:
@@ -190,7 +188,7 @@ def path_words(path: Sequence[wire.Hop]) -> str:
 
 
 def describe_scores(scores: Mapping[str, float]) -> str:
-    """The scores a ranking was made from: `full text 5.02, meaning 0.54`."""
+    """Writes the scores of a ranking: `full text 5.02, meaning 0.54`."""
     return ", ".join(f"{_CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
 
 

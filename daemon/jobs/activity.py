@@ -24,7 +24,7 @@ NEWS = 100  # changes that are published of one unit
 
 
 class Channel:
-    """A stream of events from any thread to one coroutine. To be made in the event loop that reads it."""
+    """A stream of events from any thread to one coroutine. Create it in the event loop that reads it."""
 
     def __init__(self, backlog: int | None = None) -> None:
         self._events: collections.deque[wire.Event] = collections.deque(maxlen=backlog)
@@ -34,7 +34,7 @@ class Channel:
         self.abandoned = False  # the listener is gone; the worker may stop
 
     def put(self, event: wire.Event) -> None:
-        """Never blocks; thread-safe."""
+        """Adds an event. Never blocks; thread-safe."""
         self._events.append(event)
         self._wake()
 
@@ -44,7 +44,7 @@ class Channel:
         self._wake()
 
     async def events(self) -> AsyncGenerator[wire.Event]:
-        """All events, until the end."""
+        """Yields all events until the end."""
         try:
             while True:
                 while self._events:
@@ -65,21 +65,21 @@ class Channel:
 
 
 class Activity:
-    """The daemon's events, sent to every listener."""
+    """Broadcasts the daemon's events to every listener."""
 
     def __init__(self) -> None:
         self._listeners: set[Channel] = set()
         self._lock = threading.Lock()
 
     def publish(self, event: wire.Event) -> None:
-        """Never blocks; thread-safe."""
+        """Sends an event. Never blocks; thread-safe."""
         with self._lock:
             listeners = list(self._listeners)
         for channel in listeners:
             channel.put(event)
 
     async def listen(self) -> AsyncGenerator[wire.Event]:
-        """The events from now on, until `close`."""
+        """Yields the events from now on, until `close`."""
         channel = Channel(BACKLOG)
         with self._lock:
             self._listeners.add(channel)
@@ -98,7 +98,7 @@ class Activity:
 
 
 class News:
-    """Tells everybody which facts were replaced, as soon as that is written. `look` is for the writer's thread."""
+    """Publishes replaced facts as soon as they are written. Call `look` in the writer's thread."""
 
     def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
         self._memory = memory
@@ -107,7 +107,7 @@ class News:
         self._newest = self._find_last()
 
     def look(self) -> None:
-        """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
+        """Publishes a FactChanged for every revision since the last call, oldest first."""
         generation = self._memory.store.generation
         if generation == self._generation:
             return
@@ -124,7 +124,7 @@ class News:
 
 
 def quote_sentences(memory: Memory, listed: Sequence[Revision]) -> list[Revision]:
-    """The revisions with the whole sentences of their quotes: a person is to judge them."""
+    """Extends the quotes of revisions to whole sentences, so that a person can judge them."""
     ids = {fact.episode_id for each in listed for fact in (each.old, each.new)}
     passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
 

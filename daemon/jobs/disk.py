@@ -35,7 +35,7 @@ OK, LOW, FULL = "ok", "low", "full"
 
 
 def find_room(folder: Path) -> int:
-    """Free bytes on the disk of a folder."""
+    """Returns the free bytes on the disk of a folder."""
     return shutil.disk_usage(folder).free
 
 
@@ -46,7 +46,7 @@ def release_ballast(paths: Paths, room: Callable[[Path], int] = find_room) -> No
 
 
 class Disk:
-    """Looks after the file of a memory and its disk."""
+    """Monitors the memory's file and its disk."""
 
     def __init__(
         self,
@@ -114,8 +114,8 @@ class Disk:
             self._go_on(before != OK)
 
     def _judge(self, free: int) -> str:
-        """The level of free space. A full disk stays full until a tenth more is free, so that the level does not
-        flap."""
+        """Returns the level of free space. A full disk stays full until a tenth more is free, so that the level does
+        not flap."""
         for state, limit in ((FULL, self._settings.full_mb), (LOW, self._settings.pause_mb)):
             is_current = self._state == state or (state == LOW and self._state == FULL)
             if free < limit * MB * (1.1 if is_current else 1.0):
@@ -123,7 +123,7 @@ class Disk:
         return LOW if self._held_log else OK
 
     def _measure_log(self) -> int:
-        """How long the log is, if it is too long and cannot be emptied."""
+        """Returns the log's size if it is too large and cannot be emptied."""
         if (size := self._memory.store.log_bytes) <= self._settings.log_mb * MB:
             return 0
         try:
@@ -153,7 +153,7 @@ class Disk:
                 return ""
 
     def _give_up_ballast(self) -> None:
-        """Only when needed: other programs would use the space."""
+        """Deletes the ballast, only when needed: other programs would use the space."""
         self._paths.ballast.unlink(missing_ok=True)
 
     def _take_ballast(self, free: int) -> None:

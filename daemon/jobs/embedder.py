@@ -1,13 +1,12 @@
-"""Opening a memory with what config.toml names of plug-ins, without one that was left out or fails; the embedder that
-answers questions, and the change to another one in the background.
+"""Opens a memory with the configured plug-ins, without those turned off or broken; chooses the embedder for questions,
+and changes it in the background.
 
 config.toml names the wanted embedder; the memory file records the embedder of its vectors. While they differ, the
 episodes are embedded in batches, and questions use the old vectors. A restarted daemon continues.
 
 "auto" is the best installed embedder. A new memory starts with the static table, with which a first folder is read at
 once, and changes after some passages or minutes. If the model of the best embedder cannot be loaded, the static table
-is used.
-"""
+is used."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ OWN = "static"  # the embedder that is always there
 
 
 def open_memory(path: Path, settings: Settings, plugins: Plugins, **options: Any) -> Memory:
-    """The memory at `path`, with the other `options` of `Memory.open`. NotAvailableError where its embedder is not
+    """Opens the memory at `path`, with the other `options` of `Memory.open`. NotAvailableError if its embedder is not
     installed; StoreError."""
     return Memory.open(
         path,
@@ -55,9 +54,9 @@ def open_memory(path: Path, settings: Settings, plugins: Plugins, **options: Any
 
 
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
-    """The embedder to open the memory at `path` with: the one whose vectors it has, if installed, so that questions
-    have vectors from the beginning; else the one called `name`. The built-in one is used until later for "auto", if a
-    plug-in was left out, or if a server would have to be asked, which may take minutes. NotFoundError,
+    """Returns the embedder to open the memory at `path` with: the one whose vectors it has, if installed, so that
+    questions have vectors from the beginning; else the one called `name`. The built-in one is used until later for
+    "auto", if a plug-in was left out, or if a server would have to be asked, which may take minutes. NotFoundError,
     NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
     if identity and (stored := plugins.embedder_of(identity)):
@@ -73,8 +72,8 @@ def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> E
 
 
 def _choose_strategy(settings: Settings, plugins: Plugins) -> MemorySettings:
-    """The settings of the memory, with a strategy that works. InvalidInputError where every plug-in is there, and none
-    has the one that is named."""
+    """Returns the memory's settings with an available strategy. InvalidInputError if all plug-ins are loaded and the
+    named strategy is unknown."""
     memory = settings.memory
     try:
         plugins.strategies(settings.traversers)(memory.recall.strategy)
@@ -98,13 +97,13 @@ NEW_MS = 10 * 60 * 1000  # after its first note a memory is new no more, however
 
 
 def prepare(embedder: Embedder) -> None:
-    """Loads its model. An unreachable server or a failing model is reported on first use."""
+    """Loads an embedder's model. An unreachable server or a failing model is reported on first use."""
     with contextlib.suppress(ModelError, NotAvailableError):
         embedder.embed_documents(["ready"])
 
 
 class Embedding:
-    """The wanted embedder, and the progress of the memory towards it."""
+    """The wanted embedder, and the memory's progress towards it."""
 
     def __init__(
         self,
@@ -130,7 +129,7 @@ class Embedding:
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     def resume(self) -> None:
-        """Begins or continues the change to the wanted embedder."""
+        """Starts or continues the change to the wanted embedder."""
         if self._choice == AUTO and self._is_new():
             self._progress = None
             if not self._is_waiting:
@@ -174,7 +173,7 @@ class Embedding:
         )
 
     def describe(self) -> str:
-        """A sentence on the progress of the embedder that "auto" prepares; "" if none."""
+        """Describes the progress of the embedder that "auto" prepares; "" if there is no change."""
         n_done, total = self._progress or (0, 0)
         if self._choice != AUTO or n_done >= total or self._read_choice() == OWN:
             return ""
@@ -183,7 +182,7 @@ class Embedding:
         return f"Better search is being prepared: {n_done:,} of {total:,} passages. Until then {now} answers."
 
     def _read_choice(self) -> str:
-        """The name of the embedder that "auto" is."""
+        """Returns the embedder that "auto" stands for."""
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
@@ -193,7 +192,7 @@ class Embedding:
             self._begin(self._choice)
 
     def _count_failures(self) -> int:
-        """The failed embeddings of the embedder in use."""
+        """Returns the failed embeddings of the embedder in use."""
         return int(getattr(self._memory.embedder, "failures", 0))
 
     def _begin(self, name: str) -> None:
@@ -204,8 +203,8 @@ class Embedding:
         self._tasks.submit(EMBED, task)
 
     def _load(self, name: str) -> Embedder:
-        """The embedder of that name. For "auto" loads its model; on failure sets `_problem` and returns the built-in
-        embedder."""
+        """Returns the embedder of that name. For "auto" loads its model; on failure sets `_problem` and returns the
+        built-in embedder."""
         embedder = self._plugins.embedder(name)
         if name == AUTO:
             try:

@@ -60,7 +60,7 @@ FAILED_SHOWN = 100
 
 
 class Enrichment:
-    """Reads in a separate thread, from `start` to `close`."""
+    """Extracts facts in a separate thread, from `start` to `close`."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class Enrichment:
         self._counted: tuple[int, tuple[int, int]] | None = None
 
     def start(self) -> None:
-        """Begins; jobs that another process had leased must have been freed."""
+        """Starts the thread; leases of other processes must have been freed."""
         self._thread.start()
 
     def close(self, timeout: float) -> bool:
-        """Breaks off what is being asked; the job stays. False if time ran out."""
+        """Interrupts the running call; its job stays. Returns False after `timeout`."""
         self._closing.set()
         self._woken.set()
         if self._thread.is_alive():
@@ -102,26 +102,26 @@ class Enrichment:
         return not self._thread.is_alive()
 
     def enable(self, enabled: bool) -> None:
-        """Models read from now on, or no longer; a call that is under way is broken off."""
+        """Turns reading by models on or off; interrupts a running call."""
         self._enabled = enabled
         self._say("idle" if enabled else "off")
         self.wake()
 
     def wake(self) -> None:
-        """Something has changed: a model, a setting. Looks at once."""
+        """Wakes the thread because a model or setting changed."""
         self._resting = self._planning = 0.0
         self._nothing_new = None
         self._woken.set()
 
     def reconsider(self) -> None:
-        """Another model may read from now on: it also gets what an earlier one could not read."""
+        """Retries, with another model, what an earlier one could not read."""
         self._models.unread.clear()
         if self._memory.jobs.count(KINDS).get("dead", 0):
             self._reading.retry_others()
         self.wake()
 
     def retry(self, id: int | None = None) -> int:
-        """Does dead jobs again, or one; returns how many. NotFoundError if that one is not dead."""
+        """Requeues dead jobs, or one; returns their number. NotFoundError if that one is not dead."""
 
         count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
         if id is not None and not count:
@@ -131,7 +131,6 @@ class Enrichment:
         return count
 
     def state(self) -> wire.Enrichment:
-        """How far it is."""
         memory = self._memory
         generation = memory.store.generation
         with memory.store.reading():
@@ -174,7 +173,7 @@ class Enrichment:
             self._woken.clear()
 
     def _step(self) -> float:
-        """Does the next thing there is to do; the seconds until there may be another one."""
+        """Runs the next job; returns the seconds until the next step."""
         if not self._enabled:
             return LONGEST_REST
         if problem := why_not_now(self._memory, self._settings, self._battery):
@@ -212,7 +211,7 @@ class Enrichment:
         return self._memory.jobs.count(KINDS).get("queued", 0)
 
     def _plan(self) -> bool:
-        """Makes jobs for episodes that a model may read; False if there are none."""
+        """Queues jobs for episodes that a model may read; returns False if there are no such episodes."""
         generation = self._memory.store.generation
         if self._nothing_new == generation or time.monotonic() < self._planning:
             return False
@@ -247,7 +246,7 @@ class Enrichment:
         return True
 
     def _choose_batch(self, model: Guarded | None) -> int:
-        """Episodes of a request."""
+        """Returns the number of episodes per request."""
         return self._models.batch(model.name) if model else 1
 
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
@@ -259,7 +258,7 @@ class Enrichment:
     # One job ----------------------------------------------------------------------------------------------
 
     def _attempt(self, job: Job) -> None:
-        """Does what a job needs, and deals with whatever is in the way."""
+        """Runs a job and handles its failures."""
         try:
             self._reading.do(job)
             self._trouble, self._failures = "", 0
@@ -296,7 +295,7 @@ class Enrichment:
     def _wait_for_server(
         self, job: Job, error: PalimpsestError, retry_after: float | None = None, *, lasting: bool = False
     ) -> None:
-        """All jobs wait. Where somebody has to do something first, the try does not count."""
+        """Pauses all jobs. The attempt does not count if a person must act first."""
         rest = LONGEST_REST if lasting else min(FIRST_REST * 2**self._failures, LONGEST_REST)
         self._failures += 1
         self._trouble = str(error)
@@ -329,13 +328,13 @@ def _name(job: Job, titles: dict[int, Episode]) -> str:
 
 
 def sum_spent(memory: Memory) -> tuple[int, float]:
-    """Tokens and minutes that models have taken today to read. A day is one of this machine's clock."""
+    """Returns the tokens and minutes that models have spent on reading today, in local time."""
     uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in READING]
     return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
 
 def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], bool | None]) -> str:
-    """Why models may not read now, and what to do about it; "" if they may."""
+    """Returns why models may not read now, with a remedy; "" if they may."""
     _, minutes = sum_spent(memory)
     if most.daily_minutes and minutes >= most.daily_minutes:
         return f"Models read for {minutes:,.0f} minutes today, the daily limit: enrichment.daily_minutes"

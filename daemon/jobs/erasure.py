@@ -36,13 +36,13 @@ RETRY_SECONDS = 5.0
 
 
 def find_files(uris: Iterable[str]) -> set[str]:
-    """The existing files of these sources, by uri; one file may have several sources."""
+    """Returns the existing files of these sources, by uri; one file may have several sources."""
     candidates = {uri if Path(uri).exists() else uri.partition("#")[0] for uri in uris}
     return {name for name in candidates if Path(name).is_absolute() and Path(name).is_file()}
 
 
 class Erasure:
-    """Forgets folders, and makes sure that forgotten text leaves the disk."""
+    """Forgets folders, and ensures that forgotten text leaves the disk."""
 
     def __init__(self, memory: Memory, writer: Writer, tasks: Tasks) -> None:
         self._memory = memory
@@ -54,32 +54,32 @@ class Erasure:
 
     @staticmethod
     def job(folder: str, in_watched: bool = False) -> NewJob:
-        """The job that forgets all sources of a folder (a uri). `in_watched`: the folder is inside a watched one, so
-        its files are not read again, whatever their later content."""
+        """Returns the job that forgets all sources of a folder (a uri). `in_watched`: the folder is inside a watched
+        one, so its files are not read again, whatever their later content."""
         return NewJob(KIND, folder, {"folder": folder, "in_watched": in_watched})
 
     @staticmethod
     def job_of_retired(under: str) -> NewJob:
-        """The job that forgets all retired text, or that of a source or folder (a uri)."""
+        """Returns the job that forgets all retired text, or that of a source or folder (a uri)."""
         return NewJob(KIND, f"{RETIRED}{under}", {"retired": under})
 
     def resume(self) -> None:
-        """Continues the jobs of an earlier daemon, and its failed overwriting."""
+        """Continues the jobs and failed overwriting of an earlier daemon."""
         for job in self._memory.jobs.list_unfinished([KIND]):
             self._begin(job.id, NewJob(job.kind, job.dedupe_key, job.payload))
         if self._memory.forgetting.unwiped_since():
             self._plan(0)
 
     def forget(self, spec: NewJob) -> Future[Forgotten]:
-        """Begins a job, or joins it if it is queued or running; done when everything is erased. Cancelled if the daemon
-        stops first: the next one continues."""
+        """Starts a job, or joins it if it is queued or running; the future is done when everything is erased, and
+        cancelled if the daemon stops first: the next one continues."""
         if (running := self._running.get(spec.key)) is not None:
             return running
         [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
         return self._begin(id, spec)
 
     def is_unfinished(self, folder: str) -> bool:
-        """Whether such a job waits or runs."""
+        """Whether the folder's job is queued or running."""
         return any(job.dedupe_key == folder for job in self._memory.jobs.list_unfinished([KIND]))
 
     def watch(self, forgotten: Forgotten) -> Forgotten:
@@ -89,7 +89,7 @@ class Erasure:
         return forgotten
 
     def state(self) -> wire.Erasing | None:
-        """What is still to be erased; None if nothing is."""
+        """Returns what is still to be erased, or None."""
         jobs = self._memory.jobs.list_unfinished([KIND])
         folders = [job.payload["folder"] for job in jobs if "folder" in job.payload]
         since = self._memory.forgetting.unwiped_since()
@@ -112,7 +112,7 @@ class Erasure:
         return future
 
     def _forget(self, job: int, what: Mapping[str, Any], task: Task, parts: list[Forgotten]) -> Iterator[None]:
-        """Some at a time: others may write in between."""
+        """Deletes some at a time, so that others may write in between."""
         if "folder" in what:
             yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, parts)
         else:
@@ -125,7 +125,7 @@ class Erasure:
         self._write(partial(self._finish, job))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
-        """All sources, including deleted ones."""
+        """Deletes all sources of a folder, including retired ones."""
         task.total = self._memory.sources.count_all(below)
         while uris := self._memory.sources.list_uris(below, AT_ONCE):
             files = find_files(uris) if skip else ()
@@ -135,7 +135,7 @@ class Erasure:
             yield
 
     def _write(self, unit: Callable[[], T]) -> T:
-        """A unit of the writer that also runs on a full disk, because it frees space."""
+        """Runs a unit of the writer, also on a full disk, because it frees space."""
 
         def make_room() -> T:
             with self._memory.store.making_room():
@@ -159,7 +159,7 @@ class Erasure:
         future.set_exception(error)
 
     def _plan(self, seconds: float) -> None:
-        """Plans to empty the log after that many seconds, with retries."""
+        """Schedules emptying the log after that many seconds, with retries."""
         if self._waiting.acquire(blocking=False):
             self.run_later(seconds, self._wipe)
 

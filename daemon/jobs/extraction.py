@@ -1,8 +1,7 @@
-"""A job of enrichment: asks a model, and has the memory learn from its reply.
+"""The worker for enrichment jobs: asks a model, and stores the facts in its reply.
 
 The model works outside of the writer; the result is written in one unit, and only then is the job done, so a daemon
-that was killed repeats it.
-"""
+that was killed repeats it."""
 
 from __future__ import annotations
 
@@ -39,16 +38,16 @@ BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 
 
 class WaitError(Exception):
-    """A job cannot be tried now; the message says why."""
+    """A job cannot be tried now; the message is the reason."""
 
 
 class Reading:
-    """Does jobs, one at a time. Raises what the model raises, and WaitError where none may be asked."""
+    """Runs jobs, one at a time. Raises the model's errors, and WaitError if no model may be asked."""
 
     def __init__(
         self, memory: Memory, models: Models, writer: Writer, stopped: Callable[[], bool], begun: Callable[[str], None]
     ) -> None:
-        """`stopped` is asked while a model works; `begun` gets the name of each model that is asked."""
+        """`stopped` is polled while a model works; `begun` receives the name of each model asked."""
         self._memory = memory
         self._models = models
         self._writer = writer
@@ -56,27 +55,27 @@ class Reading:
         self._begun = begun
 
     def could_not_read(self, model: str) -> None:
-        """That model was given a note alone and said nothing that can be used, twice."""
+        """Records that the model twice gave an unusable reply for a single note."""
         self._models.unread[model] += 1
         if self._models.unread[model] == MAX_UNREAD:
             log.warning(self._models.unable)
 
     def do(self, job: Job) -> None:
-        """When this returns the job is done, dead, or replaced by others."""
+        """Runs a job; afterwards it is done, dead, or replaced by others."""
         if job.kind == EXTRACT:
             self._extract(job)
         else:
             self._decide(job)
 
     def choose_model(self, *, local_only: bool) -> Guarded | None:
-        """The model that reads, if one may now."""
+        """Returns the available model for reading, or None."""
         model = self._models.for_role("extract", local_only=local_only)
         if model is None or self._models.unread[model.name] >= MAX_UNREAD:
             return None
         return None if not model.is_local and self._models.day_is_spent else model
 
     def retry_others(self) -> int:
-        """Does jobs again that died of what a model said that is not used any more; returns how many."""
+        """Requeues jobs that died of replies of models no longer in use; returns their number."""
         used = [self._models.for_role("extract", local_only=local_only) for local_only in (True, False)]
         names = tuple(f"{model.name}: " for model in used if model)
         dead = self._memory.jobs.given_up(KINDS, MAX_RETRIED) if names else []
@@ -84,7 +83,7 @@ class Reading:
         return sum(self._writer.write_later(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
     def _learn_of(self, job: Job, episodes: Sequence[Episode], owner: Sequence[str], reply: Any, model: str) -> None:
-        """Learns from the model's reply about the episodes of the request."""
+        """Stores the facts of the model's reply about the episodes of the request."""
         extractions, dropped = llm_requests.parse_extractions(reply, episodes, owner)
         bad: dict[int, str] = {}
         for episode in episodes:
@@ -101,7 +100,7 @@ class Reading:
         )
 
     def _read_episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
-        """Those of a job that are there, the ids of those whose text stays here, and what the owner is called."""
+        """Returns a job's existing episodes, the ids of those that must stay on this machine, and the owner's names."""
         with self._memory.store.reading():
             episodes = self._memory.sources.episodes(job.payload["episodes"], live=True)
             here = [episode.id for episode in episodes if episode.source.policy == "local"]
@@ -121,7 +120,7 @@ class Reading:
             self._learn_of(job, episodes, owner, self._ask(model, request), model.name)
 
     def _learn(self, job: Job, extractions: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
-        """In the writer's thread. An episode that is gone by now tells nothing."""
+        """Stores extractions in the writer's thread; skips deleted episodes."""
         there = {episode.id for episode in self._memory.sources.episodes([*extractions], live=True)}
         alive = {id: extractions[id] for id in extractions if id in there}
         undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
@@ -163,8 +162,8 @@ class Reading:
         self._memory.jobs.finish(job.id)
 
     def _find_known_words(self, episodes: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
-        """The names and predicates of a model's facts nearest to these episodes, those only that may go where they go.
-        Those of rules are headings, tasks, rows and keys."""
+        """Returns the names and predicates of a model's facts nearest to these episodes, if they may go to the same
+        model. Facts by rules are left out: their names are headings, tasks, rows and keys."""
         texts = [episode.text for episode in episodes]
         near = [fact for fact in self._memory.knowledge.facts_near(texts) if fact.predicate]
         near = [fact for fact in near if fact.origin == "model" and len(fact.objects[0].split()) <= MAX_NAME_WORDS]
@@ -176,8 +175,8 @@ class Reading:
         return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
 
     def _select_free(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that may leave this machine: neither fact, nor the day on which another fact replaced one, comes
-        from a source whose text stays here."""
+        """Returns the pairs that may leave this machine: neither fact, nor the day on which another fact replaced one,
+        comes from a source whose text stays here."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
         with self._memory.store.reading():
@@ -190,8 +189,8 @@ class Reading:
         ]
 
     def _select_free_facts(self, known: Sequence[Fact]) -> set[int]:
-        """The facts that may leave this machine: neither their text nor the name of an object comes from a source whose
-        text stays here."""
+        """Returns the facts that may leave this machine: neither their text nor the name of an object comes from a
+        source whose text stays here."""
         there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
         texts = {
             episode.id: Quotable.from_text(f"{episode.title}\n{episode.text}\n{episode.speaker or ''}")
@@ -227,7 +226,7 @@ class Reading:
         return complete_json(model, replace(request, cancelled=cancelled))
 
     def split(self, job: Job, parts: Sequence[Sequence[Any]]) -> None:
-        """Jobs for the parts, in place of one for all."""
+        """Replaces a job by one job per part."""
         then = [_make_job(job.kind, part, job.priority) for part in parts]
         self._writer.write_later(partial(self._memory.jobs.finish, job.id, then))
 
@@ -237,14 +236,14 @@ def _is_full(job: Job) -> bool:
 
 
 def _make_job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
-    """A job for these episodes, or pairs of facts."""
+    """Makes a job for these episodes, or pairs of facts."""
     key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
     return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
 
 
 def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:
-    """Ids of episodes for one call each: `here` of them where text must stay on this machine, else `away`; never mixed.
-    A source that fits is read in one call; small ones share one."""
+    """Groups episode ids into requests: `here` per request if their text must stay on this machine, else `away`; never
+    mixed. A source that fits is read in one request; small ones share one."""
     sources: dict[int, list[Episode]] = {}
     for episode in unread:
         sources.setdefault(episode.source.id, []).append(episode)

@@ -1,8 +1,7 @@
-"""The language models of this daemon: which there are, what each is used for, how good it is, what it has cost.
+"""The daemon's language models: availability, roles, grades and cost.
 
-Nobody is asked before somebody wants to know: a daemon without a model never looks for one. That none can be reached
-is a normal state; `for_role` is None then, and everything works as it does without.
-"""
+No server is contacted before a model is needed: a daemon without a model never looks for one. An unreachable model is a
+normal state; `for_role` then returns None, and everything works as without a model."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ There = dict[str, ModelInfo]  # by the whole name of the model
 
 
 class Models:
-    """Hears of every call of a model (it is a `plugins.llms.guard.Meter`) and keeps account of it."""
+    """The models by role; as a `plugins.llms.guard.Meter` it accounts for every call."""
 
     def __init__(
         self,
@@ -58,8 +57,7 @@ class Models:
         settings: Settings,
         load_settings: Callable[[], Settings] | None = None,
     ) -> None:
-        """`load_settings` reads config.toml, as it says now: of how models are reached that counts as soon as somebody
-        looks at them."""
+        """`load_settings` reads config.toml again: changed connection settings apply from the next listing on."""
         self._memory = memory
         self._writer = writer
         self._wanted: dict[Role, tuple[str, ...]] = {role: getattr(settings.models, role) for role in ROLES}
@@ -77,10 +75,8 @@ class Models:
         self._counting = threading.Lock()
 
     def for_role(self, role: Role, *, local_only: bool) -> Guarded | None:
-        """The model that does this now; with `local_only` the first that runs on this machine. None if there is none.
-
-        Families that can only be elsewhere are not asked what they have unless a role names one of their models.
-        """
+        """Returns the available model for a role, with `local_only` the first on this machine, or None. Remote families
+        are not contacted unless a role names one of their models."""
         grades = self._memory.models.grades()
         if not self._can(role, grades):
             return None
@@ -94,11 +90,11 @@ class Models:
         return None
 
     def open(self, name: str) -> Guarded:
-        """The model of that name; nobody is asked whether it is there. NotFoundError."""
+        """Returns the model of that name without contacting its server. NotFoundError."""
         return self._registry.open(name)
 
     def choose(self, local_only: bool) -> Guarded | None:
-        """The model that writes answers now (a `memory.protocols.ChooseLLM`)."""
+        """Returns the model that writes answers now (a `memory.protocols.ChooseLLM`)."""
         model = self.for_role("answer", local_only=local_only)
         named = next((name for name in self._wanted["answer"] if name != AUTO), None)
         if model is None and named and (not local_only or self.for_role("answer", local_only=False) is None):
@@ -107,11 +103,11 @@ class Models:
         return model
 
     def drive(self, local_only: bool) -> Guarded | None:
-        """The model that may drive tools now (a `memory.protocols.ChooseLLM`)."""
+        """Returns the model that may use tools now (a `memory.protocols.ChooseLLM`)."""
         return self.for_role("agent", local_only=local_only)
 
     def answers(self) -> str | None:
-        """The name of the model that would write answers, as far as that is known without asking anybody."""
+        """Returns the name of the model that would write answers, as far as known without contacting a server."""
         looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
         there = {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
         known = next(self._list_candidates("answer", there, self._memory.models.grades()), None)
@@ -119,20 +115,21 @@ class Models:
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
     def batch(self, name: str) -> int:
-        """Episodes that this model may get in one call, so that it is done in minutes; one if nobody has graded it."""
+        """Returns the number of episodes per request, so that a request takes minutes at most; 1 for an ungraded
+        model."""
         grades = self.grades_of(name)
         return max(1, min(grades.batch, int(grades.tokens_per_s * CALL_SECONDS / EPISODE_TOKENS))) if grades else 1
 
     def grades_of(self, name: str) -> Grades | None:
-        """What is known of that model; None if nobody has graded it."""
+        """Returns the grades of a model; None if it is not graded."""
         return self._memory.models.grades().get(name)
 
     def could(self, role: Role) -> bool:
-        """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
+        """Whether to look for a model for this role: one is named, or a local one has passed."""
         return self._can(role, self._memory.models.grades())
 
     def is_loading(self, name: str) -> bool:
-        """Whether a model on this machine must be loaded before it can say anything; asks its server."""
+        """Whether a local model must first be loaded; asks its server."""
         prefix = [name.partition(":")[0]]
         if prefix[0] not in self._families:
             return False
@@ -144,7 +141,7 @@ class Models:
 
     @property
     def unable(self) -> str:
-        """Which model could not read several notes in a row, with what to do; "" if there is none."""
+        """Names the model that failed to read several notes in a row, with a remedy; "" without one."""
         name = next((name for name, notes in self.unread.items() if notes >= MAX_UNREAD), None)
         how = "Use another: pal models use extract NAME"
         return f"{name} could not read {MAX_UNREAD} notes in a row and is not asked any more. {how}" if name else ""
@@ -156,7 +153,7 @@ class Models:
 
     @property
     def day_is_spent(self) -> str:
-        """Why models elsewhere may not be asked today; "" if they may."""
+        """Returns why remote models may not be asked today; "" if they may."""
         with self._counting:
             spent = self._count_spent_today()
         if not self._daily_tokens or spent < self._daily_tokens:
@@ -164,8 +161,8 @@ class Models:
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
 
     def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
-        """All models found now; looking takes some seconds at most. A service on another machine, without a model in
-        any role, is only asked with `elsewhere`: its key would leave this machine, which needs a person's request."""
+        """Lists all models within some seconds. A remote provider without a model in any role is contacted only with
+        `elsewhere`, on a person's request, because its key would leave this machine."""
         self._configure()
         asked = [*self._families] if elsewhere else self._list_near_or_named()
         looks = self._look(asked, anew=True)
@@ -193,8 +190,7 @@ class Models:
         )
 
     def use(self, role_name: str, names: tuple[str, ...]) -> wire.ModelsReply:
-        """Other models do that from now on. InvalidInputError, NotFoundError. None is refused for its grades; the
-        `warnings` say what they tell."""
+        """Sets the models of a role. InvalidInputError, NotFoundError. Bad grades only lead to `warnings`."""
         role = next((role for role in ROLES if role == role_name), None)
         if role is None:
             raise InvalidInputError(f"Models are not used for {role_name!r}. Say one of: {', '.join(ROLES)}.")
@@ -216,8 +212,8 @@ class Models:
         return replace(reply, warnings=(*never, *chain.from_iterable(warnings)))
 
     def try_model(self, name: str) -> wire.Tried:
-        """Asks a model for one word: whether it answers, and how soon. Of a family (`ollama`) the model is asked that
-        answers soonest: one that is loaded, else the smallest. NotFoundError."""
+        """Asks a model for one word; measures whether and when it responds. Of a family (`ollama`) it tries a loaded
+        model, else the smallest. NotFoundError."""
         self._configure()
         names: tuple[str, ...] = ()
         if name in self._families:
@@ -236,7 +232,7 @@ class Models:
         return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
 
     def probe(self, name: str, channel: Channel) -> Grades:
-        """Grades a model; the channel gets the steps, and the grades so far are kept if nobody reads it any more.
+        """Grades a model; the channel receives the steps. If it is no longer read, the grades so far are stored.
         NotFoundError, ConflictError, ModelError."""
         self._configure()
         model = self._open_known(name)
@@ -255,13 +251,13 @@ class Models:
         raise AssertionError  # a probe ends with grades, or with an error
 
     def close(self) -> None:
-        """Breaks off whatever is being asked."""
+        """Interrupts running calls."""
         self._registry.close()
 
     # How good they are, and what they cost ----------------------------------------------------------------
 
     def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
-        """OverBudgetError when models elsewhere have taken the tokens of the day."""
+        """OverBudgetError if remote models have used the tokens of the day."""
         if not is_local and (spent := self.day_is_spent):
             raise OverBudgetError(f"{name} is not asked: {spent}. Raise models.daily_tokens, or wait until tomorrow.")
         if request.purpose in QUESTIONS:
@@ -271,7 +267,7 @@ class Models:
     def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
-        """Counts a call that was made."""
+        """Counts a call."""
         with self._counting:
             if request.purpose in QUESTIONS:
                 self._talking[name] -= 1
@@ -283,7 +279,7 @@ class Models:
         log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
 
     def _count_tokens(self) -> dict[str, int]:
-        """What each model has read and written today."""
+        """Returns the tokens used today per model."""
         tokens: dict[str, int] = {}
         for use in self._list_uses():
             tokens[use.model] = tokens.get(use.model, 0) + use.usage.total
@@ -303,7 +299,7 @@ class Models:
         return {prefix: getattr(settings, prefix, None) for prefix in self._families}
 
     def _configure(self) -> None:
-        """Takes what config.toml says now of how models are reached, if it can be read."""
+        """Applies the current connection settings of config.toml, if it can be read."""
         if self._load_settings is None:
             return
         try:
@@ -323,7 +319,7 @@ class Models:
         return any(name != AUTO or any(grade.fits(role) for grade in grades.values()) for name in self._wanted[role])
 
     def _list_candidates(self, role: Role, there: There, grades: dict[str, Grades]) -> Iterator[str]:
-        """The names of the models that can do that now, the preferred one first."""
+        """Yields the names of the available models for a role, the preferred one first."""
         for choice in self._wanted[role]:
             if choice != AUTO:
                 if name := _resolve(choice, there):
@@ -340,12 +336,12 @@ class Models:
             yield from (row.name for row in sorted(able, key=lambda row: (-row.score, -row.tokens_per_s, row.name)))
 
     def _list_near_or_named(self) -> list[str]:
-        """The families that run on this machine, and those with a model in a role."""
+        """Lists the local families, and those with a model in a role."""
         named = {name.partition(":")[0] for names in self._wanted.values() for name in names}
         return [prefix for prefix, family in self._families.items() if family.local or prefix in named]
 
     def _open_known(self, name: str) -> Guarded:
-        """The model of that name. NotFoundError, also if its family can be reached and does not have it."""
+        """Returns the model of that name. NotFoundError, also if its family is reachable and does not have it."""
         model = self._registry.open(name)
         if not (there := self._find_models([name.partition(":")[0]])):
             return model  # its server does not answer, or does not say
@@ -356,7 +352,7 @@ class Models:
         raise NotFoundError(f"There is no model {name!r}. {hint}")
 
     def _find_models(self, prefixes: Iterable[str], *, anew: bool = False) -> There:
-        """The models of these families that can be reached."""
+        """Lists the reachable models of these families."""
         looks = self._look(prefixes, anew=anew)
         return {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
 
@@ -371,13 +367,13 @@ class Models:
             return {family: self._looked[family][1] for family in families}
 
     def _list_missing(self, there: There) -> list[str]:
-        """The models that a role names and that are not there."""
+        """Lists the models that a role names and that are not available."""
         choices = dict.fromkeys(name for names in self._wanted.values() for name in names)
         return [name for name in choices if name != AUTO and _resolve(name, there) is None]
 
 
 def _resolve(name: str, there: There) -> str | None:
-    """The whole name of a model that can be reached; Ollama's tag `latest` need not be said."""
+    """Returns the full name of an available model; Ollama's tag `latest` is optional."""
     return next((candidate for candidate in (name, f"{name}:latest") if candidate in there), None)
 
 

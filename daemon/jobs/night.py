@@ -39,7 +39,7 @@ PAUSE_SECONDS = 0.2  # between two checks for running questions
 
 
 class NightlyJob:
-    """Does a night's work in the thread that looks whether it is time, until `close`."""
+    """Runs the nightly work in the thread that checks whether it is due, until `close`."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class NightlyJob:
         battery: Callable[[], bool | None] = on_battery,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
-        """`asking` tells whether somebody waits for an answer."""
+        """`asking` returns whether somebody waits for an answer."""
         self._memory = memory
         self._writer = writer
         self._settings = settings
@@ -66,7 +66,7 @@ class NightlyJob:
         self._state = "idle" if settings.enabled else "off"
 
     def close(self, timeout: float) -> bool:
-        """Stops after the current unit. False if time ran out."""
+        """Stops after the current unit. Returns False after `timeout`."""
         self._closing.set()
         if not self._one_at_a_time.acquire(timeout=timeout):
             return False
@@ -74,7 +74,7 @@ class NightlyJob:
         return True
 
     def look(self) -> bool:
-        """Does the night's work if it is time for it; whether it is done."""
+        """Runs the nightly work if it is due; returns whether it ran completely."""
         if self._closing.is_set() or not self._settings.enabled or not self._runs.is_due(NIGHT):
             return False
         if not self._settings.on_battery and self._battery():
@@ -107,7 +107,7 @@ class NightlyJob:
         return report
 
     def state(self) -> wire.Night:
-        """Whether nights are enabled, and the result of the last one."""
+        """Returns whether nights are enabled, and the result of the last one."""
         last = self._runs.read_last(NIGHT)
         if not last:
             return wire.Night(self._state, self._settings.hour)
@@ -146,7 +146,7 @@ class NightlyJob:
             return 0
 
         def before(**age: float) -> int | None:
-            """The time before which retired text expires, ms UTC."""
+            """Returns the time (ms UTC) before which retired text expires."""
             return int((now - timedelta(**age)).timestamp() * 1000) if any(age.values()) else None
 
         deleted, edited = before(days=settings.deleted_days), before(days=settings.edited_days)
@@ -154,7 +154,7 @@ class NightlyJob:
         return self._memory.forgetting.expire(expiry, self._write).episodes
 
     def _write(self, unit: Callable[[], Any]) -> Any:
-        """In the writer's thread, after everything a person waits for."""
+        """Runs a unit in the writer's thread, after everything a person waits for."""
         if self._is_stopped():
             raise CancelledError
         return self._writer.write_later(unit)
@@ -170,7 +170,7 @@ Tell = Callable[[wire.Event], None]
 
 
 class Learning:
-    """Training the ranker on earlier questions (`pal train`), one run at a time, until `close`."""
+    """Training of the ranker on earlier questions (`pal train`), one run at a time, until `close`."""
 
     def __init__(self, memory: Memory, writer: Writer) -> None:
         self._memory = memory
@@ -179,7 +179,7 @@ class Learning:
         self._closing = threading.Event()
 
     def close(self, timeout: float) -> bool:
-        """Cancels the run. False if time ran out."""
+        """Cancels the run. Returns False after `timeout`."""
         self._closing.set()
         ended = self._busy.acquire(timeout=timeout)
         if ended:
@@ -201,7 +201,7 @@ class Learning:
             self._busy.release()
 
     def undo(self) -> wire.TrainingUndone:
-        """Withdraws the ranker in use. ConflictError during a run."""
+        """Removes the ranker in use. ConflictError during a run."""
         if not self._busy.acquire(blocking=False):
             raise ConflictError("Training is running. Try again when it is done.")
         try:

@@ -1,8 +1,7 @@
-"""A replica of the memory on another disk or computer, kept by Litestream next to the daemon.
+"""A replica of the memory on another disk or computer, maintained by a Litestream process.
 
-Litestream copies each transaction out of the write-ahead log, so it decides when that is merged into the file.
-`replica.json` has the address, and when text was last forgotten that the replica may still have.
-"""
+Litestream copies each transaction from the write-ahead log, so it decides when that is checkpointed. `replica.json` has
+the address, and when text was last forgotten that the replica may still contain."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ UNTIL_INPUT_ENDS = '"$@" & exec 2>/dev/null; cat; kill $!; wait'
 
 
 class Replication:
-    """Runs the program while there is a `replica.json`."""
+    """Runs Litestream while there is a `replica.json`."""
 
     def __init__(self, memory: Memory, paths: Paths) -> None:
         self._memory = memory
@@ -64,8 +63,8 @@ class Replication:
         self._is_closing = False
 
     def begin(self, address: str, goes_on: bool) -> wire.Replica:
-        """Begins a replica, after its first copy; `goes_on`: also where one is, which this memory replaces.
-        InvalidInputError, NotAvailableError."""
+        """Creates a replica and waits for its first copy; `goes_on` replaces an existing one. InvalidInputError,
+        NotAvailableError."""
         if "://" not in address and not Path(address).is_absolute():
             raise InvalidInputError("Give the folder's whole path.")
         address, state = litestream.read_address(address), self.state()
@@ -124,7 +123,7 @@ class Replication:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """While forgotten text is removed from the log. The replica still has it then."""
+        """Stops Litestream while forgotten text is removed from the log. The replica still contains it then."""
         with self._turn:
             was_running = self._end()
             try:
@@ -137,14 +136,14 @@ class Replication:
                     self._spawn(settings["address"], USUAL)
 
     def add_copy(self, forgotten: Forgotten) -> Forgotten:
-        """`forgotten`, with the replica among the copies that may still have the text."""
+        """Adds the replica to the copies in `forgotten` that may still contain the text."""
         state = self.state()
         if state is None or forgotten == Forgotten():
             return forgotten
         return replace(forgotten, copies=(*forgotten.copies, Copy(state.address, state.at or datetime.now(UTC))))
 
     def look(self) -> None:
-        """Starts the program if it does not run, and asks whether the replica has everything."""
+        """Starts Litestream if it does not run, and checks whether the replica is complete."""
         if not self._paths.replica.exists() or not self._turn.acquire(blocking=False):
             return
         try:
@@ -164,13 +163,12 @@ class Replication:
             self._turn.release()
 
     def close(self) -> None:
-        """Ends the program after it has copied the last transaction."""
+        """Ends Litestream after it has copied the last transaction."""
         self._is_closing = True
         with self._turn:
             self._end()
 
     def state(self) -> wire.Replica | None:
-        """None without a replica."""
         try:
             settings = self._settings()
         except NotFoundError:
@@ -219,7 +217,7 @@ class Replication:
         threading.Thread(target=self._follow, args=[self._process], name="replica", daemon=True).start()
 
     def _end(self) -> bool:
-        """Ends the program; whether it was running."""
+        """Ends Litestream; returns whether it was running."""
         process, self._process = self._process, None
         if process is None:
             return False
@@ -234,7 +232,7 @@ class Replication:
         return True
 
     def _follow(self, process: subprocess.Popen[str]) -> None:
-        """Notes the errors that the program writes, until it ends."""
+        """Records the errors that Litestream logs, until it ends."""
         assert process.stderr is not None and process.stdin is not None
         for line in process.stderr:
             problem = _read_error(line)
@@ -246,7 +244,7 @@ class Replication:
             process.stdin.close()  # its shell ends, too, and `look` starts another
 
     def _compare(self) -> None:
-        """Asks whether the replica has everything. NotAvailableError if the program does not answer."""
+        """Checks whether the replica is complete. NotAvailableError if Litestream does not respond."""
         import httpx  # 60 ms, for those who have a replica
 
         try:
@@ -260,7 +258,7 @@ class Replication:
             self._at, self._problem = datetime.now(UTC), ""
 
     def _wait_for_copy(self, seconds: float) -> None:
-        """NotAvailableError if the replica does not have everything after that time, or if the program ended."""
+        """NotAvailableError if the replica is not complete after that time, or Litestream ended."""
         deadline, began = time.monotonic() + seconds, datetime.now(UTC)
         while time.monotonic() < deadline:
             with suppress(NotAvailableError):
@@ -275,7 +273,7 @@ class Replication:
 
 
 def _read_error(line: str) -> str:
-    """The error of a line of the program's log; "" for a warning."""
+    """Returns the error in a line of Litestream's log; "" for a warning."""
     try:
         entry = json.loads(line)
     except ValueError:

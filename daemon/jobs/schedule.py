@@ -52,7 +52,7 @@ class Schedule:
         self, name: str, run: Callable[[], object], seconds: float, first_s: float | None = None, jitter_s: float = 0
     ) -> None:
         """Calls `run` every `seconds`, never if 0; first after `first_s`, by default `seconds`. `jitter_s`: random
-        shift of each run. Before `start`."""
+        shift of each run. Call it before `start`."""
         if seconds:
             self._jobs[name] = run, seconds, seconds if first_s is None else first_s, jitter_s
 
@@ -73,7 +73,7 @@ class Schedule:
             self.run_later(seconds, call, *args)
 
     def run_later(self, seconds: float, call: Callable[..., object], *args: Any) -> None:
-        """Calls once, in `seconds`; before `start`, so long after that. Until `close`."""
+        """Calls once, in `seconds`; counted from `start` if called before. Cancelled by `close`."""
         if self._scheduler is None:
             self._later.append((seconds, call, args))
             return
@@ -87,10 +87,10 @@ class Schedule:
 
 
 class Runs:
-    """When periodic jobs ran last and what came of it, by the notes in the memory. Times are ms UTC."""
+    """The last runs of periodic jobs and their results, as recorded in the memory. Times are ms UTC."""
 
     def __init__(self, memory: Memory, write: Write, hour: int, clock: Callable[[], datetime]) -> None:
-        """They are due from `hour` on."""
+        """Jobs are due from `hour` on."""
         self._memory = memory
         self._write = write
         self._hour = hour
@@ -98,11 +98,11 @@ class Runs:
         self._gave_up: dict[str, int] = {}  # when a job failed, which would fail again until something changes
 
     def read_last(self, name: str) -> dict[str, Any]:
-        """The figures of the last run, with its time as `t`; empty before the first."""
+        """Returns the figures of the last run, with its time as `t`; empty before the first."""
         return self._memory.maintenance.last_run(name) or {}
 
     def note(self, name: str, figures: Mapping[str, Any], write: Write | None = None) -> None:
-        """Notes the figures of a run that ends now."""
+        """Records the figures of a run that ends now."""
         (write or self._write)(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
 
     def give_up(self, name: str) -> None:
@@ -110,7 +110,7 @@ class Runs:
         self._gave_up[name] = self._read_clock()
 
     def is_due(self, name: str, days: int = 1) -> bool:
-        """Whether it is time for a job, `days` after its last run; never if 0."""
+        """Whether a job is due, `days` after its last run; never if 0."""
         now, failed = self.clock(), self._gave_up.get(name, 0)
         if not days or (failed and not is_due(failed, now, self._hour)):
             return False
@@ -131,7 +131,7 @@ def is_due(last_ms: int, now: datetime, hour: int, days: int = 1) -> bool:
 
 
 def _run(name: str, run: Callable[[], object]) -> None:
-    """A job that fails is logged, and runs again when it is time."""
+    """Runs a job. One that fails is logged and runs again when due."""
     try:
         run()
     except CancelledError:

@@ -1,7 +1,7 @@
-"""One memory on several computers: looks every two seconds whether this memory or the shared folder has changed.
+"""Runs synchronisation: checks every two seconds whether this memory or the shared folder has changed.
 
-What is done is in `memory.sync`, which is imported when a folder was chosen; `sync.json` has the folder, this
-computer's name and the words of the key."""
+The rounds are in `memory.sync`, which is imported once a folder was chosen; `sync.json` has the folder, this computer's
+name and the words of the key."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_FOLDER = "Nothing is synchronised. To begin: pal sync init FOLDER"
 
 
 class Syncing:
-    """Rounds of `Sync` in its own thread, from `start` to `close`, and those that a person asks for."""
+    """Runs rounds of `Sync` in its own thread, from `start` to `close`, and on request."""
 
     def __init__(self, memory: Memory, writer: Writer, file: Path) -> None:
         self._memory = memory
@@ -54,12 +54,12 @@ class Syncing:
             self._thread.start()
 
     def close(self) -> None:
-        """Begins no more rounds."""
+        """Starts no more rounds."""
         self._is_closing = True
         self._wake.set()
 
     def init(self, folder: Path, words: str) -> str:
-        """Begins to use a folder, with the words of its key, or as a new one; returns new words. InvalidInputError."""
+        """Joins a folder with the words of its key, or creates one; returns new words. InvalidInputError."""
         from_before: dict[str, str] = {}
         with suppress(NotFoundError, NotAvailableError):
             from_before = self._settings()
@@ -81,7 +81,7 @@ class Syncing:
         return new_words
 
     def run(self) -> None:
-        """A round now. NotFoundError without a folder, NotAvailableError, InvalidInputError."""
+        """Runs a round now. NotFoundError without a folder, NotAvailableError, InvalidInputError."""
         with self._turn:
             try:
                 self._open().run(self._writer.write)
@@ -97,17 +97,16 @@ class Syncing:
             self._open().forget_machine(machine)
 
     def allow(self, folder: str, is_allowed: bool) -> None:
-        """Whether text of a folder goes to the other computers though its policy is local."""
+        """Sets whether a folder's text is synchronised although its policy is local."""
         allowed = set(self._memory.sources.synced_folders()) - {folder}
         folders = allowed | ({folder} if is_allowed else set())
         self._writer.write(lambda: self._memory.sources.set_synced_folders(sorted(folders)))
 
     def words(self) -> str:
-        """The words of the key. NotFoundError without a folder."""
+        """Returns the words of the key. NotFoundError without a folder."""
         return self._settings()["words"]
 
     def state(self) -> wire.SyncState | None:
-        """None if nothing is synchronised."""
         if not self._file.exists():
             return None
         allowed = tuple(self._memory.sources.synced_folders())

@@ -114,7 +114,7 @@ class Upkeep:
             return True
 
     def check(self) -> bool:
-        """Looks for damage if that is due; whether it did."""
+        """Checks for damage if due; returns whether it did."""
         with self._one_at_a_time:
             if not self._runs.is_due(CHECK, self._settings.check_days):
                 return False
@@ -127,7 +127,7 @@ class Upkeep:
             return True
 
     def state(self) -> wire.Upkeep:
-        """The last backup, trial and check, with their results."""
+        """Returns the last backup, trial and check, with their results."""
         backed_up, checked, tried = map(self._runs.read_last, (BACKUP, CHECK, TRIAL))
         copies = self._list_backups()
         last = _find_time(copies[0]) if copies else None
@@ -148,7 +148,7 @@ class Upkeep:
         )
 
     def _list_warnings(self, last: datetime | None) -> Iterator[str]:
-        """Warnings about backups, each with the command that fixes it."""
+        """Yields warnings about backups, each with the command that fixes it."""
         now, days = self._runs.clock(), self._settings.backup_days
         began = self._memory.maintenance.first_read()
         if self._backup_problem:
@@ -182,18 +182,18 @@ class Upkeep:
             Memory.checksum_path(old).unlink(missing_ok=True)
 
     def _list_scheduled(self) -> list[Path]:
-        """The backups of the schedule, the oldest first."""
+        """Lists the scheduled backups, oldest first."""
         return sorted(self._folder.glob(f"{PREFIX}*.db"))
 
     def _list_backups(self) -> list[Path]:
-        """All backups in the folder, the newest first."""
+        """Lists all backups in the folder, newest first."""
         backups = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
         return sorted(backups, key=_find_time, reverse=True)
 
 
 def choose_kept(backups: Mapping[Path, datetime], days: int, weeks: int, months: int) -> set[Path]:
-    """The newest backup of each of the last `days` days, `weeks` weeks and `months` months that have one; at least
-    one."""
+    """Returns the newest backup of each of the last `days` days, `weeks` weeks and `months` months that have one; at
+    least one."""
     chosen: set[Path] = set()
     for span, number in (("%Y-%m-%d", max(1, days)), ("%G-%V", weeks), ("%Y-%m", months)):
         newest = {f"{made:{span}}": path for path, made in sorted(backups.items(), key=lambda item: item[1])}
@@ -202,7 +202,7 @@ def choose_kept(backups: Mapping[Path, datetime], days: int, weeks: int, months:
 
 
 def _find_time(backup: Path) -> datetime:
-    """The time in its name, else the file's time."""
+    """Returns the time in its name, else the file's time."""
     try:
         return datetime.strptime(backup.stem.removeprefix(PREFIX), STAMP).astimezone()
     except ValueError:

@@ -1,11 +1,10 @@
-"""Two threads that work: the only one that writes, and the one of long tasks.
+"""Two worker threads: the only writer, and one for long tasks.
 
 A unit is a function that writes to the memory and is acknowledged by its future. Units run one at a time, urgent ones
 (a person waits) first, otherwise in order of arrival.
 
-Long tasks run in steps: a more urgent task runs between two steps of another. Of equally urgent tasks the one goes on
-that took the least time so far: a saved note waits for no large folder.
-"""
+Long tasks run in steps, and a more urgent task may run between two steps. Of equally urgent tasks the one with the
+least time so far continues: a saved note need not wait for a large folder."""
 
 from __future__ import annotations
 
@@ -48,8 +47,8 @@ class Writer:
         self._thread.start()
 
     def submit(self, unit: Callable[[], T], *, urgent: bool = False) -> Future[T]:
-        """The future is done when the unit is on the disk, or failed whole. After `close` it is cancelled. With
-        StoreFullError it fails at once if it is not urgent and that is refused."""
+        """Queues a unit. The future is done when the unit is on the disk, or failed completely; cancelled after
+        `close`. StoreFullError at once if background units are refused."""
         future: Future[T] = Future()
         if self._refusal and not urgent:
             future.set_exception(StoreFullError(self._refusal))
@@ -66,7 +65,7 @@ class Writer:
         return self.submit(unit, urgent=True).result()
 
     def write_later(self, unit: Callable[[], T]) -> T:
-        """The same, after everything that a person waits for."""
+        """Runs a unit after everything that a person waits for."""
         return self.submit(unit).result()
 
     def refuse_background(self, reason: str) -> None:
@@ -75,11 +74,11 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """Units that have not begun."""
+        """Returns the number of queued units."""
         return self._units.qsize()
 
     def close(self, timeout: float) -> bool:
-        """Finishes the current unit and the urgent ones, cancels the others. False if time ran out."""
+        """Finishes the current unit and the urgent ones, cancels the others. Returns False after `timeout`."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -140,7 +139,7 @@ class Task:
     _shown_at: float = 0.0
 
     def progress(self, last: bool = False) -> wire.Progress | None:
-        """How far it is, ten times a second at most; the `last` one always."""
+        """Returns the progress, ten times a second at most; the `last` one always."""
         if time.monotonic() - self._shown_at < 0.1 and not last:
             return None
         self._shown_at = time.monotonic()
@@ -181,7 +180,7 @@ class Tasks:
         heapq.heappush(self._queue, (urgency, task.taken, next(self._number), task))
 
     def close(self, timeout: float) -> bool:
-        """Stops after the current step, and cancels unfinished tasks. False if time ran out."""
+        """Stops after the current step, and cancels unfinished tasks. Returns False after `timeout`."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -190,14 +189,14 @@ class Tasks:
 
     @property
     def queue(self) -> int:
-        """Number of waiting files."""
+        """Returns the number of waiting files."""
         with self._changed:
             tasks = [task for *_, task in self._queue] + ([self._now] if self._now else [])
         return sum(max(0, task.total - task.done) for task in tasks)
 
     @property
     def busy(self) -> str:
-        """The name of the current task, or ""."""
+        """Returns the name of the current task, or ""."""
         now = self._now
         return now.name if now else ""
 

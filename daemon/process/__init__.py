@@ -1,1 +1,1 @@
-"""The process: its start, its lock and log, its socket, its end."""
+"""The daemon's process: its start and end, lock, log and socket."""

@@ -49,7 +49,8 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
 
 
 class _OneLine(logging.Formatter):
-    """Control characters become visible: a file name cannot forge a line or speak to a terminal. Long ones are cut."""
+    """Formats a record as one line with visible control characters, so that a file name can neither forge a line nor
+    control a terminal. Cuts long lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)

@@ -101,7 +101,7 @@ def refuse_lost_memory(paths: Paths) -> None:
 
 
 class Daemon:
-    """One running daemon, which has the lock."""
+    """A running daemon, which owns the lock."""
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.paths = paths
@@ -165,7 +165,7 @@ class Daemon:
                 self.services.safe_mode = NOT_WATCHED
 
     def stop_soon(self) -> None:
-        """Tells the daemon to stop. From any thread."""
+        """Requests a stop. Thread-safe."""
         if not self._stopping.is_set():
             self._stopping.set()
             deadline = threading.Timer(STOP_SECONDS, os._exit, [1])
@@ -174,7 +174,7 @@ class Daemon:
             self._loop.call_soon_threadsafe(self._stop_asked.set)
 
     def _give_up(self) -> None:
-        """Ends the daemon: the memory is gone."""
+        """Ends the daemon because the memory is gone."""
         self.exit_code = NO_FILE
         self.stop_soon()
 

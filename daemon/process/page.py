@@ -1,4 +1,4 @@
-"""The page's port: open from `pal web` until no session is left, and bound to this machine."""
+"""The port of the web page: open from `pal web` until its last session ends, and bound to this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_WAIT_SECONDS = 1.0  # between two checks for open sessions
 
 
 class Page:
-    """Used only by the event loop's thread. Listens after `open`."""
+    """The page's server. Used only by the event loop's thread. Listens after `open`."""
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
@@ -46,7 +46,8 @@ class Page:
         self._app = app
 
     async def open(self, port: int | None) -> wire.PageLink:
-        """A new link to the page; opens the port if needed. ConflictError if the port is taken, InvalidInputError."""
+        """Returns a new link to the page; opens the port if needed. ConflictError if the port is taken,
+        InvalidInputError."""
         chosen = self._settings.web.port if port is None else port
         if chosen and not FIRST_PORT <= chosen <= LAST_PORT:
             raise InvalidInputError(f"port is {chosen}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
@@ -63,7 +64,7 @@ class Page:
         return wire.PageLink(url, opener, self._port)
 
     async def close(self) -> bool:
-        """Ends all sessions and closes the port; whether it was open."""
+        """Ends all sessions and closes the port; returns whether it was open."""
         server, self._server = self._server, None
         self.close_soon()
         if server is None:
@@ -106,7 +107,7 @@ class Page:
         self.close_soon()
 
     def _note_session(self, token: str) -> None:
-        """A link has become a session, which may end before any link does."""
+        """Counts a link that became a session, which may end before any link does."""
         if token == self._opens:
             self._opener.remove()
         self._woken.set()

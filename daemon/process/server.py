@@ -36,7 +36,7 @@ LOCAL_PEERCRED = 1  # macOS, FreeBSD: <sys/un.h>; the uid is the second number o
 
 
 class Connection(H11Protocol):
-    """One client's connection. `most` and `request_s` are set for a server by `limit_connections`."""
+    """A client's connection. `limit_connections` sets `most` and `request_s` for a server."""
 
     most = 64
     request_s = 10.0
@@ -84,11 +84,11 @@ class Connection(H11Protocol):
 
     @property
     def _is_receiving(self) -> bool:
-        """Whether no whole request is here that is still to be answered."""
+        """Whether no complete request is waiting to be answered."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def _watch(self) -> None:
-        """From the moment in which a request may begin it has `request_s` to be whole."""
+        """Starts the time limit: the next request must be complete within `request_s`."""
         if not self._is_receiving:
             self._cancel()
         elif self._late is None and not self.transport.is_closing():
@@ -112,7 +112,7 @@ class Connection(H11Protocol):
         self._refuse(wire.Failed("late", f"The request was incomplete after {self.request_s:g} s.", "Send it at once."))
 
     def _refuse(self, problem: wire.Failed) -> None:
-        """Sends the reason and closes, without the application."""
+        """Sends the reason and closes the connection, without calling the application."""
         response = fail(problem)
         head = [f"HTTP/1.1 {response.status_code} {problem.code}".encode()]
         head += [name + b": " + value for name, value in response.raw_headers]
@@ -134,18 +134,18 @@ class Connection(H11Protocol):
 
 
 def open_tcp(family: int = socket.AF_INET) -> socket.socket:
-    """A listening socket. asyncio disables Nagle's algorithm only if the protocol is given as TCP; otherwise the end of
-    a reply waits some 40 ms for the client's acknowledgement."""
+    """Returns a listening socket. asyncio disables Nagle's algorithm only if the protocol is given as TCP; otherwise
+    the end of a reply waits some 40 ms for the client's acknowledgement."""
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
 def limit_connections(most: int, request_s: float) -> type[Connection]:
-    """The connection class of one server."""
+    """Returns the connection class of one server."""
     return type("LimitedConnection", (Connection,), {"most": most, "request_s": request_s, "refused": set()})
 
 
 def peer_uid(sock: Any) -> int | None:
-    """The user at the other end; None for the page's port."""
+    """Returns the user id of the peer; None for the page's port."""
     if sock is None or sock.family != socket.AF_UNIX:
         return None
     if hasattr(socket, "SO_PEERCRED"):
@@ -162,7 +162,7 @@ BEAT_SECONDS = 1.0
 
 
 class Server(uvicorn.Server):
-    """Serves from `serve` on: calls `begin` when requests are answered, and ends after `until` and then `drain`."""
+    """Serves from `serve` on: calls `begin` once requests are answered, and ends after `until` and then `drain`."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The daemon has its own handlers."""
+        """Keeps the daemon's own signal handlers."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -204,7 +204,7 @@ class Server(uvicorn.Server):
             listener.listen(QUEUE)
 
     async def main_loop(self) -> None:
-        """Waits, where uvicorn looks ten times a second whether it should stop."""
+        """Waits for the end; uvicorn would poll ten times a second."""
         self._begin()
         await self._until()
         for server in self.servers:

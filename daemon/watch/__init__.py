@@ -1,1 +1,1 @@
-"""Files and watched folders: what is read of them, and when."""
+"""Files and watched folders: what is read, and when."""

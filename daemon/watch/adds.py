@@ -1,7 +1,7 @@
-"""Files and folders that are read once, on request: durable jobs.
+"""Jobs that read files and folders once, on request.
 
-The job is on the disk before anything is read, so that a restarted daemon continues it. Repeating it changes nothing:
-sources are identified by their content."""
+A job is stored before anything is read, so a restarted daemon continues it. It is idempotent, because sources are
+identified by their content."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Adds:
         self._held_up: list[Callable[[], None]] = []  # until the disk has room
 
     def resume(self) -> int:
-        """Continues the jobs of an earlier daemon; returns their number. On a full disk `go_on` does it."""
+        """Continues the jobs of an earlier daemon; returns their number. On a full disk `go_on` continues them."""
         try:
             begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
         except StoreFullError:
@@ -68,7 +68,7 @@ class Adds:
             submit()
 
     def retry(self, id: int | None = None) -> int:
-        """Retries failed jobs and files that were set aside, or the one with this number; returns their number."""
+        """Retries failed jobs and files set aside, or the one with this number; returns their number."""
         jobs = self._writer.write(partial(self._memory.jobs.retry, [KIND], id))
         if jobs:
             self.resume()
@@ -78,7 +78,7 @@ class Adds:
         return jobs + len(paths)
 
     def list_failed(self, most: int) -> tuple[Sequence[wire.FailedJob], int]:
-        """(the newest `most` failed jobs and files that were set aside, total)."""
+        """Returns (the newest `most` failed jobs and files set aside, total)."""
         kinds, jobs = [KIND, FILE_KIND], self._memory.jobs
         failed = [
             wire.FailedJob(job.id, job.kind, _name(job), job.last_error or "") for job in jobs.given_up(kinds, most)
@@ -93,10 +93,9 @@ class Adds:
         default: Policy = "local",
         again: bool = False,
     ) -> None:
-        """Reads files and folders; `tell` receives the events; the last is an Added or a Failed.
-
-        `policy` applies to old and new sources. Without one, new sources get the policy of their watched folder, else
-        the `default`. `again`: forgotten files are read, too. When this returns, the job is on the disk."""
+        """Reads files and folders. `tell` receives the events; the last is an Added or a Failed. `policy` applies to
+        old and new sources; without it, new sources get the policy of their watched folder, otherwise the `default`.
+        `again`: also reads forgotten files. The job is stored when this returns."""
         sources = self._memory.sources
         policies = {path: policy or sources.folder_policy(str(path)) or default for path in sorted(set(paths))}
         named = {str(path): chosen for path, chosen in policies.items()}
@@ -141,7 +140,7 @@ class Adds:
 
 
 def _name(job: Job) -> str:
-    """The file that was set aside, or the first path of a job."""
+    """Returns the file that was set aside, or the first path of a job."""
     if job.kind == FILE_KIND:
         return job.dedupe_key
     first, *others = job.payload["paths"]

@@ -1,7 +1,7 @@
 """Failed attempts to read files, so that no file can block the others.
 
 The file being read is noted before (`begin`) and struck out when it is in the memory (`end`), without waiting for the
-disk: the note only has to survive this process. The death of a reading process counts as an attempt. After TRIES the
+disk: the note only has to survive this process. The death of a parser process counts as an attempt. After TRIES the
 file is set aside until it changes, a person retries it, or a day has passed. A daemon that finds notes at its start
 died while reading these files, perhaps by a power cut: this counts for no file, but they are read alone.
 
@@ -51,7 +51,7 @@ class FailedFile(NamedTuple):
 
 
 class Attempts:
-    """The attempts by uri. For the thread of the tasks; `retry` is thread-safe."""
+    """The attempts by uri. Used by the task thread only, except `retry`."""
 
     def __init__(self, memory: Memory, writer: Writer, notes: Path) -> None:
         """`notes` is the file that lists what is being read."""
@@ -112,8 +112,8 @@ class Attempts:
             self._has_crashed = False
 
     def refusal(self, uri: str, size: int, mtime_ns: int, again: bool) -> str | None:
-        """The reason not to try a file; None if it changed, is to be read `again`, was set aside a day ago, or has not
-        failed."""
+        """Returns the reason not to try a file; None if it changed, is to be read `again`, was set aside a day ago, or
+        has not failed."""
         failed = self._failed.get(uri)
         if failed is None or failed.reason is None:
             return None

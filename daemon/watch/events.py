@@ -38,7 +38,7 @@ class Events:
         self._log.emit = self._notice_overflow  # type: ignore[method-assign]
 
     def start(self) -> None:
-        """Starts. If the system has no capacity left, `watch` tries again."""
+        """Starts observing. If the system has no capacity left, `watch` tries again."""
         sys.setrecursionlimit(max(DEPTH, sys.getrecursionlimit()))
         logging.getLogger("watchdog").addHandler(self._log)
         try:
@@ -53,7 +53,7 @@ class Events:
             self._observer.join(2)
 
     def watch(self, path: Path, note: Callable[[FileSystemEvent], None]) -> ObservedWatch:
-        """Calls `note` for events below the folder. OSError if there are none."""
+        """Calls `note` for events below the folder. OSError if they are unavailable."""
         from watchdog import events
 
         kinds: list[type[FileSystemEvent]] = [
@@ -80,8 +80,8 @@ class Events:
                 log.info("a watch was gone already: %s", type(error).__name__)
 
     def count_unheard(self, watch: ObservedWatch, folders: Iterable[Path]) -> int:
-        """The number of folders without events: Linux limits the watches, and watchdog ignores the failure silently. 0
-        on other systems."""
+        """Returns the number of folders without events: Linux limits the watches, and watchdog ignores the failure
+        silently. 0 on other systems."""
         emitters = self._observer.emitters if self._observer is not None else set()
         for emitter in emitters:
             if emitter.watch == watch:
@@ -184,8 +184,8 @@ class Changes:
         return max(0.0, ready - time.monotonic())
 
     def _take(self) -> Ready:
-        """The paths to look at now, including nearly ready ones: a move between watched folders needs both ends at
-        once, and the system reports the first end half a second late."""
+        """Returns the paths to look at now, including nearly ready ones: a move between watched folders needs both ends
+        at once, and the system reports the first end half a second late."""
         quiet = time.monotonic() - self._settings.debounce_s / 4
         late = time.monotonic() - self._settings.longest_wait_s
         ready: Ready = {}

@@ -1,7 +1,7 @@
-"""Files on the disk: opening them safely, and reading whole files only.
+"""Opens files safely and reads only complete ones.
 
-Symbolic links are not followed, only regular files are opened, and nothing is written. Files and folders are opened
-folder by folder from the root: replacing a folder by a link meanwhile leads nowhere."""
+Symbolic links are not followed, only regular files are opened, and nothing is written. Paths are opened folder by
+folder from the root, so that replacing a folder by a link meanwhile has no effect."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ class Found:
 
 @contextmanager
 def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat_result]]:
-    """A descriptor of the file and its stat for reading all of it. Raises Unread at the end if the file changed.
-
-    It is below `root`, with no links on the way. Raises Unread with the reason."""
+    """Opens a file below `root` without following links, and yields its descriptor and stat. Raises Unread with the
+    reason, at the end also if the file changed."""
     try:
         file = _open(path, root, os.O_RDONLY | _combine_flags("O_NONBLOCK"))
     except (OSError, ValueError) as error:
@@ -69,7 +68,7 @@ def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat
 
 
 def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
-    """(whole file, its stat), unchanged while it was read. Raises Unread with the reason."""
+    """Returns (whole file, its stat), unchanged while it was read. Raises Unread with the reason."""
     with open_whole(path, most, root) as (file, status):
         with open(file, "rb", closefd=False) as stream:
             data = stream.read(most + 1)
@@ -79,7 +78,7 @@ def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
 
 
 def hash_content(file: int) -> str:
-    """The SHA-256 of an open file, which is rewound."""
+    """Returns the SHA-256 of an open file and rewinds it."""
     with open(file, "rb", closefd=False) as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     os.lseek(file, 0, os.SEEK_SET)
@@ -87,12 +86,12 @@ def hash_content(file: int) -> str:
 
 
 def _combine_flags(*names: str) -> int:
-    """The sum of those flags that this system has."""
+    """Combines those flags that this system has."""
     return sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", *names))
 
 
 def _open(path: Path, root: Path, flags: int) -> int:
-    """A descriptor of `path`, the root or below it. OSError, also for a link on the way."""
+    """Opens `path`, the root or below it. OSError, also for a link on the way."""
     flags |= _combine_flags()
     if path == root:
         return os.open(path, flags)
@@ -111,8 +110,7 @@ def _open(path: Path, root: Path, flags: int) -> int:
 
 
 def _open_below(folder: int, path: str, flags: int) -> int | None:
-    """A descriptor of a path below an open folder, in one call of Linux; None where there is no such call, and for a
-    link on the way. OSError."""
+    """Opens a path below an open folder in one Linux call; None on other systems and for a link on the way. OSError."""
     if sys.platform != "linux":
         return None
     how = struct.pack("QQQ", flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
@@ -141,7 +139,7 @@ def open_folder(path: Path, root: Path) -> Iterator[int]:
 
 
 def read_status(path: Path, root: Path) -> os.stat_result:
-    """The lstat of a path. OSError."""
+    """Returns the lstat of a path. OSError."""
     if path == root:
         return path.lstat()
     with open_folder(path.parent, root) as folder:
@@ -149,7 +147,7 @@ def read_status(path: Path, root: Path) -> os.stat_result:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether nothing exists at the path, for certain."""
+    """Whether certainly nothing exists at the path."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -160,12 +158,12 @@ def is_gone(path: Path) -> bool:
 
 
 def uri_of(path: Path) -> str:
-    """The uri of a file: its path, with bytes that are no UTF-8 as \\xNN."""
+    r"""Returns the uri of a file: its path, with bytes that are not UTF-8 as \xNN."""
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def make_found(path: Path, status: os.stat_result, most: int | None = None) -> Found:
-    """A file as met, with the reason not to read it: a link, no regular file, or over `most` bytes."""
+    """Returns a file with the reason not to read it, if any: a link, not a regular file, or over `most` bytes."""
     unread = None
     if stat.S_ISLNK(status.st_mode):
         unread = "a symbolic link is not followed; add or watch what it points to"
@@ -177,7 +175,7 @@ def make_found(path: Path, status: os.stat_result, most: int | None = None) -> F
 
 
 def read_mtime(status: os.stat_result) -> int:
-    """When a file was changed, ns since the epoch; at most what SQLite can store, the year 2262."""
+    """Returns the modification time in ns since the epoch, limited to what SQLite can store (2262)."""
     return min(status.st_mtime_ns, LAST_NS)
 
 
@@ -186,7 +184,7 @@ def _make_unread(error: OSError | ValueError) -> Unread:
 
 
 def explain_error(error: OSError | ValueError) -> str:
-    """Why a file or folder was not read, for a person."""
+    """Explains to a person why a file or folder was not read."""
     if isinstance(error, FileNotFoundError):
         return "it vanished"
     if isinstance(error, PermissionError):

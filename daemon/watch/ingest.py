@@ -1,4 +1,5 @@
-"""From files to memory: new and changed files are read, moved ones keep their identity, deleted ones are retired.
+"""Updates the memory from files: new and changed files are read, moved ones keep their identity, deleted ones are
+retired.
 
 A batch of documents is one transaction. If it fails, its documents are written one by one, so that one cannot block the
 others. Nothing is forgotten here: a retired source returns with its file."""
@@ -75,7 +76,7 @@ class Ingest:
         self._knows_readers = False
 
     def ignore_rules(self, root: Path) -> Ignore:
-        """The rules for what is not read below `root`."""
+        """Returns the rules for what is not read below `root`."""
         return Ignore(root, self.settings.ignore, self.own)
 
     def take(
@@ -131,7 +132,7 @@ class Ingest:
         self._tell_progress(task, last=True)
 
     def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str]) -> None:
-        """Skips forgotten files, whatever they contain now. What that is counts as forgotten, too: so they are
+        """Skips forgotten files, whatever they contain now. New content counts as forgotten, too, so that the files are
         recognised when they are renamed while no daemon runs."""
         marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
         disk.forgotten_moved = any(not disk.has(uri) for uri in marked)
@@ -182,7 +183,7 @@ class Ingest:
         task.total = len(disk.files) + len(disk.unread)
 
     def _list_stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
-        """By the uri of their file: (live sources below `looks`, reasons of skipped files)."""
+        """Returns, by the uri of their file, (live sources of the `targets`, reasons of skipped files)."""
         paths = {look.path for look in looks}
         outermost = [uri_of(path) for path in sorted(paths) if paths.isdisjoint(path.parents)]
         below = tuple(prefix + "/" for prefix in outermost)
@@ -207,7 +208,7 @@ class Ingest:
         return known, {uri: why for uri, why in skipped.items() if uri in uris or uri.startswith(here_too)}
 
     def _list_below(self, folders: Sequence[str]) -> Iterator[Source]:
-        """The sources of whole files in these folders, in pages."""
+        """Yields the sources of whole files in these folders, in pages."""
         for folder in folders:
             after = folder
             while page := self.memory.sources.list_below(folder, after, PAGE):
@@ -215,7 +216,7 @@ class Ingest:
                 after = page[-1].uri
 
     def _find_file(self, uri: str, disk: Survey) -> str:
-        """The uri of the file of a source: without the part after "#", unless that belongs to the file's name."""
+        """Returns the uri of a source's file: without the part after "#", unless that belongs to the file's name."""
         ends = [i for i, char in enumerate(uri) if char == "#"]
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
             if name in disk.files or name in disk.unread:
@@ -232,7 +233,8 @@ class Ingest:
             yield
 
     def _end_skips(self, disk: Survey, known: Sources, skipped: Mapping[str, str]) -> list[str]:
-        """The skips of files that no longer exist. That of a forgotten file stays while rules exclude the file."""
+        """Returns the skips of files that no longer exist. The skip of a forgotten file stays while rules exclude the
+        file."""
         absent = (uri for uri in skipped if not disk.has(uri) and not disk.has(self._find_file(uri, disk)))
         return [
             uri
@@ -293,7 +295,7 @@ class Ingest:
             self.writer.write(partial(self.memory.sources.note_files, ended, reasons, ()))
 
     def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
-        """The sources of missing files elsewhere with the size of a new one."""
+        """Returns the sources of missing files elsewhere with the size of a new one."""
         sizes = {file.size for file in new}
         missing: Sources = defaultdict(list)
         for source in self.memory.sources.list_of_size(sizes) if sizes else ():
@@ -304,7 +306,7 @@ class Ingest:
         return missing
 
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
-        """A file moved into a local-only folder becomes local-only."""
+        """Renames the sources. A file moved into a local-only folder becomes local-only."""
         for old, new in renamed.items():
             self.memory.ingest.move(old, new)
             if policy == "local":

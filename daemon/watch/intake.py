@@ -71,7 +71,6 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        """Whether to write it before adding more."""
         return (
             len(self.drafts) >= BATCH_DOCUMENTS
             or self.bytes >= BATCH_BYTES
@@ -88,7 +87,7 @@ class _ForgottenError(files.Unread):
 
 @dataclass(frozen=True)
 class Tools:
-    """The parts needed for reading files. `tell` is called after each batch."""
+    """What an importer needs. `tell` is called after each batch."""
 
     memory: Memory
     plugins: Plugins
@@ -101,8 +100,8 @@ class Tools:
 
 @dataclass
 class _Opened:
-    """A file that was looked at: it is being read (`file`, open until `closing` is closed), failed (`error`), or is
-    unchanged. `status`: new size and mtime_ns; `again`: its hash, if it was forgotten and is read again."""
+    """A checked file: it is being read (`file`, open until `closing` is closed), failed (`error`), or is unchanged.
+    `status`: new size and mtime_ns; `again`: its hash, if it was forgotten and is read again."""
 
     uri: str
     entry: Found
@@ -115,7 +114,7 @@ class _Opened:
 
 
 class Intake:
-    """Reads the files of one scan; each `next` of `run` is one batch."""
+    """Imports the files of one scan; each `next` of `run` is one batch."""
 
     def __init__(
         self, tools: Tools, disk: Survey, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
@@ -200,7 +199,7 @@ class Intake:
             self._batch.readable.append(uri)
 
     def _open(self, uri: str, file: Found) -> _Opened:
-        """Looks at a file, and hands it over for reading if it changed."""
+        """Checks a file, and passes it to the parser if it changed."""
         opened = _Opened(uri, file, self._known.get(uri, []))
         try:
             self._hand_over(opened)
@@ -234,8 +233,8 @@ class Intake:
             opened.closing = closing.pop_all()
 
     def _find_forgotten(self, digest: str, sources: list[Source]) -> str:
-        """The hash of a file with forgotten content that is read again, "" for other files; _ForgottenError if it must
-        not be read. A file that was read before its content was forgotten elsewhere stays."""
+        """Returns the hash of a file with forgotten content that is read again, "" for other files; _ForgottenError if
+        it must not be read. A file that was read before its content was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in sources) or not self._memory.sources.is_forgotten(digest):
             return ""
         if not self._disk.again:
@@ -247,7 +246,7 @@ class Intake:
         self._begun.add(uri)
 
     def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
-        """The results of the first file. After a crash of the process it is retried alone."""
+        """Returns the parsed contents of the first file. After a crash of the parser process it is retried alone."""
         met, read = opened.entry, self._ahead.take
         while True:
             try:
@@ -259,7 +258,7 @@ class Intake:
             read = partial(self._tools.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
-        """Adds the results of a file to the batch; a large one gets its own batches."""
+        """Adds the contents of a file to the batch; a large one gets its own batches."""
         uri, met, stored = opened.uri, opened.entry, opened.there
         policies = {source.uri: source.policy for source in stored}
         look, path = self._disk.looks[uri], met.path
@@ -291,7 +290,7 @@ class Intake:
             self._batch.gone += {source.uri for source in stored} - current
 
     def _choose(self, opened: _Opened, contents: FileDrafts) -> Iterator[DocumentDraft]:
-        """The pieces of a file, without forgotten documents of a streamed file."""
+        """Yields the pieces of a file, without forgotten documents of a streamed file."""
         assert opened.file is not None
         sources, uris = self._memory.sources, {source.uri for source in opened.there}
         for draft in contents.pieces():
@@ -304,7 +303,8 @@ class Intake:
                 yield draft
 
     def _keep_large(self, drafts: Iterator[DocumentDraft], are_several: bool) -> Iterator[None]:
-        """Of several documents none counts as read before the last: the file is read completely or again."""
+        """Writes a large file piece by piece. Of several documents no one counts as read before the last: the file is
+        read completely or again."""
         whole = {}
         for draft in drafts:
             document = draft.document

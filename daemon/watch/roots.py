@@ -84,12 +84,12 @@ class Root:
         return cls(path, ignore, policy, known_as, tags, is_held, settled, mounts, named)
 
     def is_named(self, uri: str) -> bool:
-        """Whether a person had this file, or a folder around it, read."""
+        """Whether a person added this file, or a folder around it, explicitly."""
         return any(uri == named or uri.startswith(named + "/") for named in self.named)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The part to persist."""
+        """Returns the options to store."""
         kept = ("tags", "held", "settled", "mounts", "named")
         return {"identity": self.known_as} | {name: getattr(self, name) for name in kept}
 
@@ -121,7 +121,7 @@ def identify(path: Path) -> Identity | None:
 
 
 def _find_volume(path: Path, device: int) -> str:
-    """The name of a volume, independent of its mount point if the system has one."""
+    """Returns the name of a volume, independent of its mount point if the system has one."""
     with suppress(OSError):
         for link in VOLUMES.iterdir():
             with suppress(OSError):
@@ -132,8 +132,8 @@ def _find_volume(path: Path, device: int) -> str:
 
 
 def network_of(path: Path, mounts: str | None = None) -> str:
-    """The kind of the network drive of a folder, or "". Changes by other machines cause no events there. `mounts` is in
-    Linux format."""
+    """Returns the kind of network drive that has the folder, or "". Changes by other machines cause no events there.
+    `mounts` is in Linux format."""
     if mounts is None:
         try:
             mounts = MOUNTS.read_text("utf-8", "surrogateescape")
@@ -161,7 +161,7 @@ SAME_SHARE = 0.1  # share of known files that identifies a folder with another i
 
 
 class Losses:
-    """The judge of watched folders. `save(root)` persists a root, `warn(text)` notifies everybody, and
+    """The deletion policy of watched folders. `save(root)` stores a root, `warn(text)` notifies everybody, and
     `look_again(seconds, root)` schedules a scan."""
 
     def __init__(
@@ -181,8 +181,8 @@ class Losses:
         self._look_again = look_again
 
     def accept(self, path: Path, existing: int, gone: int, whole: bool) -> bool:
-        """Whether the folder is watched and the known one: `existing` of its known files exist, `gone` do not. Only a
-        scan of the `whole` folder may accept another identity."""
+        """Whether the folder is watched and still the same: `existing` of its known files exist, `gone` are missing.
+        Only a scan of the `whole` folder may accept another identity."""
         if (root := self._roots.get(path)) is None:
             return False
         identity = identify(root.path)
@@ -203,7 +203,7 @@ class Losses:
         return True
 
     def believe(self, path: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        """The files, by uri, that are certainly deleted."""
+        """Returns the uris of the files that are certainly deleted."""
         if (root := self._roots.get(path)) is None:
             return ()
         ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
@@ -220,11 +220,11 @@ class Losses:
         return let_go
 
     def ask(self, root: Root) -> str:
-        """The question to the person about a folder."""
+        """Asks the person about a folder's missing files."""
         return f'{len(root.gone):,} files are gone. Keep their content, or drop it? pal watch gone "{root.path}"'
 
     def look_again_for(self, root: Root) -> tuple[str, ...]:
-        """The files to decide about, without those that returned or were found elsewhere."""
+        """Lists the files to decide about, without those that returned or were found elsewhere."""
         uris = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
         root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in uris and _is_lost(Path(uri)))
         return root.gone
@@ -236,7 +236,7 @@ class Losses:
         self._settle(root, answered=True)
 
     def miss(self, root: Root, why: str) -> None:
-        """Records that the folder is missing or another one."""
+        """Records that the folder is missing or was replaced."""
         if root.detail != why:
             log.warning("folder %s: %s", root.path, why)
             self._warn(f"{root.path}: {why}.")
@@ -254,7 +254,7 @@ class Losses:
         return lost > GONE_FILES and lost > GONE_SHARE * (known + before)
 
     def _doubt(self, root: Root, gone: Sequence[str], whole: bool) -> None:
-        """First waits for another scan: files that are being moved may return."""
+        """Waits for a second scan before asking: files that are being moved may return."""
         wait = self._settings.gone_wait_s
         if root.held:
             root.gone = tuple(sorted({*gone} if whole else {*root.gone, *gone}))

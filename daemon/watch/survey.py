@@ -23,8 +23,8 @@ Sources = dict[str, list[Source]]  # by the uri of their file
 
 @dataclass(frozen=True)
 class Look:
-    """Where to look: a folder or file, exclusions, and its root. New sources get `policy`, known ones keep theirs; all
-    get `tags`."""
+    """A folder or file to scan, its exclusions, and its root. New sources get `policy`, known ones keep theirs; all get
+    `tags`."""
 
     path: Path
     ignore: Ignore
@@ -54,12 +54,12 @@ class Survey:
     forgotten_moved: bool = False  # a forgotten file is missing
 
     def has(self, uri: str) -> bool:
-        """Whether the file exists, or may exist."""
+        """Whether the file exists or may exist."""
         return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
 
     def leave_same(self, source: Source) -> bool:
         """Removes the file of a source if it is unchanged; returns whether it is. Size and time do not suffice for a
-        file that was looked at alone, because of an event."""
+        file that was scanned alone because of an event."""
         file, look = self.files.get(source.uri), self.looks.get(source.uri)
         if file is None or look is None or self.again or not file.size:
             return False
@@ -70,7 +70,7 @@ class Survey:
         return True
 
     def find_gone(self, known: Sources, skipped: Mapping[str, str], looks: Sequence[Look]) -> Sources:
-        """The sources whose file is missing, ignored or empty."""
+        """Returns the sources whose file is missing, ignored or empty."""
         gone = {}
         for uri, sources in known.items():
             file = self.files.get(uri)
@@ -117,7 +117,7 @@ class Survey:
 
 
 def _came_later(path: Path, looks: Sequence[Look]) -> bool:
-    """Whether a file that the scan did not meet exists: another task may have read it meanwhile."""
+    """Whether a file missing from the scan exists: another task may have read it meanwhile."""
     ignore = _find_look(uri_of(path), looks).ignore
     try:
         read_status(path, ignore.root)
@@ -138,7 +138,7 @@ def believe(looks: Sequence[Look], gone: Sources, losses: Losses | None) -> Sour
 
 
 def _find_look(uri: str, looks: Sequence[Look]) -> Look:
-    """The look that covers a known file."""
+    """Returns the target that covers a known file."""
     for look in looks:
         place = uri_of(look.path)
         if uri == place or uri.startswith((place + "/", place + "#")):
@@ -183,7 +183,7 @@ def leave_copies(disk: Survey) -> list[str]:
 
 
 def _look_at(path: Path, disk: Survey, copy: Found) -> Found | None:
-    """The original of a copy that was scanned alone, or None."""
+    """Returns the original of a copy that was scanned alone, or None."""
     look = disk.looks[uri_of(copy.path)]
     if look.path != copy.path or look.ignore.covers(path, False):
         return None

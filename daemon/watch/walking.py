@@ -1,6 +1,6 @@
-"""Walking folders, without what is never read: patterns in .gitignore syntax, matched in linear time.
+"""Walks folders without ignored files: patterns in .gitignore syntax, matched in linear time.
 
-Any clone or archive may have a `.palimpsestignore`, so it is foreign text: google-re2 matches its patterns, since a
+Any clone or archive may have a `.palimpsestignore`, so it is untrusted: google-re2 matches its patterns, since a
 backtracking expression such as `*a*a*a*b` would hang the daemon."""
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def is_built(folder: Path) -> bool:
 
 
 class Ignore:
-    """What is never read: patterns of the settings, of the folder and its subfolders in .gitignore syntax, and our own
-    files."""
+    """The ignore rules: patterns of the settings, of the folder and its subfolders in .gitignore syntax, and the
+    daemon's own files."""
 
     def __init__(self, root: Path, patterns: Iterable[str], own: Iterable[Path]) -> None:
         """`own`: excluded paths."""
@@ -63,7 +63,7 @@ class Ignore:
         self._excluded = {root: False}  # by folder: whether it or one above is ignored
 
     def is_own(self, path: Path) -> bool:
-        """Whether it is a file of ours, or in a folder of ours."""
+        """Whether the path is a file of the daemon, or in one of its folders."""
         return f"{path}/".startswith(self._own)
 
     def covers(self, path: Path, folder: bool) -> bool:
@@ -89,7 +89,7 @@ class Ignore:
                 return bool(end.value)
 
     def check(self, path: Path) -> Generator[None, None, bool]:
-        """The same, a folder at each `next`: to compile its rules may take long."""
+        """Like `reaches`, one folder per `next`, because compiling its rules may take long."""
         if path == self.root:
             return False
         unknown, folder = [], path.parent
@@ -103,14 +103,14 @@ class Ignore:
         return excluded or self.covers(path, path.is_dir())
 
     def find_problem(self, path: Path) -> str:
-        """What of the rules in this file is not followed, for a person, or ""."""
+        """Explains which rules in this file are not followed, or ""."""
         if path.name != FOLDER_RULES:
             return ""
         self._find_rules(path.parent)
         return self._problems.get(path, "")
 
     def _find_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
-        """The rules for the entries of a folder, outermost first."""
+        """Returns the rules for the entries of a folder, outermost first."""
         unknown = []
         while (rules := self._rules.get(folder)) is None and folder != self.root:
             unknown.append(folder)
@@ -143,7 +143,7 @@ class Ignore:
 
 @lru_cache(maxsize=8)
 def _compile_settings(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    """The valid patterns of the settings, all of them matched at once: for a name that takes 5 µs in place of 270."""
+    """Compiles the valid patterns of the settings into one expression: 5 µs per name instead of 270."""
     return GitIgnoreSpec(parse_patterns(lines)[0].patterns, backend="re2")
 
 
@@ -153,7 +153,7 @@ def _parse(data: bytes) -> tuple[GitIgnoreSpec, str]:
 
 
 def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
-    """(the valid patterns, what is wrong with the others or ""). Too many lines exclude everything."""
+    """Returns (the valid patterns, what is wrong with the others or ""). Too many lines exclude everything."""
     patterns: list[GitIgnoreSpecPattern] = []
     invalid: list[str] = []
     length = 0
@@ -180,7 +180,7 @@ def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
 
 
 def _exclude_all(why: str) -> tuple[GitIgnoreSpec, str]:
-    """(rules that exclude everything, why): what a person may have excluded must not be read."""
+    """Returns (rules that exclude everything, why): files that a person may have excluded must not be read."""
     return GitIgnoreSpec.from_lines(["*"], backend="simple"), f"{why}: {RULES_TOO_LONG}"
 
 
@@ -224,7 +224,7 @@ def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list
 
 
 def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Path]) -> Found | None:
-    """The file of an entry of a folder, or None if it is ignored or a folder, which is added to `below`."""
+    """Returns the file of a folder's entry, or None if it is ignored or a folder, which is added to `below`."""
     try:
         if problem := ignore.find_problem(path):
             return Found(str(path), unread=problem)

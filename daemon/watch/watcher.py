@@ -93,10 +93,9 @@ class Watcher:
         default: Policy = "local",
         tags: Sequence[str] | None = None,
     ) -> wire.Folder:
-        """Watches a folder. InvalidInputError, NotFoundError, ConflictError.
-
-        `policy` applies to old and new sources; without one, new sources get the `default`, or the policy of the first
-        call. Without `tags` those of its sources stay. Accepts a folder with another identity."""
+        """Watches a folder. `policy` applies to old and new sources; without it, new sources get the `default`, or the
+        policy of the first call. Without `tags` its sources keep theirs. Accepts a folder with another identity.
+        InvalidInputError, NotFoundError, ConflictError."""
         path = self._find_folder(path)
         is_new = path not in self._roots
         if is_new and not self._started.wait(60):
@@ -122,7 +121,7 @@ class Watcher:
         return self._make_folder(root)
 
     def _find_folder(self, path: Path) -> Path:
-        """The folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
+        """Returns the folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
         path = resolve_folder(path)
         if any(path.is_relative_to(own) for own in self._ingest.own):
             raise InvalidInputError(f"{path} contains the memory itself. Watch another folder.")
@@ -140,7 +139,7 @@ class Watcher:
         return root.path
 
     def keep_named(self, paths: Iterable[Path]) -> None:
-        """Keeps these paths, which a person had read, even if the rules of a watched folder exclude them."""
+        """Keeps these paths, which a person added, even if the rules of a watched folder exclude them."""
         for root in list(self._roots.values()):
             inner = [path for path in paths if path != root.path and path.is_relative_to(root.path)]
             left_out = [uri_of(path) for path in inner if root.ignore.reaches(path)]
@@ -149,7 +148,7 @@ class Watcher:
                 self._writer.write(partial(self._store, root))
 
     def list_gone(self, path: Path) -> tuple[str, ...]:
-        """The missing files of a watched folder that a person must decide about, by uri. NotFoundError."""
+        """Lists the uris of missing files of a watched folder that a person must decide about. NotFoundError."""
         return self._losses.look_again_for(self.find(path))
 
     def decide(self, path: Path, keep: bool) -> wire.Folder:
@@ -167,7 +166,7 @@ class Watcher:
         return self._make_folder(root)
 
     def find(self, path: Path) -> Root:
-        """A watched folder. NotFoundError."""
+        """Returns a watched folder. NotFoundError."""
         root = self._roots.get(path) or self._roots.get(path.resolve())
         if root is None:
             raise NotFoundError(f"{path} is not watched. List the folders: pal watch list.")
@@ -179,7 +178,7 @@ class Watcher:
         return stored not in self._roots and any(stored.is_relative_to(root) for root in list(self._roots))
 
     def stored_path(self, path: Path) -> Path:
-        """The path under which a folder is or would be stored: without links, unless it is missing."""
+        """Returns the path under which a folder is or would be stored: without links, unless it is missing."""
         return path if path in self._roots else path.resolve()
 
     def folders(self) -> tuple[wire.Folder, ...]:
@@ -337,8 +336,8 @@ class Watcher:
             self._changes.note_move(old, new)
 
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
-        """Reads changed files, one task for each folder, outermost first: none waits for the rules or
-        files of another folder. Moves need all of their paths at once, and a folder may be large, so these follow."""
+        """Reads changed files, one task for each folder, outermost first: no folder waits for another's rules or files.
+        Moves need all of their paths at once, and a folder may be large, so these follow."""
         self._ingest.keep_forgotten(moved)
         alone: dict[Path, list[Look]] = defaultdict(list)
         others: list[Look] = []

@@ -11,12 +11,12 @@ from memory.store.store import P, R, Store
 
 
 def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method, for a service with a `_store`, that reads by this verb."""
+    """Makes a method of a service with a `_store` from a reading function of the store."""
     return _make_method(verb, Store.read)
 
 
 def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The same for a verb that writes."""
+    """Makes a method of a service with a `_store` from a writing function of the store."""
     return _make_method(verb, Store.write)
 
 

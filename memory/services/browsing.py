@@ -39,8 +39,7 @@ TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
 class ObjectView(NamedTuple):
-    """An object, by `name` as asked for: all its relations with their history, and the notes that mention it. `notes`
-    are the newest of them."""
+    """An object, by `name` as asked for: all relations with their history, and the newest notes that mention it."""
 
     name: str
     names: tuple[str, ...]
@@ -60,32 +59,32 @@ class Browsing:
         self._knowledge = knowledge
 
     def stats(self) -> Stats:
-        """Counts of what is live, and the file's size."""
+        """Counts live rows and measures the file."""
         return self._store.read(check.count_live, self._store.path, self._state.serving.embedder.name)
 
     def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
-        """Objects by words of their names, and how many there are."""
+        """Finds objects by words of their names; returns (page, total)."""
         return self._store.read(browse.find_objects, _fold(words), limit, offset)
 
     def find_facts(self, words: str, limit: int, offset: int) -> tuple[list[Fact], int]:
-        """Current and former relations by their words, newest first; and how many there are."""
+        """Finds current and former relations by words; returns (page, newest first, total)."""
         with self._store.reading() as conn:
             ids, total = browse.find_facts(conn, _fold(words), limit, offset)
             return facts.by_id(conn, ids), total
 
     def find_sources(self, words: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
-        """Sources by words of their titles and passages, and how many there are."""
+        """Finds sources by words of titles and passages; returns (page, total)."""
         return self._store.read(browse.find_sources, _fold(words), limit, offset)
 
     def list_recent(self, limit: int) -> tuple[list[ListedSource], list[str]]:
-        """(at most `limit` notes that were read last, newest first; as many names of what they mention most)."""
+        """Returns (up to `limit` notes read last, newest first; as many of the names they mention most)."""
         with self._store.reading() as conn:
             newest = browse.list_newest_episodes(conn, MAX_PASSAGES)
             names = [label for _, label in browse.list_mentioned_things(conn, newest, limit)]
             return browse.list_read_last(conn, newest, limit), names
 
     def object(self, name: str) -> ObjectView:
-        """What is known of an object, by any of its names. NotFoundError."""
+        """Returns all that is known of an object, by any of its names. NotFoundError."""
         with self._store.reading() as conn:
             objects, now = self._knowledge.objects_named(conn, name), now_ms()
             names = browse.names_of(conn, objects)
@@ -102,15 +101,15 @@ class Browsing:
             )
 
     def graph(self, about: str, limit: int) -> GraphReply:
-        """At most `limit` vertices: the best connected ones of the whole memory, or those around an object, by any of
-        its names, or a source, by its uri. NotFoundError."""
+        """Returns up to `limit` vertices: the best connected ones of the whole memory, or those around an object, by
+        any of its names, or a source, by its uri. NotFoundError."""
         with self._store.reading() as conn:
             center, objects, notes = self._choose_vertices(conn, about, limit)
             vertices = neighbourhood.read_vertices(conn, objects, notes)
             return GraphReply(tuple(center), vertices, neighbourhood.read_edges(conn, objects, notes))
 
     def _choose_vertices(self, conn: Connection, about: str, limit: int) -> tuple[list[int], list[int], list[int]]:
-        """The vertices in the middle, all objects, and all sources."""
+        """Returns the central vertices, all objects, and all sources."""
         if not about:
             objects = neighbourhood.list_things(conn, self._list_frequent(CANDIDATES * limit), limit * 2 // 3)
             return [], objects, neighbourhood.list_sources(conn, objects, limit - len(objects))
@@ -121,8 +120,8 @@ class Browsing:
         return center, objects, neighbourhood.list_sources(conn, center, limit - len(objects))
 
     def explore(self, about: str, limit: int, as_of: datetime | None) -> GraphReply:
-        """An object, by any of its names, with up to `limit` others around it: facts valid at `as_of`, by default now,
-        and joint mentions. NotFoundError."""
+        """Returns an object, by any of its names, with up to `limit` others around it: facts valid at `as_of`, by
+        default now, and joint mentions. NotFoundError."""
         with self._state.past.state_at(as_of).store.reading() as conn:
             at = wall_of(now_ms()) if as_of is None else to_wall(as_of)
             return _explore(conn, self._knowledge.objects_named(conn, about), about, at, limit)
@@ -141,14 +140,14 @@ class Browsing:
             return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
 
     def list_tasks(self) -> list[Fact]:
-        """The tasks of notes with the state in which each is, the newest first."""
+        """Lists the tasks in notes with their state, newest first."""
         with self._store.reading() as conn:
             ids = relations.list_labelled(conn, ["status"])[-MAX_FACTS:]
             tasks = facts.by_id(conn, ids[::-1])
         return [task for task in tasks if task.superseded_by is None and task.objects[-1] in TASK_STATES]
 
     def read_source(self, uri: str) -> ReadSource:
-        """A live source with its passages' ids. NotFoundError."""
+        """Returns a live source with its passages' ids. NotFoundError."""
         source = self._store.read(browse.read_source, uri)
         if source is None:
             raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
@@ -157,9 +156,9 @@ class Browsing:
     # Export ---------------------------------------------------------------------------------------
 
     def export_rows(self, version: str, unmask: bool = False) -> Iterator[bytes]:
-        """All rows from which `Memory.load` recreates the memory, as lines of JSON in pieces of whole lines: a header,
-        the rows, an end. To be read to its end by one thread. Masked text stays masked, with the secrets in separate
-        lines if `unmask`."""
+        """Yields all rows from which `Memory.load` recreates the memory, as lines of JSON in pieces of whole lines: a
+        header, the rows, an end. One thread must read it to the end. Masked text stays masked, with the secrets in
+        separate lines if `unmask`."""
         kinds = [kind for kind in export.KINDS if unmask or not kind.is_secret]
         with self._store.reading() as conn:
             yield export.write_header(
@@ -173,7 +172,8 @@ class Browsing:
             yield export.write_end(lines)
 
     def export_pages(self, version: str, make_page: Callable[[str], dict[str, Any]]) -> Iterator[bytes]:
-        """What `make_page` returns for the name of each thing that has a page, as lines like those of `export_rows`."""
+        """Yields what `make_page` returns for the name of each thing with a page, as lines like those of
+        `export_rows`."""
         encode = msgspec.json.Encoder().encode
         with self._store.reading() as conn:
             things = browse.list_notable_things(conn)
@@ -185,12 +185,12 @@ class Browsing:
 
 
 def _fold(words: str) -> list[str]:
-    """The words as names are looked up."""
+    """Folds words like names in the index."""
     return strip_accents(norm(words)).split()
 
 
 def _find_spelling(names: Iterable[str], about: str) -> str:
-    """The requested name of an object in the spelling of its notes."""
+    """Returns the requested name of an object as its notes spell it."""
     return next((name for name in names if name.casefold() == about.casefold()), about)
 
 
@@ -204,7 +204,7 @@ def _explore(conn: Connection, center: list[int], about: str, at: int, limit: in
 
 
 def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
-    """The objects around the one in the middle: by current relations, newest first, then by mentions."""
+    """Lists the objects around the center: by current relations, newest first, then by mentions."""
     names, (middle,) = {node.id: node.name for node in around.nodes}, around.center
 
     def make(edge: GraphEdge) -> Neighbour:
@@ -217,7 +217,8 @@ def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
 def _quote_mentions(
     conn: Connection, mentions: list[tuple[int, MentionedIn]], names: Iterable[str]
 ) -> Iterable[MentionedIn]:
-    """The mentions with the line of the first passage that has one of the names; its first line if none has."""
+    """Yields the mentions with the line of the first passage that contains one of the names, by default its first
+    line."""
     by_id = {episode.id: episode for episode in episodes.by_ids(conn, [id for id, _ in mentions])}
     called = {name.casefold() for name in names}
     for id, mention in mentions:

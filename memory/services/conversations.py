@@ -12,8 +12,8 @@ from memory.views import ChatMessage, Conversation
 
 
 class Conversations:
-    """All methods except `latest` and `search` raise NotFoundError for an unknown session. Secrets in a person's
-    messages are masked."""
+    """Chat sessions. All methods except `latest` and `search` raise NotFoundError for an unknown session. Secrets in a
+    person's messages are masked."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -25,12 +25,12 @@ class Conversations:
     delete = write_by(conversations.delete)
 
     def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
-        """A session with its messages in order."""
+        """Returns a session with its messages in order."""
         self._state.pending.try_write()
         return self._store.read(conversations.get, id)
 
     def create(self, title: str) -> int:
-        """A new, empty one; its id."""
+        """Creates an empty session; returns its id."""
         return self._store.write(conversations.create, self._state.mask(title), now_ms())
 
     def rename(self, id: int, title: str) -> None:
@@ -40,7 +40,7 @@ class Conversations:
         self._store.write(conversations.append, id, "user", self._state.mask(text), now_ms())
 
     def add_answer(self, id: int, answer: Answer, state: MessageState = "complete") -> None:
-        """Adds an answer, whole or "partial"; not its words, if something that it rests on was forgotten since."""
+        """Adds an answer, complete or "partial"; without its words if some of its evidence was forgotten since."""
         with self._store.writing() as conn:
             if not _is_there(conn, answer):
                 answer = Answer(FORGOTTEN_ANSWER)

@@ -1,5 +1,5 @@
-"""Forgetting for good: what a person names, and retired text, which questions no longer find, on request or when it
-expires. Every call is on the disk when it returns; `wipe` also removes the words from the log."""
+"""Permanent forgetting of what a person names, and of retired text on request or when it expires. Every call is on the
+disk when it returns; `wipe` also removes the words from the log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REFUSED = "the disk reported an error, so it could not be overwritten; check the
 
 
 class Forgetting:
-    """Removes rows, vectors, full text, and what showed them."""
+    """Deletes rows, vectors and full text with all traces and answers that showed them."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -53,8 +53,8 @@ class Forgetting:
     def forget(
         self, source: str | None = None, object: str | None = None, fact: int | None = None, episode: int | None = None
     ) -> Forgotten:
-        """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere. Rows,
-        vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there."""
+        """Deletes one source (by uri), object (by name), fact or episode (by id): rows, vectors, full text, and the
+        traces and chats that showed them. NotFoundError."""
         if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
         if source is not None:
@@ -70,9 +70,9 @@ class Forgetting:
         return replace(forgotten, pending=self.wipe())
 
     def forget_sources(self, uris: Sequence[str], files: Iterable[str] = (), wipe: bool = True) -> Forgotten:
-        """Removes these sources, all of them or, with a NotFoundError, none. Files with the same content are not read
-        again, nor are these `files` (uris), whatever their later content. Without `wipe` their words stay in the log
-        until it is called."""
+        """Deletes these sources; none, with a NotFoundError, if one is unknown. Files with the same content are not
+        read again, nor are these `files` (uris), whatever their later content. Without `wipe` their words stay in the
+        log until it is called."""
         with self._begin() as conn:
             forgotten = sum((forget.source(conn, uri, now_ms()) for uri in uris), Forgotten())
             for file in files:
@@ -82,17 +82,17 @@ class Forgetting:
     # Retired text ---------------------------------------------------------------------------------
 
     def list_retired(self, limit: int) -> tuple[list[RetiredText], int]:
-        """Deleted sources and sources with earlier versions, last retired first; and how many."""
+        """Returns (deleted sources and sources with earlier versions, last retired first; total)."""
         with self._store.reading() as conn:
             return past.list_retired(conn, limit), past.count_retired(conn)
 
     def forget_retired(self, under: str = "") -> Forgotten:
-        """Erases a part of all retired text, or of that of a source or folder (by uri); empty if none is left. Content
-        of deleted files is not read again. The words stay in the log until `wipe` is called."""
+        """Deletes a part of all retired text, or of that of a source or folder (by uri); empty if nothing is left.
+        Content of deleted files is not read again. The words stay in the log until `wipe` is called."""
         return self._erase(Expiry(ANY_TIME, ANY_TIME), under, by_person=True)
 
     def expire(self, expiry: Expiry, write: Write = write_directly) -> Forgotten:
-        """Erases expired text, a part in each call of `write`. A file that returns is read again."""
+        """Deletes expired text, a part in each call of `write`. A file that returns is read again."""
         total = Forgotten()
         while (erased := write(partial(self._erase, expiry))) != Forgotten():
             total += erased
@@ -110,20 +110,20 @@ class Forgetting:
 
     def thin_out_questions(self, keep: int, before: int = ANY_TIME, write: Write = write_directly) -> int:
         """Reduces questions before the newest `keep`, asked before a time (ms UTC), to what was learnt from them, a
-        part in each call of `write`; returns how many lost their details."""
+        part in each call of `write`; returns the number of reduced questions."""
         thin_out = partial(self._store.write, traces.thin_out, keep, before, QUESTIONS_AT_ONCE)
         return sum(iter(lambda: write(thin_out), 0))
 
     # The disk -------------------------------------------------------------------------------------
 
     def unwiped_since(self) -> int | None:
-        """Since when (ms UTC) the log may contain forgotten text, or None."""
+        """Returns since when (ms UTC) the log may contain forgotten text, or None."""
         since: int | None = self._store.read(get_meta, forget.UNWIPED)
         return since
 
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
-        """Empties the log, which removes forgotten text from the disk; "" on success, else why it failed within
-        `seconds`. Until then the memory notes it (`unwiped_since`)."""
+        """Empties the log, which removes forgotten text from the disk; returns "", or why it failed within `seconds`.
+        Until then the memory records it (`unwiped_since`)."""
         with self.around_wipe():
             return self._wipe(time.monotonic() + seconds, min(seconds, PATIENCE_SECONDS))
 
@@ -148,9 +148,9 @@ class Forgetting:
             time.sleep(0.02)
 
     def clear_unused(self, write: Write = write_directly) -> bool:
-        """Rewrites the file if a person forgot something since the last time, or if much of it is free; returns whether
-        it did. SQLite leaves copies of rows in unused parts of pages that it has split, which deleting the rows does
-        not overwrite."""
+        """Rewrites the file if a person forgot something since the last time, or if much of it is free; returns
+        whether it did. SQLite leaves copies of rows in unused parts of split pages, which deleting the rows does not
+        overwrite."""
         if self._store.read(get_meta, forget.UNCLEARED) is None and not self._store.read(connect.has_surplus):
             return False
 
@@ -165,7 +165,7 @@ class Forgetting:
 
     @contextmanager
     def _begin(self, by_person: bool = True) -> Iterator[Connection]:
-        """A unit of forgetting; then reloads what questions see."""
+        """Opens a unit of forgetting; afterwards reloads the snapshot."""
         state = self._state
         with state.write_lock, self._store.making_room():
             with self._store.writing() as conn:

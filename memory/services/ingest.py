@@ -1,4 +1,4 @@
-"""Texts into memory: chunked, embedded and written in one transaction; moved, and retired."""
+"""Ingestion of texts: chunked, embedded and written in one transaction; renaming and retiring sources."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -26,23 +26,23 @@ from memory.time.timestamps import now_ms
 
 
 class Ingest:
-    """Documents as sources and episodes. Every call is on the disk when it returns."""
+    """Stores documents as sources and episodes. Every call is on the disk when it returns."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
-        """Chunks and embeds documents, the slow part, without writing or holding a lock. Raises InvalidInputError for a
-        document without words, NotAvailableError from the embedder."""
+        """Chunks and embeds documents, the slow part, without writing or locking. InvalidInputError for a document
+        without words, NotAvailableError from the embedder."""
         state, settings = self._state, self._state.settings
         return prepare(
             self._store, list(documents), settings.chunk, state.serving.embedder, settings.facts.rules, state.masker
         )
 
     def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:
-        """Embeds the new parts of documents, or of pieces of long ones, that were drafted elsewhere, each with another
-        uri; writes nothing. NotAvailableError from the embedder."""
+        """Embeds new parts of documents, or of pieces of long ones, that were drafted elsewhere, with different uris;
+        writes nothing. NotAvailableError from the embedder."""
         return embed_drafts(self._store, drafts, self._state.serving.embedder)
 
     def remember(
@@ -54,15 +54,15 @@ class Ingest:
         speaker: str | None = None,
         ref: str | None = None,
     ) -> Receipt:
-        """Remembers a text. The same `source` again is a newer version of it; without one the text is its own.
-        Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words."""
+        """Stores a text. The same `source` again is a newer version of it; without one the text is a source by itself.
+        Idempotent. InvalidInputError for a text without words."""
         words = "\0".join([self._state.mask(text), title or "", ref or ""]).encode("utf-8", "replace")
         uri = source or f"note:{sha256(words).hexdigest()}"
         return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
-        """Ingests documents in one transaction: all of them, or none on any error. Returns a receipt for each, in
-        order. Of two documents with one uri the later is the newer version and the only one kept."""
+        """Stores documents in one transaction; none on any error. Returns a receipt for each, in order. Of two
+        documents with one uri only the later is stored."""
         ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
         batch = ready.documents
         if not batch:
@@ -101,7 +101,7 @@ class Ingest:
             self._store.write(sources.rename, old_uri, new_uri)
 
     def retire(self, uri: str) -> int:
-        """Retires a deleted source: its episodes are no longer found, but stay in history; returns how many.
+        """Retires a deleted source: its episodes are no longer found, but stay in history; returns their number.
         NotFoundError."""
         state = self._state
         with state.write_lock:

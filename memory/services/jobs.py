@@ -1,4 +1,4 @@
-"""Work in the background: a durable queue, and what models were used for while they did it."""
+"""Background work: a durable job queue, and the use of models for it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from memory.time.timestamps import now_ms
 
 
 class NewJob(NamedTuple):
-    """A job to queue; at most one of each `kind` and `key` waits or runs. Higher priority goes first."""
+    """A job to queue; at most one of each `kind` and `key` is queued or leased. Higher priority goes first."""
 
     kind: str
     key: str
@@ -22,8 +22,8 @@ class NewJob(NamedTuple):
 
 
 class Jobs:
-    """The queue. A job is on the disk when it is queued, is handed out again after a crash, and is done at least once.
-    `process` is a name of the process that works."""
+    """The queue. A job is on the disk when it is queued, is leased again after a crash, and is done at least once.
+    `process` is the name of the working process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -44,60 +44,59 @@ class Jobs:
             return job.id if job else 0
 
     def claim(self, kinds: Sequence[str], process: str) -> Job | None:
-        """The next job that is due, leased; its attempt counts from here."""
+        """Leases the next due job and counts an attempt."""
         return self._store.write(jobs.claim, now_ms(), process, kinds)
 
     def resume(self, kind: str, process: str, keep_ms: int) -> list[Job]:
-        """Frees what dead processes had leased, forgets jobs that were done `keep_ms` ago, and leases all of a kind."""
+        """Frees the leases of dead processes, prunes jobs that were done `keep_ms` ago, and leases all of a kind."""
         with self._store.writing() as conn:
             jobs.requeue(conn, process)
             jobs.prune(conn, now_ms() - keep_ms)
             return list(iter(lambda: jobs.claim(conn, now_ms(), process, [kind]), None))
 
     def finish(self, id: int, then: Iterable[NewJob] = ()) -> None:
-        """Done, and others follow it, in one transaction."""
+        """Marks a job done and queues its successors, in one transaction."""
         with self._store.writing() as conn:
             jobs.finish(conn, id)
             _enqueue(conn, then)
 
     def fail(self, id: int, error: str) -> None:
-        """The attempt failed: later again, and given up after too many."""
+        """Records a failed attempt: retried later, and dead after too many."""
         self._store.write(jobs.fail, id, error, now_ms())
 
     def count_attempt(self, new_job: NewJob, error: str, most: int) -> int:
-        """Counts a failed attempt at an unclaimed job; returns the number of attempts. After `most` the job is given
-        up."""
+        """Counts a failed attempt at an unclaimed job; returns the number of attempts. After `most` the job is dead."""
         return self._store.write(jobs.count_attempt, new_job.kind, new_job.key, new_job.payload, error, now_ms(), most)
 
     def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
-        """Gives a job up for good, and queues its successors."""
+        """Marks a job dead, and queues its successors."""
         with self._store.writing() as conn:
             jobs.bury(conn, id, error)
             _enqueue(conn, then)
 
     def release(self, id: int, seconds: float) -> None:
-        """Puts a job back that could not be tried; the attempt does not count."""
+        """Returns a job to the queue that could not be tried; the attempt does not count."""
         self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
 
     def list_unfinished(self, kinds: Sequence[str]) -> list[Job]:
-        """Waiting and running jobs, newest first for each kind."""
+        """Lists queued and leased jobs, newest first for each kind."""
         return [job for state in ("leased", "queued") for job in self._store.read(jobs.list_jobs, state, -1, kinds)]
 
     def retry(self, kinds: Sequence[str], id: int | None = None) -> int:
-        """Requeues jobs that were given up, or one of them; returns how many."""
+        """Requeues dead jobs, or one of them; returns their number."""
         return self._store.write(jobs.retry, kinds, now_ms(), id)
 
     def prune(self, kinds: Sequence[str]) -> None:
-        """Forgets done jobs of these kinds."""
+        """Deletes done jobs of these kinds."""
         self._store.write(jobs.prune, now_ms(), kinds)
 
     def given_up(self, kinds: Sequence[str], limit: int) -> list[Job]:
-        """The newest first, with the reason."""
+        """Lists dead jobs with the reason, newest first."""
         return self._store.read(jobs.list_jobs, "dead", limit, kinds)
 
 
 class ModelUse:
-    """What probes found of language models, and what these were used for, by the day."""
+    """The probe results of language models, and their use per day."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Facts in time: asserted, superseded, looked at as of a day, settled by a person, and taken back."""
+"""Temporal facts: asserting and superseding them, viewing them as of a day, a person's verdicts, and undo."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -70,12 +70,13 @@ class Knowledge:
         return [(by_id[old], by_id[new]) for old, new in wanted_pairs if old in by_id and new in by_id]
 
     def unread_episodes(self, limit: int) -> list[Episode]:
-        """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
+        """Lists live episodes that no model has read and no job covers: those found by questions first, then the
+        newest."""
         with self._store.reading() as conn:
             return episodes.by_ids(conn, episodes.list_unread(conn, limit))
 
     def facts_near(self, texts: Sequence[str]) -> list[Fact]:
-        """The facts nearest to what these texts say, `MAX_NEAR` at most."""
+        """Returns the facts nearest to these texts, `MAX_NEAR` at most."""
         spoken = [text[start:end] for text in texts for start, end in sentences(text)]
         longest = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
         if not longest:
@@ -86,18 +87,17 @@ class Knowledge:
         return [by_id[id] for id in near if id in by_id]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
-        """The names of the owner of the memory; those from notes and mails only with `of_mails`."""
+        """Returns the owner's names; those from notes and mails only with `of_mails`."""
         return self._state.settings.person.names or (self._state.list_owner_names() if of_mails else ())
 
     def profile(self) -> Profile:
-        """What is known about the owner of the memory."""
         from memory.insight.overview import read_profile
 
         return self._store.read(read_profile, self._state.names_with_reason(), now_ms())
 
     @contextmanager
     def transaction(self) -> Iterator[FactAsserter]:
-        """A transaction that asserts facts; afterwards questions see the changes."""
+        """Opens a transaction that asserts facts; afterwards questions see the changes."""
         state = self._state
         with state.write_lock:
             with self._store.writing() as conn:
@@ -117,9 +117,9 @@ class Knowledge:
     def facts(
         self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
     ) -> list[Fact]:
-        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first. What
-        holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what no
-        longer holds as well. NotFoundError for a name nothing mentions."""
+        """Returns the facts about an object, by any of its names ("me" is the owner), newest first: those valid at
+        `as_of` (default: now), as the memory knew them on `known_on` (default: now). `history` includes facts no longer
+        valid. NotFoundError for an unknown name."""
         store = self._state.past.state_at(as_of).store if known_on is None else self._store
         now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
@@ -130,8 +130,8 @@ class Knowledge:
             )
 
     def revisions(self, state: str = "open", limit: int = 50, about: str | None = None) -> list[Revision]:
-        """Replacements of facts in a state (open | kept | undone | settled | all), the newest first; `about`: only
-        those of an object. InvalidInputError, NotFoundError."""
+        """Lists revisions in a state (open | kept | undone | settled | all), newest first; `about`: only those of an
+        object. InvalidInputError, NotFoundError."""
         if state != "all" and state not in get_args(RevisionState):
             choices = ", ".join(get_args(RevisionState))
             raise InvalidInputError(f"Unknown revision state {state!r}. Use one of: {choices}, all.")
@@ -141,7 +141,7 @@ class Knowledge:
             return read_revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
 
     def replaced_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[Revision], int]:
-        """The newest active replacements of facts between two times, and how many there are."""
+        """Returns (the newest active replacements of facts between two times, total)."""
         with self._store.reading() as conn:
             rows, total = browse.list_replaced(conn, to_ms(since), to_ms(until), limit)
             return read_revisions(conn, rows), total
@@ -161,13 +161,13 @@ class Knowledge:
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
         """Stores a person's verdict on a revision. `keep`: the new fact is valid and the old one is history; `both`:
         both are valid, and it is not asked again; `old`: the old one is valid, the new one was never true; `open`: the
-        verdict is taken back, and it is asked again. NotFoundError."""
+        verdict is withdrawn, and it is asked again. NotFoundError."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"Unknown verdict {verdict!r}. Use one of: {', '.join(get_args(Verdict))}.")
         return self._settle(revision_id, verdict)
 
     def undo(self, revision_id: int) -> Revision:
-        """Everything is exactly as before the revision, and it is not made again. NotFoundError."""
+        """Reverts a revision exactly, and prevents that it is made again. NotFoundError."""
         return self._settle(revision_id, "undo")
 
     def _settle(self, revision_id: int, verdict: str) -> Revision:
@@ -183,7 +183,7 @@ class Knowledge:
             return asserter.correct(fact, self._state.mask(value), episode, len(passage.text))
 
     def dispute(self, fact: int, value: str, episode: int) -> None:
-        """Notes another value of a relation, stated by the person in a passage at the same time, for the review."""
+        """Queues another value of a relation for review, stated by the person in a passage at the same time."""
         with self.transaction() as asserter:
             (passage,) = episodes.read_texts(asserter.conn, [episode])
             asserter.dispute(fact, value, episode, len(passage.text))
@@ -212,7 +212,7 @@ class Knowledge:
     # ----------------------------------------------------------------------------------------------
 
     def objects_named(self, conn: Connection, name: str) -> list[int]:
-        """The objects of that name. NotFoundError without any."""
+        """Returns the objects of that name. NotFoundError without any."""
         key = norm(name)
         objects = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
         if not objects and not browse.list_sources(conn, limit=1):
@@ -227,8 +227,8 @@ class Knowledge:
 
 
 def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:
-    """The facts without sentences that only name or file: headings, the head of a mail, dates, links. An event, a row
-    and a task are one statement each."""
+    """Returns the facts without sentences that only name or file: headings, the head of a mail, dates, links. An event,
+    a row and a task are one statement each."""
     quoted_episodes = {fact.episode_id for fact in fact_list if fact.origin == "sentence"}
     units: dict[tuple[int, int | None, str], tuple[str, Place]] = {}
     for episode in episodes.by_ids(conn, sorted(quoted_episodes)):
@@ -250,7 +250,7 @@ def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:
 
 
 def read_revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:
-    """The revisions of these rows with their facts, if both still exist."""
+    """Returns the revisions of these rows with their facts, if both still exist."""
     ids = sorted({id for row in rows for id in (row.old, row.new)})
     by_id = {fact.id: fact for fact in facts.by_id(conn, ids)}
     result = []

@@ -58,7 +58,7 @@ class _StoppedError(Exception):
 
 
 class Maintenance:
-    """What keeps a memory in order. `write` runs a unit of writing, for a caller who has a thread for that."""
+    """Maintenance of a memory. `write` runs a unit of writing, for callers with a writer thread."""
 
     def __init__(self, state: State, knowledge: Knowledge) -> None:
         self._state = state
@@ -70,13 +70,10 @@ class Maintenance:
     def switch_embedder(
         self, embedder: Embedder, *, batch: int | None = None, write: Write = write_directly
     ) -> Iterator[tuple[int, int]]:
-        """Gives every episode a vector of `embedder`, and answers with these once all exist.
-
-        Questions and writes continue with the old vectors: each `next` embeds one batch of `batch` texts (default: the
-        embedder's preference), outside of `write` except for the last one, so that none is missed, and yields (done,
-        total) episodes. The other embedders' vectors are dropped at the end. If interrupted, the same
-        call continues.
-        """
+        """Embeds every episode with `embedder`, and uses its vectors once all exist. Questions and writes continue with
+        the old vectors: each `next` embeds one batch of `batch` texts (default: the embedder's preference), outside of
+        `write` except for the last one, so that no episode is missed, and yields (done, total) episodes. The other
+        embedders' vectors are dropped at the end. If interrupted, the same call continues."""
         size = batch or embedder.batch
         embedder_id = write(partial(self._store.write, vectors.register, embedder))
         while not write(partial(self._take_over, embedder, embedder_id, size)):
@@ -96,7 +93,7 @@ class Maintenance:
                 yield total, total
 
     def is_complete(self, embedder: Embedder) -> bool:
-        """Whether the memory has this embedder's vectors, questions use them, and there are no others."""
+        """Whether the memory has this embedder's vectors, uses them, and has no others."""
         with self._store.reading() as conn:
             active = vectors.active(conn)
             names = {active and active.name, embedder.name, self._state.serving.embedder.name}
@@ -112,7 +109,7 @@ class Maintenance:
             yield len(embedded[0])
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
-        """Embeds the rest and switches, if that is at most one batch; else False."""
+        """Embeds the rest and switches, if that is at most one batch; else returns False."""
         state = self._state
         with state.write_lock:
             active = self._store.read(vectors.active)
@@ -134,8 +131,8 @@ class Maintenance:
     def consolidate(
         self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False
     ) -> ConsolidationReport:
-        """Joins facts that were asserted twice, completes missing data, and removes orphans. Current facts are kept: a
-        joined fact comes back with `undo`. Idempotent."""
+        """Merges facts that were asserted twice, completes missing data, and removes orphans. Current facts are kept:
+        `undo` restores a merged fact. Idempotent."""
         report = ConsolidationReport()
 
         def unit(work: Callable[[], Any]) -> Any:
@@ -165,8 +162,8 @@ class Maintenance:
             return asserter.merge_duplicates(groups)
 
     def fill_vectors(self, write: Write = write_directly) -> int:
-        """Embeds the episodes without a vector of the embedder in use; returns how many, fewer if its server is down.
-        Ignores an incomplete set of another embedder: `switch_embedder` completes it."""
+        """Embeds the episodes without a vector of the embedder in use; returns their number, fewer if its server is
+        down. Ignores an incomplete set of another embedder: `switch_embedder` completes it."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
         active = self._store.read(vectors.active)
         waiting = self._store.read(vectors.list_incomplete, embedder_id, embedder.batch * BATCHES_AT_ONCE)
@@ -204,9 +201,9 @@ class Maintenance:
     def rebuild_edge_memory(
         self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
     ) -> int:
-        """Recomputes the vectors on edges from the traces; returns how many edges have some. It works in pieces, so
-        that questions continue; `progress` gets the numbers of done and of all edges. If interrupted, every edge has
-        its old or its new vectors."""
+        """Recomputes the vectors on edges from the traces; returns the number of edges with vectors. It works in
+        pieces, so that questions continue; `progress` gets (done, total) edges. If interrupted, every edge has its old
+        or its new vectors."""
         self._catch_up(write)
         serving = self._state.serving
         waiting = self._store.read(edge_memory.learners, serving.embedder_id)
@@ -290,7 +287,7 @@ class Maintenance:
         return report
 
     def revert_ranker(self) -> tuple[Model, Model | None] | None:
-        """Withdraws the ranker in use and returns to its predecessor, if any; returns both. None if no ranker is in
+        """Removes the ranker in use and returns to its predecessor, if any; returns both. None if no ranker is in
         use."""
         undone = self._store.write(self._get_ranker().undo, self._state.serving.embedder.name)
         self.load_ranker()
@@ -302,7 +299,7 @@ class Maintenance:
         return self._state.ranker
 
     def load_ranker(self) -> None:
-        """Questions use the ranker that is in use now."""
+        """Reloads the ranker in use for questions."""
         with self._state.write_lock:
             scorer = self._store.read(self._get_ranker().load, self._state.serving.embedder)
             self._state.serving = replace(self._state.serving, scorer=scorer)
@@ -323,8 +320,8 @@ class Maintenance:
             return tuple(chain.from_iterable(map(seals.describe, seals.find_damage(conn, part, parts))))
 
     def repair_rows(self, folder: Path) -> int:
-        """Takes rows that the disk has changed or lost from the backups in `folder` and elsewhere, the newest first,
-        and rebuilds the full text; returns the number of rows, or groups of rows, repaired."""
+        """Restores damaged or lost rows from the backups in `folder` and elsewhere, newest first, and rebuilds the full
+        text; returns the number of rows, or groups of rows, repaired."""
         copies = self._store.read(files.known_copies, self._store.path, folder)
         repaired = 0
         for copy in sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True):
@@ -341,8 +338,8 @@ class Maintenance:
     # The file -------------------------------------------------------------------------------------
 
     def check(self, quick: bool = False) -> Check:
-        """Looks for damage: the file, the full text, the vectors, and what must belong together; `quick` leaves out
-        full text and vectors."""
+        """Checks the file, the full text, the vectors, and references for damage; `quick` skips full text and
+        vectors."""
         return check.check(self._store, quick)
 
     def backup(self, to: Path | str) -> int:
@@ -353,8 +350,8 @@ class Maintenance:
         return size
 
     def rehearse(self, backup: Path) -> None:
-        """Restores a backup into a folder next to the memory, asks it something, and removes it again. StoreError and
-        its kinds, InvalidInputError, if it could not be restored."""
+        """Restores a backup into a folder next to the memory, asks it a question, and removes it again. StoreError or
+        InvalidInputError if it could not be restored."""
         with TemporaryDirectory(prefix=PAST, dir=self._store.path.parent) as folder:
             restore.rehearse(backup, Path(folder))
 
@@ -378,7 +375,7 @@ class Maintenance:
     note_run = write_by(jobs.note_run)
 
     def known_copies(self, folder: Path) -> list[Path]:
-        """All copies of this memory, in `folder` or elsewhere."""
+        """Lists all copies of this memory, in `folder` or elsewhere."""
         return self._store.read(files.known_copies, self._store.path, folder)
 
     def copies_with(
@@ -389,8 +386,8 @@ class Maintenance:
         fact: int | None = None,
         episode: int | None = None,
     ) -> list[Path]:
-        """The copies of this memory, in `folder` or elsewhere, that contain one of these sources (by uri), or that
-        object, fact or episode; and unreadable copies, which may. Call it before forgetting."""
+        """Lists the copies of this memory, in `folder` or elsewhere, that contain one of these sources (by uri), or
+        that object, fact or episode; and unreadable copies, which may. Call it before forgetting."""
         with self._store.reading() as conn:
             rows = files.find_rows(conn, sources, object and norm(object), fact, episode)
             copies = files.known_copies(conn, self._store.path, folder)

@@ -45,7 +45,7 @@ MAX_PROPOSED = 12  # questions that are tried, to find some that have an answer
 
 
 class Questions:
-    """Any number of threads may ask at once; each sees one moment of the memory."""
+    """Answers questions. Thread-safe; each question sees one snapshot of the memory."""
 
     def __init__(self, state: State, choose: ChooseLLM, drive: ChooseLLM) -> None:
         self._state = state
@@ -71,21 +71,16 @@ class Questions:
         statement: str = "",
         agent: str = "",
     ) -> Iterator[AskEvent]:
-        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then Token
-        and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
-        `retrieve`: a question like "and before that?" is understood with the earlier questions of that chat, or with
-        the given `statement`.
-
-        `llm` chooses the model that writes (default: that of `Memory.open`); whatever it does, an answer comes, of the
-        lines themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few
-        times a second from another thread. `effort` is how far the question may go where a model finds no answer in
-        what was found first; `driver` chooses the model that may drive tools then (default: that of `Memory.open`).
-        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who
-        asks, if it is no person: its trace records that, and nothing is learnt from it until its answer is judged.
-
-        Raises InvalidInputError, before the first event, for what `retrieve` raises it for; ModelCancelledError, later,
-        for a question that was `cancelled` while a model wrote.
-        """
+        """Answers from memory, with a citation for every claim. Yields Step and Visit while it searches, then Token and
+        Citation, at last one Answer. `conversation` is the chat of the question: a question like "and before that?" is
+        understood with its earlier questions, or with the given `statement`; for other parameters see `retrieve`. `llm`
+        chooses the model that writes (default: that of `Memory.open`); if it fails, the answer is extractive. Closing
+        the iterator interrupts the model, as does `cancelled`, which another thread polls. `effort` limits how far the
+        search goes if a model finds no answer in the first results; `driver` chooses the model that may use tools then
+        (default: that of `Memory.open`). Without `replay` nothing is taken from earlier questions, and nothing is
+        learnt from this one. `agent` names an asking agent: nothing is learnt from its question until the answer is
+        judged. Raises InvalidInputError before the first event, as `retrieve`; ModelCancelledError if it was
+        `cancelled` while a model wrote."""
         question, given = self._state.mask(question), (statement,) if statement else ()
         earlier, searched_before, last = self._find_earlier(conversation)
         before, last = (*searched_before, *given), UNKNOWN if given else last
@@ -108,22 +103,18 @@ class Questions:
         strategy: str = "",
         replay: bool = True,
     ) -> RetrievalResult:
-        """The `k` episodes that best fit a question (default: setting recall.k), best first, in `recall`; and all that
-        an answer is made from.
-
-        `as_of`: as if asked at that time, without later text. `within`: only in a part of the memory. `now`: what "last
-        week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what walks the graph for
-        this question (default: setting recall.strategy).
-        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early, a
-        strategy that is not there.
-        """
+        """Returns the `k` best episodes for a question (default: setting recall.k), best first, in `recall`, and all
+        data for an answer. `as_of`: as if asked at that time, without later text. `within`: limits the search to a part
+        of the memory. `now`: the reference time for "last week" (default: `as_of` or the clock). `strategy`: the
+        traverser (default: setting recall.strategy). InvalidInputError for an empty or overlong question, a time
+        without a zone, a range that ends before it begins, an unknown strategy."""
         analysed = self._analyse(self._state.mask(question), now, as_of, within)
         return self._retrieve(analysed, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
     def write_context(
         self, task: str, tokens: int, as_of: datetime | None = None, within: Scope | None = None
     ) -> TaskContext:
-        """Context for a task, of about `tokens` tokens at most. Stores nothing and learns nothing. InvalidInputError
+        """Returns context for a task, of about `tokens` tokens at most. Stores and learns nothing. InvalidInputError
         for too few tokens, and as `retrieve`."""
         from memory.answering.task_context import PASSAGES, write_task_context
 
@@ -134,7 +125,7 @@ class Questions:
             return write_task_context(conn, result, self._choose_sentence_embedder(result), tokens)
 
     def answer_unkept(self, question: str) -> Answer:
-        """The extractive answer; stores nothing and learns nothing."""
+        """Returns the extractive answer; stores and learns nothing."""
         analysed = self._analyse(question, None, None, None)
         result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False, rerank=False)
         events = self._answer_from(self._state, result, AskOptions(replay=False), ())
@@ -146,21 +137,21 @@ class Questions:
                 return outcome.answer
 
     def suggest(self, changed: Sequence[Fact], most: int) -> list[str]:
-        """Questions for this memory that have one clear answer. `changed`: recently replaced facts."""
+        """Returns questions that have one clear answer in this memory. `changed`: recently replaced facts."""
         from memory.insight.overview import propose_questions
 
         proposed = self._store.read(propose_questions, changed)[:MAX_PROPOSED]
         return list(islice((question for question, words in proposed if self._answers_clearly(question, words)), most))
 
     def _answers_clearly(self, question: str, expected: str) -> bool:
-        """Whether the answer is one line, with the expected words."""
+        """Whether the answer is one line with the expected words."""
         answer = self.answer_unkept(question)
         shown = [line.text for line in answer.lines if line.kind in ("answer", "text")]
         return not answer.no_answer and len(shown) == 1 and expected.casefold() in shown[0].casefold()
 
     def feedback(self, trace_id: int, verdict: str) -> None:
-        """Stores a person's verdict on an answer: "good" reinforces the edges that led to it, "bad" penalises those
-        that fired for it, "none" takes either back. NotFoundError, InvalidInputError."""
+        """Stores a person's verdict on an answer: "good" reinforces the edges that led to it, "bad" penalises the
+        activated ones, "none" removes the verdict. NotFoundError, InvalidInputError."""
         if verdict not in FEEDBACK:
             raise InvalidInputError(f"Unknown verdict {verdict[:40]!r}. Use good, bad or none.")
         self._wait_for(trace_id)
@@ -169,8 +160,8 @@ class Questions:
             rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
 
     def take_back_verdicts(self, agent: str, since: datetime | None = None) -> int:
-        """Withdraws an agent's verdicts on the answers to its questions, all or those since a time; returns how
-        many."""
+        """Removes an agent's verdicts on the answers to its questions, all or those since a time; returns their
+        number."""
         judged = self._store.read(traces.list_judged_by, agent, to_ms(since) or 0)
         for trace_id in judged:
             self.feedback(trace_id, "none")
@@ -182,22 +173,22 @@ class Questions:
     count_verdicts_of_agents = read_by(traces.count_judged_by)
 
     def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
-        """Newest first."""
+        """Lists traces, newest first."""
         self._state.pending.try_write()
         return self._store.read(traces.list_traces, limit, offset)
 
     def trace(self, id: int) -> Traced:
-        """One complete trace. NotFoundError."""
+        """Returns a complete trace. NotFoundError."""
         self._wait_for(id)
         return self._store.read(traces.get, id)
 
     def _wait_for(self, trace_id: int) -> None:
-        """Until that trace is stored, if it is new."""
+        """Waits until that trace is stored, if it is new."""
         if not self._store.read(traces.exists, trace_id):
             self._state.pending.write()
 
     def why(self, trace_id: int) -> Why:
-        """The evidence of a trace's answer. NotFoundError."""
+        """Returns the evidence of a trace's answer. NotFoundError."""
         from memory.insight.explanation import explain_answer
 
         self._wait_for(trace_id)
@@ -205,9 +196,9 @@ class Questions:
             return explain_answer(conn, traces.get(conn, trace_id), self._state.settings.answer)
 
     def why_not(self, trace_id: int, words: str) -> WhyNot:
-        """Why the answer of a trace does not contain these words: the nearest passages that do, and the stage that
-        dropped each. Repeats the retrieval, so forgotten passages are not found. NotFoundError; InvalidInputError for
-        no words."""
+        """Explains why the answer of a trace does not contain these words: the nearest passages that do, and the stage
+        that dropped each. Repeats the retrieval, so forgotten passages are not found. NotFoundError; InvalidInputError
+        for no words."""
         from memory.insight.explanation import explain_absence
 
         traced = self.trace(trace_id)
@@ -238,8 +229,8 @@ class Questions:
         return replace(analyse(rephrased, names, now, as_of=as_of, within=within), original=state.original)
 
     def _choose_strategy(self, name: str) -> Strategy:
-        """The strategy of that name, by default the configured one; after an @ the kinds of vertex that it may enter,
-        as in "beam@EO". InvalidInputError."""
+        """Returns the strategy of that name, by default the configured one; after an @ the kinds of vertex that it may
+        enter, as in "beam@EO". InvalidInputError."""
         name, _, vertices = name.partition("@")
         strategy = self._state.find_strategy(name or self._state.settings.recall.strategy)
         return replace(strategy, vertices=vertices) if enterable(vertices) else strategy
@@ -255,7 +246,7 @@ class Questions:
         state: State | None = None,
         rerank: bool = True,
     ) -> RetrievalResult:
-        """`state`: what answers it, if already known."""
+        """Retrieves on `state`, by default the one chosen for the question's time."""
         state, chosen = state or self._state.past.state_of(question), self._choose_strategy(strategy)
         replay = replay and state is self._state  # a copy of the past does not keep what its edges learn
         usual = state.settings.recall
@@ -305,7 +296,7 @@ class Questions:
     def _answer_from(
         self, state: State, result: RetrievalResult, options: AskOptions, parts: Sequence[RetrievalResult]
     ) -> Generator[Event, None, AskOutcome]:
-        """The answer from a retrieval, by a model if one may write."""
+        """Answers from a retrieval, by a model if one may write."""
         embedder, settings = self._choose_sentence_embedder(result), self._state.settings.answer
         reading = state.store.reading
         if options.writer is choose_none or settings.model != "auto" or not result.n_allowed:
@@ -320,12 +311,13 @@ class Questions:
         return (yield from Escalation(reading, result, embedder, settings, options, parts, again=again).run())
 
     def _choose_sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
-        """What compares sentences with the question: the embedder that found them, if it is the same."""
+        """Returns the embedder that compares sentences with the question: the one that found them, if it is the
+        same."""
         embedder = self._state.sentence_embedder
         return result.embedder if embedder is result.embedder.embedder else CachedEmbedder(embedder)
 
     def _find_earlier(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
-        """The earlier questions of a chat, newest last, as typed and as searched for; and the last answer."""
+        """Returns the earlier questions of a chat, newest last, as typed and as searched for; and the last answer."""
         if conversation is None:
             return (), (), UNKNOWN
         self._state.pending.try_write()
@@ -341,7 +333,7 @@ class Questions:
         return typed, searched, EarlierAnswer(labels, traced.answer.citations, self._is_title)
 
     def _is_title(self, name: str) -> bool:
-        """Whether notes are called by a name."""
+        """Whether a note has that title."""
         links = self._state.serving.snapshot.graph
         nodes = self._store.read(graph.all_by_norm, norm(name))
         return any(len(links.titles.find(np.array([links.column_of[id]]))[1]) for id in nodes if id in links.column_of)
@@ -366,8 +358,8 @@ class Questions:
             state.edge_memory = embedder_id, edge_memory
 
     def compare_edges(self) -> None:
-        """Recomputes the mean of all questions when due; with very many questions that takes seconds and is left to the
-        nightly job."""
+        """Recomputes the center of all questions when due; the nightly job does it if there are very many, because it
+        takes seconds."""
         state = self._state
         embedder_id, edge_memory = state.edge_memory
         n = self._store.read(queries.count, embedder_id, MAX_QUESTIONS_COMPARED + 1)

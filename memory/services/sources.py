@@ -1,4 +1,4 @@
-"""Where text came from: sources with their episodes and secrets, watched folders, skipped files, and chats."""
+"""Sources with their episodes and secrets, watched folders, skipped files, and chats."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class Sources:
     read_again = write_by(forget.unmark)
 
     def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
-        """The live sources read between two times, newest first, and how many there are."""
+        """Returns (the live sources read between two times, newest first; total)."""
         return self._store.read(browse.list_read, to_ms(since), to_ms(until), limit)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
-        """Live sources with `query` in uri or title, newest first; and how many there are."""
+        """Returns (live sources with `query` in uri or title, newest first; total)."""
         with self._store.reading() as conn:
             return browse.list_sources(conn, query, limit), browse.count_sources(conn, query)
 
     def set_policy(self, policies: Mapping[str, Policy]) -> None:
-        """Changes where text may go: of each source, or of all below that folder or in that file."""
+        """Sets where text may go: of each source, or of all below that folder or in that file."""
         with self._store.writing() as conn:
             for uri, policy in policies.items():
                 sources.set_policy(conn, uri, policy)
@@ -102,17 +102,18 @@ class Sources:
                 jobs.enqueue(conn, *then[:3], now_ms(), priority=then.priority)
 
     def watch_folder(self, path: str, policy: Policy, options: Mapping[str, Any]) -> None:
-        """Notes that a folder is watched, or how."""
+        """Stores a watched folder and its options."""
         self._store.write(sources.watch_folder, path, now_ms(), policy, options)
 
     def episodes(self, ids: Sequence[int], *, live: bool = False) -> list[Episode]:
-        """The existing ones, in that order; with `live` only those that are not retired."""
+        """Returns the existing ones of these episodes, in that order; with `live` without retired ones."""
         with self._store.reading() as conn:
             alive = episodes.alive(conn, ids) if live else ids
             return episodes.by_ids(conn, [id for id in ids if id in alive])
 
     def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
-        """The live episodes before and after one in its source, and the properties of that source. NotFoundError."""
+        """Returns the live episodes before and after one in its source, and the properties of that source.
+        NotFoundError."""
         with self._store.reading() as conn:
             if id not in (adjacent := episodes.neighbours(conn, [id])):
                 raise NotFoundError(f"There is no passage {id} any more.")
@@ -124,13 +125,13 @@ class Sources:
             return before, after, sources.properties_of(conn, id)
 
     def has_chat(self, name: str) -> bool:
-        """Whether a live chat is called so, in upper or lower case and with any spaces."""
+        """Whether a live chat has that name, regardless of case and spaces."""
         return fold_name(name) in map(fold_name, self.chat_names())
 
     # Secrets: only for who sits at this machine, for no model, agent or other program -----------------
 
     def list_unmasked(self) -> list[SecretPlace]:
-        """Where secrets are in text from before masking, by uri and line: in passages, also of earlier versions, and in
+        """Lists secrets in text from before masking, by uri and line: in passages, also of earlier versions, and in
         questions ("trace 12"). Reads the whole memory."""
         return sorted(
             {*self._find_in_passages(), *self._find_in_questions()}, key=lambda place: (place.uri, place.line or 0)

@@ -1,4 +1,4 @@
-"""The state that all calls share: the data that questions use, and the locks of writers."""
+"""The state shared by all services: the snapshot that questions use, and the locks of writers."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions u
 
 
 class PendingWrites:
-    """Units of writing that nobody waits for, in order: an answer is shown before its trace and its message are
-    stored. What reads their rows calls `write` or `try_write` first."""
+    """A queue of writes that nobody waits for: an answer is shown before its trace and its message are stored. Readers
+    of these rows call `write` or `try_write` first."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class PendingWrites:
         self._last_trace = 0
 
     def reserve_trace(self) -> int:
-        """The id for a trace that is stored later; does not wait for writers."""
+        """Returns the id for a trace that is stored later; does not wait for writers."""
         with self._reserving:
             self._last_trace = max(self._last_trace, self._store.read(traces.find_last)) + 1
             return self._last_trace
@@ -70,8 +70,8 @@ class PendingWrites:
         self._units.append(unit)
 
     def write(self) -> None:
-        """Writes all units, or waits for the thread that does. One that fails is dropped and logged. StoreBusyError
-        while another program holds the file; they stay."""
+        """Writes all units, or waits for the thread that does. A unit that fails is dropped and logged. StoreBusyError
+        while another program locks the file; the units stay queued."""
         with self._writing:
             while self._units:
                 unit = self._units.popleft()
@@ -84,7 +84,7 @@ class PendingWrites:
                     log.warning("a question or an answer was not kept: %s", type(error).__name__)
 
     def try_write(self) -> None:
-        """The same without an error; the units may stay."""
+        """Like `write`, but without an error; the units may stay queued."""
         with suppress(StoreBusyError):
             self.write()
 
@@ -128,7 +128,7 @@ class State:
             self.complete_fact_vectors()
 
     def _register(self, embedder: Embedder) -> tuple[int, bool]:
-        """The embedder's id, and whether the vectors of facts are missing."""
+        """Returns the embedder's id, and whether the vectors of facts are missing."""
         embedder_id = self.store.write(vectors.register, embedder)
         with self.store.writing() as conn:
             if _measure_coverage(conn, embedder_id) == 1:  # a set that was kept, or an empty memory
@@ -136,31 +136,31 @@ class State:
             return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
 
     def of_store(self, store: Store) -> State:
-        """The state of another store, with the settings, strategies and embedders of this one."""
+        """Returns the state of another store, with the settings, strategies and embedders of this one."""
         embedders = self.serving.embedder, self._sentence_embedder
         return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.reranking, self.past)
 
     @property
     def sentence_embedder(self) -> Embedder:
-        """Compares a question with many sentences at once; its vectors are not stored."""
+        """Returns the embedder that compares a question with many sentences at once; its vectors are not stored."""
         return self._sentence_embedder or self.serving.embedder
 
     @property
     def masker(self) -> Masker | None:
-        """Masks secrets in texts; None if that is off."""
+        """Returns the masker for secrets; None if masking is off."""
         from memory.ingest.masking import Masker
 
         return Masker(self.store.read(episodes.get_mask_key)) if self.settings.secrets.mask else None
 
     def mask(self, text: str) -> str:
-        """The text without its secrets."""
+        """Returns the text without its secrets."""
         from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
 
         return text if not find_secrets(text) or (masker := self.masker) is None else masker.mask(text)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Connection, Serving]]:
-        """A reading connection, and the serving state with an embedder whose vectors that connection sees."""
+        """Yields a reading connection, and the serving state with an embedder whose vectors that connection sees."""
         while True:
             serving = self.serving
             with self.store.reading() as conn:
@@ -173,8 +173,8 @@ class State:
         return self.serving.embedder_id == embedder_id
 
     def load(self, embedder: Embedder, embedder_id: int, graph: Graph | None = None) -> Serving:
-        """The serving state read from the file: vectors, trained ranker and, unless given, the graph. Damaged parts are
-        left out: questions are then answered by full text."""
+        """Reads the serving state from the file: vectors, trained ranker and, unless given, the graph. Skips damaged
+        parts: questions are then answered by full text."""
         limit, dimension = self.settings.recall.vectors_in_memory, embedder.dimension
         with self.store.reading() as conn:
             loaded = graph
@@ -194,7 +194,7 @@ class State:
         return self.ranker.load(conn, embedder) if self.ranker else None
 
     def _read_undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
-        """The result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""
+        """Returns the result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""
         try:
             value = read()
         except (driver().Error, StoreDamagedError, ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -204,18 +204,18 @@ class State:
         return value
 
     def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
-        """Questions now use the stored vectors of this embedder, which are complete."""
+        """Serves questions with the stored vectors of this embedder, which are complete."""
         with self.write_lock:
             self.serving = self.load(embedder, embedder_id, self.serving.snapshot.graph)
 
     def list_owner_names(self) -> tuple[str, ...]:
-        """The names of the owner, from a note about them or else from their mailbox."""
+        """Returns the owner's names, from a note about them or else from their mailbox."""
         own = self.store.read(sources.list_titled, title_spellings())
         names = [name for _, properties, text in own for name in list_own_names(properties, text)]
         return tuple(dict.fromkeys(names)) or mailbox_owner(self.store.read(sources.mail_people))
 
     def names_with_reason(self) -> dict[str, str]:
-        """Name of the owner -> its source: the setting `person.names`, the uri of a note, or "mails"."""
+        """Returns {name of the owner: its source}: the setting `person.names`, the uri of a note, or "mails"."""
         if self.settings.person.names:
             return dict.fromkeys(self.settings.person.names, "person.names")
         own = self.store.read(sources.list_titled, title_spellings())
@@ -232,14 +232,14 @@ class State:
             self.show([GraphChange(objects=[(object, False)])] if is_new else [])
 
     def asserter(self, conn: Connection) -> FactAsserter:
-        """Asserts facts within a transaction."""
+        """Returns the asserter of facts within a transaction."""
         from memory.facts.assertion import FactAsserter
 
         fact_vectors.open_index(conn, self.sentence_embedder)  # another one may have come into use
         return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner, self.sentence_embedder)
 
     def show(self, changes: Sequence[GraphChange]) -> None:
-        """Questions see from now on the facts that were asserted."""
+        """Adds asserted facts to the snapshot for questions."""
         snapshot = self.serving.snapshot
         for change in changes:
             snapshot = snapshot.apply(change, np.zeros((0, self.serving.embedder.dimension), np.float32))
@@ -247,7 +247,7 @@ class State:
 
     @contextmanager
     def edge_transaction(self) -> Iterator[Connection]:
-        """A transaction that changes edge memory; afterwards questions see the changes."""
+        """Opens a transaction that changes edge memory; afterwards questions see the changes."""
         with self.edge_lock:
             with self.store.writing() as conn:
                 yield conn
@@ -259,7 +259,7 @@ class State:
             return verb(conn, *args, **kwargs)
 
     def reload(self) -> None:
-        """Reloads what questions see, including restored passages."""
+        """Reloads the snapshot for questions, including restored passages."""
         serving = self.serving
         _embed_missing(self.store, serving.embedder, serving.embedder_id)
         self.complete_fact_vectors()
@@ -275,7 +275,7 @@ class State:
         rebuild.complete(conn, self.serving.embedder_id, self.serving.embedder.dimension)
 
     def reload_edge_memory(self) -> None:
-        """Questions see from now on the edge memory that is stored."""
+        """Reloads the stored edge memory for questions."""
         with self.edge_lock:
             serving = self.serving
             id, dimension = serving.embedder_id, serving.embedder.dimension
@@ -287,13 +287,13 @@ class State:
             self.edge_memory = id, edge_memory
 
     def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:
-        """Edge memory of that embedder, if it is in use."""
+        """Returns the edge memory of that embedder, if it is in use."""
         current, edge_memory = self.edge_memory
         return edge_memory if current == embedder_id else None
 
 
 class Past:
-    """Copies of the memory as of a day, with the last one cached. A copy is made only for a day on which a source had
+    """Copies of the memory as of a day; the last one is cached. A copy is made only for a day on which a source had
     other text, and takes about as long as opening the memory."""
 
     def __init__(self, state: State) -> None:
@@ -302,8 +302,8 @@ class Past:
         self._last: tuple[Versions, State] | None = None
 
     def state_of(self, question: QuestionState) -> State:
-        """The state that answers a question: today's, unless a source was edited since its `as_of` or the time whose
-        state it asks for. Later notes about that time count."""
+        """Returns the state that answers a question: today's, unless a source was edited since its `as_of` or the time
+        whose state it asks for. Later notes about that time count."""
         when = question.when
         if question.as_of is not None or when is None or when.kind != "as_of" or when.until is None:
             return self.state_at(question.as_of)
@@ -311,8 +311,8 @@ class Past:
         return self.state_at(when.until - timedelta(milliseconds=1), with_later=True) if is_past else self._state
 
     def state_at(self, as_of: datetime | None, with_later: bool = False) -> State:
-        """The state as of a time; with `with_later` also later statements, except what replaced earlier text by an
-        edit."""
+        """Returns the state as of a time; with `with_later` also later statements, except what replaced earlier text by
+        an edit."""
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:
@@ -348,7 +348,7 @@ class Past:
 
 
 def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.EpisodeText], Vectors]:
-    """The existing ones of these episodes with a vector each, followed by the vectors of their sentences."""
+    """Returns the existing ones of these episodes with a vector each, followed by the vectors of their sentences."""
     from memory.ingest.ingest import embedded_text, sentence_texts, sentence_window
 
     rows, window = store.read(episodes.read_texts, ids), sentence_window(embedder)
@@ -367,7 +367,7 @@ def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
 
 
 def _measure_coverage(conn: Connection, embedder_id: int) -> float:
-    """The share of the live episodes that have a vector of the embedder; counted only if it need not be all."""
+    """Returns the share of live episodes with a vector of the embedder; counted only if it may be incomplete."""
     active = vectors.active(conn)
     if active is not None and active.id == embedder_id:
         return 1.0

@@ -98,7 +98,8 @@ def _call(conn: Connection, table: str) -> str:
 
 
 def _write_call(columns: Iterable[tuple[str, str]]) -> str:
-    """`_call` with {} before each column, given (name, type). Texts are bytes to it: damaged ones may be no text."""
+    """`_call` with {} before each column, given (name, type). Texts are passed as bytes: damaged ones may be
+    invalid."""
     values = (f"CAST({{0}}{name} AS BLOB)" if kind == "TEXT" else f"{{0}}{name}" for name, kind in columns)
     return f"checksum({', '.join(values)})"
 
@@ -117,13 +118,13 @@ def discard(conn: Connection) -> None:
 
 
 def sum_up(conn: Connection) -> int:
-    """The sum of all seals but those of MINOR tables: it changes with the contents, not with runs of jobs."""
+    """Returns the sum of all seals except those of MINOR tables: it changes with contents, not with runs of jobs."""
     minor = ", ".join(str(KINDS[table]) for table in MINOR)
     return int(conn.execute(f"SELECT ifnull(sum(crc), 0) FROM seal WHERE kind NOT IN ({minor})").fetchone()[0])
 
 
 def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Damage]:
-    """The damage to each table, of every `parts`-th key from `part` on."""
+    """Yields the damage of each table, for every `parts`-th key from `part` on."""
     for table, key in SEALED.items():
         rows = conn.execute(
             f"SELECT id, max(crc) > 0 FROM (SELECT {key} AS id, sum({_call(conn, table)}) AS crc FROM {table}"

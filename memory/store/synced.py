@@ -16,7 +16,7 @@ _KEY, _ALLOWED = "sync_key", "sync_folders"  # in the table meta: the key of the
 
 
 class Agreed(NamedTuple):
-    """A row: see the module."""
+    """The agreed version of an item: the entries seen, and its local mark."""
 
     seen: dict[str, int]
     local: str

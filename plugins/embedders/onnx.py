@@ -52,7 +52,7 @@ class OnnxEmbedder(ModelEmbedder):
         prefixes: tuple[str, str] = ("", ""),
         pooling: str = "mean",
     ) -> None:
-        """`full` is the model's dimension, of which the first `dimension` are used."""
+        """`full` is the model's dimension; vectors are cut to `dimension`."""
         self._model, self._full, self._pooling = model, full, pooling
         self._name, self._dimension = name, dimension or full
         self.query_prefix, self.document_prefix = prefixes

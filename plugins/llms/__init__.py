@@ -1,8 +1,7 @@
-"""Language models. A plugin adds a `Family`, which finds models and opens them.
+"""Language models. A plug-in adds a `Family`, which lists models and opens them.
 
-An opened model is a `Backend`: the thin layer for a vendor's protocol. `plugins.llms.guard` does around it what all
-models have in common: it decides what may leave the machine, sets deadlines, retries and checks replies.
-"""
+An opened model is a `Backend`, a thin layer for a vendor's protocol. `plugins.llms.guard` wraps it and does what is
+common to all models: it decides what may leave the machine, sets deadlines, retries and validates replies."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that is there. `version` tells it from a later one of its name; `size` is in bytes on this machine."""
+    """An available model. `version` distinguishes it from a later one of its name; `size`: bytes on this machine."""
 
     model: str
     is_local: bool
@@ -34,8 +33,7 @@ Step = tuple[int, int, str]
 
 
 class Backend(Protocol):
-    """One opened model. Any number of threads may use it. `limits` are seconds: until the first word, between two
-    words, and in all."""
+    """An opened model, thread-safe. `limits` are seconds: until the first word, between two words, and in total."""
 
     limits: tuple[float, float, float]
 
@@ -44,25 +42,24 @@ class Backend(Protocol):
         ...
 
     def info(self) -> ModelInfo:
-        """May ask the server. ModelUnavailableError."""
+        """Describes the model, perhaps by asking its server. ModelUnavailableError."""
         ...
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """The text as it comes, then the Reply; its `data` is filled in by others, from its text. Iterates over what
-        the server sends through `call.stream(...)`, so that the call can be broken off. Raises ModelUnavailableError,
-        ModelRefusedError, MalformedOutputError and OverBudgetError. What has gone wrong because the call was broken off
-        may be raised as anything."""
+        """Yields the text as it arrives, then the Reply, whose `data` the guard fills in. Reads the server's response
+        through `call.stream(...)`, so that the call can be interrupted. Raises ModelUnavailableError,
+        ModelRefusedError, MalformedOutputError and OverBudgetError; after an interruption any exception."""
         ...
 
     def close(self) -> None:
-        """Frees its connections."""
+        """Closes its connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a family found when it looked for models. `problem` says why it found none, or what is wrong where it found
-    them, with what to do about it. `absent` means that it is not set up here, which is nothing to worry about."""
+    """The models that a family found. `problem` says why it found none, or what is wrong with them, with a remedy.
+    `absent`: the provider is not set up here, which is normal."""
 
     models: tuple[ModelInfo, ...] = ()
     problem: str = ""
@@ -71,10 +68,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models of one kind: their names begin with `prefix` and a colon. `open(model, settings)` gives the model that is
-    called `prefix:model`, without asking anybody; `look(settings)` finds what there is, within a few seconds, and never
-    raises. `settings` is the section of config.toml that is called like the prefix, as an object; None if there is no
-    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked."""
+    """A family of models, named `prefix:model`. `open(model, settings)` returns a model without contacting a server;
+    `look(settings)` lists the models within a few seconds and never raises. `settings` is the section of config.toml
+    with the prefix's name as an object, or None. `local` is False if all models are remote: they are then listed on
+    request only."""
 
     prefix: str
     open: Callable[[str, Any], Backend]

@@ -61,16 +61,15 @@ class AnthropicModel:
         self.limits = self._settings.limits
 
     def is_local(self) -> bool:
-        """Never, wherever its server seems to be."""
+        """Returns False, wherever its server seems to be."""
         return False
 
     def info(self) -> ModelInfo:
-        """As the API says. ModelUnavailableError."""
+        """Describes the model from the API. ModelUnavailableError."""
         room = to_int(self._read_description().get("max_input_tokens")) or CONTEXT
         return ModelInfo(self._model, False, room, version=self._model)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """See `plugins.llms.Backend`."""
         import anthropic
 
         arguments = self._make_arguments(request)
@@ -84,13 +83,12 @@ class AnthropicModel:
             raise MalformedOutputError("The model called a tool with invalid JSON.", str(error)) from error
 
     def close(self) -> None:
-        """See `plugins.llms.Backend`."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
 
     def _make_arguments(self, request: LlmRequest) -> dict[str, Any]:
-        """The request as the API takes it. It knows no temperature and no seed."""
+        """Converts the request to arguments of the API, which has neither temperature nor seed."""
         from anthropic import transform_schema
 
         able = self._read_description().get("capabilities") or {}
@@ -123,13 +121,13 @@ class AnthropicModel:
         return arguments
 
     def _read_description(self) -> dict[str, Any]:
-        """The API's description of the model; empty for another server that only implements messages."""
+        """Returns the API's description of the model; {} from another server that only implements messages."""
         if self._about is None:
             self._about = _ask(self._settings, f"/v1/models/{quote(self._model, safe='')}")
         return self._about
 
     def _stream_events(self, arguments: dict[str, Any]) -> Iterator[Any]:
-        """The events of one message. The connection is closed when nobody reads on."""
+        """Yields the events of one message. Closes the connection when the reader stops."""
         with self._open_client().messages.stream(**arguments) as events:
             yield from events
 
@@ -161,7 +159,7 @@ class AnthropicModel:
 
 
 def look(settings: AnthropicSettings | None) -> Look:
-    """The models that the key can use."""
+    """Lists the models that the key can use."""
     settings = settings or AnthropicSettings()
     if not settings.key_file and not os.environ.get("ANTHROPIC_API_KEY"):
         return Look(problem=f"For models of Anthropic: {NO_KEY}", absent=True)
@@ -178,8 +176,8 @@ def look(settings: AnthropicSettings | None) -> Look:
 
 
 def _read_events(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
-    """The events of a message -> its text, and the reply. With `as_json` the text is what the one tool was called with.
-    A reply that broke off has no message_stop, and then nothing is returned at the end."""
+    """Yields the text of a message's events, then the reply. With `as_json` the text is the input of the single tool
+    call. An interrupted message has no message_stop and yields no reply."""
     pieces: list[str] = []
     message = None
     for event in events:
@@ -194,7 +192,7 @@ def _read_events(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
 
 
 def _make_reply(message: Any, text: str, as_json: bool) -> Reply:
-    """A whole message. ModelRefusedError, MalformedOutputError."""
+    """Builds the reply of a complete message. ModelRefusedError, MalformedOutputError."""
     if message.stop_reason == "refusal":
         category = message.stop_details and message.stop_details.category
         why = f" ({category})" if category else ""
@@ -225,7 +223,7 @@ def _call(block: Any) -> ToolCall:
 
 
 def _make_messages(request: LlmRequest) -> list[dict[str, Any]]:
-    """The turns of a request; successive results of tools form one turn of the user."""
+    """Converts the turns of a request; successive tool results form one turn of the user."""
     turns: list[dict[str, Any]] = []
     for message in request.messages:
         role = "assistant" if message.role == "assistant" else "user"
@@ -250,7 +248,7 @@ def _make_blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
-    """A JSON object of the API, without its client; empty if the path does not exist. ModelError."""
+    """Requests a JSON object from the API without its client; {} if the path does not exist. ModelError."""
     url = _find_url(settings)
     headers = {"Authorization": f"Bearer {_read_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
     try:
@@ -273,14 +271,14 @@ def _make_unreachable(url: str) -> ModelUnavailableError:
 
 
 def _read_key(settings: AnthropicSettings) -> str:
-    """The API key, read each time it is needed. ModelUnavailableError."""
+    """Reads the API key; called for each request. ModelUnavailableError."""
     if key := read_key(settings.key_file, "ANTHROPIC_API_KEY", "anthropic.key_file"):
         return key
     raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)
 
 
 def _find_url(settings: AnthropicSettings) -> str:
-    """Where the API is. ModelUnavailableError if the key would go there in the clear."""
+    """Returns the API's address. ModelUnavailableError if the key would be sent unencrypted."""
     url = (settings.url or os.environ.get("ANTHROPIC_BASE_URL") or URL).rstrip("/")
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
@@ -289,7 +287,7 @@ def _find_url(settings: AnthropicSettings) -> str:
 
 
 def _is_able(able: Any, *path: str, otherwise: bool) -> bool:
-    """Whether the model is able to do that, by the API's word for it."""
+    """Whether the API lists the capability, else `otherwise`."""
     for name in path:
         able = able.get(name) if isinstance(able, dict) else None
     supported = able.get("supported") if isinstance(able, dict) else None

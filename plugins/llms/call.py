@@ -2,9 +2,8 @@
 
 The calling thread blocks in a socket. A second thread checks a few times a second whether the call was cancelled or is
 late, and then shuts its sockets down, which wakes the first at once. For that, `client_arguments` hooks into an httpx
-client (httpx or httpx2): it notes every socket that a call opens, and stops reading if a server sends without end.
-Nothing is sent to another user's program on this machine. Thoughts of a model are left out of its reply.
-"""
+client (httpx or httpx2): it records every socket that a call opens, and limits how much a server may send. Nothing is
+sent to another user's program on this machine. A model's reasoning is removed from its reply."""
 
 from __future__ import annotations
 
@@ -49,8 +48,8 @@ OTHERS = "belongs to another user of this machine"
 
 
 class Call:
-    """A context manager around one call. `text` and `reply` are what the model has said in this attempt, `spent` what
-    it had said in those that broke off."""
+    """A context manager around one call. `text` and `reply` are the output of the current attempt, `spent` that of
+    interrupted attempts."""
 
     def __init__(self, limits: tuple[float, float, float], cancelled: Callable[[], bool]) -> None:
         """`limits` are those of `plugins.llms.Backend`."""
@@ -91,7 +90,7 @@ class Call:
             yield item
 
     def hear(self, item: str | Reply) -> None:
-        """Takes what comes next. MalformedOutputError, with the text, where there is no end to it."""
+        """Adds the next item. MalformedOutputError, with the text, if the output does not end."""
         self.first_s = self.first_s or time.monotonic() - self.began
         if isinstance(item, Reply):
             self.reply = item
@@ -105,12 +104,12 @@ class Call:
                 raise MalformedOutputError("The model repeats itself; it was stopped.", self.text)
 
     def begin_again(self) -> None:
-        """What was heard of this attempt only cost something."""
+        """Starts another attempt; the output of the last one only counts as usage."""
         self.spent += self.text
         self.text, self.reply, self._looked = "", None, 0
 
     def wait(self, seconds: float) -> None:
-        """Waits before another try. ModelCancelledError, ModelTimeoutError."""
+        """Waits before another attempt. ModelCancelledError, ModelTimeoutError."""
         self._due = min(self._end, time.monotonic() + seconds + self._first_s)
         deadline = time.monotonic() + seconds
         while (seconds_left := deadline - time.monotonic()) > 0:
@@ -119,24 +118,24 @@ class Call:
         self.check()
 
     def check(self) -> None:
-        """Raises why it was broken off, if it was."""
+        """Raises the reason if the call was interrupted."""
         if self.reason is None and self._cancelled():
             self.reason = ModelCancelledError("The question to the model was cancelled.")
         if self.reason:
             raise self.reason
 
     def cancel(self) -> None:
-        """Breaks it off at once, from any thread."""
+        """Interrupts the call at once. Thread-safe."""
         self._break(ModelCancelledError("The question to the model was cancelled."))
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Notes the sockets of this call (the extension `trace` of httpcore)."""
+        """Records the sockets of this call (httpcore's extension `trace`)."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         self._hold(info["return_value"].get_extra_info("socket"))
 
     def _hold(self, sock: socket.socket) -> None:
-        """Takes a socket of this call, which is shut when it is broken off."""
+        """Adds a socket of this call, to shut it down on an interruption."""
         with self._lock:
             self._sockets.append(sock)
             broken = self.reason is not None
@@ -163,8 +162,8 @@ class Call:
 
 
 def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], connect_s: float) -> dict[str, Any]:
-    """Arguments for a client of `httpx` (or httpx2) whose calls can be broken off; `limits` are those of a Backend.
-    ModelUnavailableError if another user's program answers there."""
+    """Returns arguments for a client of `httpx` (or httpx2) whose calls can be interrupted; `limits` are those of a
+    Backend. ModelUnavailableError if another user's program answers there."""
     refuse_other_user(url)
 
     def limit(response: Any) -> None:
@@ -183,24 +182,23 @@ def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], c
 
 
 def is_encrypted(url: str) -> bool:
-    """Reading the certificates takes 50 ms, for those who need them."""
+    """Whether the URL needs certificates, whose loading takes 50 ms."""
     return url.startswith("https:")
 
 
 def to_int(value: Any) -> int:
-    """A number in a reply; 0 for anything else."""
+    """Returns a number in a reply; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def shorten_reason(text: str) -> str:
-    """A server's error message, as a line of 200 characters at most."""
+    """Shortens a server's error message to a line of 200 characters."""
     return (text.strip().splitlines() or ["no reason given"])[0][:200]
 
 
 def is_loop(text: str) -> bool:
-    """Whether a text ends with the same words again and again: small models fall into it and do not come out. Words
-    that only count up ("Juno_1", "Juno_2") are the same, but must be short and come more often: rows of a table go on
-    like that."""
+    """Whether a text ends in an endless repetition, a failure of small models. Words that only count up ("Juno_1",
+    "Juno_2") are equal, but must be short and more frequent, because rows of a table look similar."""
     counted = re.sub(r"\d+", "0", text[-4 * COUNTED_CHARS :])
     return repeats(text, 100, 6, LOOP_CHARS) or repeats(counted, 40, 24, COUNTED_CHARS)
 
@@ -212,7 +210,7 @@ def repeats(text: str, longest: int, times: int, chars: int = 0) -> bool:
 
 
 class _Limited:
-    """The stream of a response; ends with an error where a server sends too much."""
+    """The stream of a response, with an error if a server sends too much."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -240,7 +238,7 @@ def _shut(sock: socket.socket) -> None:
 
 
 def find_json(text: str, thought: str) -> str:
-    """The text in which the JSON of a reply is: servers take it for a thought, or a thought for it."""
+    """Returns the reply's JSON from text or thought: servers confuse the two."""
     if not text.strip() and thought.lstrip().startswith("{"):
         return thought
     return text if text.lstrip().startswith("{") else text.rpartition(CLOSE)[2]
@@ -256,7 +254,7 @@ def holds_object(text: str) -> bool:
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """The answer in the pieces of a text, without the thoughts before it, `<think>...</think>`, which are not kept."""
+    """Yields the pieces of a text without the reasoning before it, `<think>...</think>`."""
     pieces = iter(pieces)
     buffer = ""
     for piece in pieces:
@@ -278,8 +276,8 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def refuse_other_user(url: str) -> None:
-    """ModelUnavailableError if another person's program listens on the port of this URL at this machine. Linux says
-    whose it is; other systems do not."""
+    """ModelUnavailableError if another user's program listens on this URL's port on this machine. Linux only: other
+    systems do not tell."""
     parts = urlsplit(url)
     if parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         return

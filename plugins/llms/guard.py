@@ -38,21 +38,21 @@ FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
 class Meter(Protocol):
-    """Hears of every call before and after it."""
+    """Accounts for every call. `check_budget` is called before it and `record` after it."""
 
     def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
-        """OverBudgetError if it must not be made."""
+        """OverBudgetError if the call is not allowed."""
         ...
 
     def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
-        """It was made. Where it failed the tokens are an estimate."""
+        """Records a call. After an error the tokens are estimated."""
         ...
 
 
 class Guarded:
-    """A `memory.protocols.LLM` around a backend."""
+    """A backend as a `memory.protocols.LLM`."""
 
     def __init__(self, name: str, backend: Backend, meter: Meter | None = None, *, pause: float = FIRST_PAUSE) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class Guarded:
 
     @property
     def info(self) -> ModelInfo:
-        """The server's description of the model. ModelUnavailableError."""
+        """Describes the model from its server. ModelUnavailableError."""
         return self._backend.info()
 
     @property
@@ -77,17 +77,15 @@ class Guarded:
         return self._backend.is_local()
 
     def complete(self, request: LlmRequest) -> Reply:
-        """See `memory.protocols.LLM`."""
         *_, reply = self._talk(request, deliver=False)
         assert isinstance(reply, Reply)  # it is the last item, or an error was raised
         return reply
 
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        """See `memory.protocols.LLM`."""
         return self._talk(request, deliver=True)
 
     def close(self) -> None:
-        """Breaks off what is being asked; everything after is a ModelCancelledError."""
+        """Interrupts running calls; later ones raise ModelCancelledError."""
         self._closed.set()
         with self._lock:
             calls = list(self._calls)
@@ -96,7 +94,7 @@ class Guarded:
         self._backend.close()
 
     def _talk(self, request: LlmRequest, deliver: bool) -> Iterator[str | Reply]:
-        """With `deliver` the text is passed on as it comes, and then nothing can be asked a second time."""
+        """Makes the call. With `deliver` it yields the text as it arrives, and then cannot retry."""
         began = time.monotonic()
         failure: ModelError | None = ModelCancelledError("The client left before the end of the answer.")
         is_local, request = self._admit(request)
@@ -120,8 +118,8 @@ class Guarded:
                 )
 
     def _admit(self, request: LlmRequest) -> tuple[bool, LlmRequest]:
-        """Whether the request stays on this machine, and the request with its reply limited to the context left after
-        the prompt. Raises ModelError if the request is not allowed; nothing of it has been sent."""
+        """Returns whether the request stays on this machine, and the request with its reply limited to the remaining
+        context. Raises ModelError if the request is not allowed; nothing of it has been sent."""
         if self._is_cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
         is_local = self._backend.is_local()
@@ -138,7 +136,7 @@ class Guarded:
         return is_local, replace(request, max_tokens=min(request.max_tokens, room - prompt))
 
     def _ask(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
-        """Asks until there is a reply."""
+        """Retries until there is a reply."""
         attempt = 1
         while True:
             try:
@@ -166,7 +164,7 @@ class Guarded:
             attempt += 1
 
     def _pause_before(self, attempt: int, trouble: ModelError) -> float | None:
-        """Seconds until it is asked again; None if it is not."""
+        """Returns the seconds until the next attempt; None for no more attempts."""
         if not isinstance(trouble, ModelUnavailableError) or trouble.lasting or attempt > TRIES:
             return None
         pause = self._pause * 2 ** (attempt - 2) * random.uniform(0.75, 1.0)
@@ -182,7 +180,7 @@ def _measure_ms(began: float) -> float:
 
 
 def _count_usage(call: Call, request: LlmRequest) -> Usage:
-    """As counted by the server, or an estimate if it did not come to that."""
+    """Returns the server's token counts, or an estimate without them."""
     if call.reply is not None and call.reply.usage != Usage():
         return call.reply.usage
     written = call.spent + call.text
@@ -193,7 +191,7 @@ def _count_usage(call: Call, request: LlmRequest) -> Usage:
 
 
 def check_reply(reply: Reply, request: LlmRequest) -> Reply:
-    """The reply, with its data, if it is valid for the request. MalformedOutputError."""
+    """Returns the reply with its data if it is valid for the request. MalformedOutputError."""
     if reply.stop == "length" and (request.schema or reply.calls):
         raise MalformedOutputError(
             f"The model had not ended after {request.max_tokens:,} tokens, so its JSON is cut off.", reply.text
@@ -209,7 +207,7 @@ def check_reply(reply: Reply, request: LlmRequest) -> Reply:
 
 
 def _find_trouble(call: ToolCall, request: LlmRequest) -> str:
-    """What is wrong with a call of a tool; "" if nothing is."""
+    """Describes an invalid tool call; "" if it is valid."""
     tool = next((tool for tool in request.tools if tool.name == call.name), None)
     if tool is None:
         return "a tool that there is not"
@@ -218,7 +216,7 @@ def _find_trouble(call: ToolCall, request: LlmRequest) -> str:
 
 
 def parse_json(text: str, schema: Mapping[str, Any]) -> Any:
-    """JSON -> its value, which follows the schema. MalformedOutputError says where it does not."""
+    """Parses JSON that follows the schema. MalformedOutputError with the first violation."""
     if not text.strip():
         raise MalformedOutputError("The model wrote nothing instead of JSON.")
     fenced = FENCE.fullmatch(text)
@@ -237,7 +235,7 @@ def _refuse_number(name: str) -> NoReturn:
 
 
 def _find_violation(value: Any, schema: Mapping[str, Any]) -> str:
-    """Where a value first departs from a schema, and from which rule of it; "" if it follows it."""
+    """Describes where a value first violates a schema, and which rule; "" if it is valid."""
     from jsonschema import Draft202012Validator
 
     try:

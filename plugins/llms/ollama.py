@@ -1,9 +1,7 @@
-"""Models on this machine, through Ollama and its official client.
+"""Models of Ollama, through its official client.
 
-The client takes a quarter of a second of the processor to import: only a chat and a vector need it. What a server knows
-without a model is asked without it, since it also drops `remote_host`, which tells a model that runs in Ollama's cloud
-from one that runs here.
-"""
+Importing the client takes 0.25 s of processor time, so only chats and vectors use it. Other requests use plain HTTP,
+also because the client drops `remote_host`, which distinguishes models in Ollama's cloud from local ones."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ LINE_ENDS = {"\x85": b"\\u0085", "\u2028": b"\\u2028", "\u2029": b"\\u2029"}  # 
 
 
 class OllamaModel(transport.ServedModel[frozenset[str]]):
-    """One model of a server, which need not be there yet."""
+    """A model of a server that need not be running yet."""
 
     def __init__(self, model: str, settings: OllamaSettings | None = None) -> None:
         self._settings = own = settings or OllamaSettings()
@@ -50,7 +48,6 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         self._must_think = False  # for JSON, since it ignored the form that it should have
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """See `plugins.llms.Backend`."""
         from ollama import ResponseError
 
         arguments = self._make_arguments(request)
@@ -72,7 +69,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
             raise tell_gone(self._url) from error
 
     def _make_arguments(self, request: LlmRequest) -> dict[str, Any]:
-        """The request as the client takes it; `_make_extra_arguments` has the rest."""
+        """Converts the request to arguments of the client; `_make_extra_arguments` has the rest."""
         info, abilities = self._get_description()
         system = [{"role": "system", "content": request.system}] if request.system else []
         reading = request.purpose in READING
@@ -98,16 +95,16 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         return arguments
 
     def _move_json(self, reply: Reply, arguments: Mapping[str, Any]) -> Reply:
-        """The reply with the required JSON as its text, wherever a thinking model has put it. Some servers ignore the
-        schema if thinking is off (Ollama's issues 14645, 14850, 15260): the model may then think from now on, after
-        which they respect it."""
+        """Returns the reply with the required JSON as its text, also if a reasoning model put it elsewhere. Some
+        servers ignore the schema if thinking is off (Ollama's issues 14645, 14850, 15260): thinking is then turned on,
+        after which they respect it."""
         text = find_json(reply.text, str(reply.native or ""))
         if arguments.get("think") is False and reply.stop == "end" and not holds_object(text):
             self._must_think = True
         return replace(reply, text=text)
 
     def _describe(self) -> tuple[ModelInfo, frozenset[str]]:
-        """Also what it is able to do."""
+        """Returns the model and its capabilities."""
         listed = {row["name"]: row for row in _list_rows(_ask(self._url, "/api/tags"))}
         row = listed.get(self._model) or listed.get(f"{self._model}:latest")
         if row is None:
@@ -116,14 +113,14 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         return _make_info(row, shown, self._here, self._settings), _list_abilities(shown)
 
     def _choose_thinking(self, request: LlmRequest) -> bool | str:
-        """What to say about thinking to a model that can."""
+        """Returns the thinking argument for a model that can think."""
         if self._model.startswith("gpt-oss"):  # it always thinks; only how much can be said
             return "medium" if request.think else "low"
         return request.think or bool(request.schema and self._must_think)
 
 
 def look(settings: OllamaSettings | None) -> Look:
-    """The models of the server that can talk."""
+    """Lists the server's chat models."""
     settings = settings or OllamaSettings()
     models = []
     try:
@@ -144,8 +141,8 @@ def look(settings: OllamaSettings | None) -> Look:
 
 
 def locate(settings: OllamaSettings) -> tuple[str, bool]:
-    """Where the server is, by the setting or by OLLAMA_HOST, and whether that is this machine. ModelUnavailableError
-    for what is no address."""
+    """Returns the server's URL, by the setting or OLLAMA_HOST, and whether it is on this machine. ModelUnavailableError
+    for an invalid address."""
     named = settings.host or os.environ.get("OLLAMA_HOST", "")
     try:
         return transport.locate_server(named, PORT)
@@ -156,7 +153,7 @@ def locate(settings: OllamaSettings) -> tuple[str, bool]:
 
 
 def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A JSON object that the server knows at once. ModelUnavailableError."""
+    """Requests a JSON object that the server has at once. ModelUnavailableError."""
     try:
         reply = transport.ask(url, path, body).raise_for_status().json()
     except httpx.ConnectError as error:
@@ -171,13 +168,13 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
 
 
 def tell_gone(url: str) -> ModelUnavailableError:
-    """That no server is there, with what to do about it."""
+    """Returns the error for a missing server, with a remedy."""
     return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
 
 
 def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, Any] | None = None) -> ollama.Client:
-    """Ollama's client for one call, which is made within `limits` (those of `plugins.llms.Backend`). Where it chats,
-    what is `added` goes into the body. It sends no key of the environment, and follows neither proxy nor redirect."""
+    """Returns Ollama's client for one call within `limits` (those of `plugins.llms.Backend`). `added` is merged into
+    the body of a chat. Sends no key of the environment, and follows neither proxy nor redirect."""
     import ollama
 
     def prepare(request: httpx.Request) -> None:
@@ -197,7 +194,7 @@ def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, An
 
 
 class _EscapedLines(httpx.SyncByteStream):
-    """Lines of JSON in which nothing but a line feed ends a line."""
+    """Splits lines of JSON at line feeds only."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -213,9 +210,9 @@ class _EscapedLines(httpx.SyncByteStream):
 
 
 def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:
-    """The arguments that the client cannot send. A prompt that is too long, and a reply that reaches the end of the
-    context, must be errors: by default the server drops the beginning, which has the instructions. Of a tool's schema
-    the client leaves out limits and nested parts."""
+    """Returns the arguments that the client cannot send. Too long a prompt or reply must be an error: by default the
+    server drops the beginning with the instructions. The client also drops limits and nested parts of a tool's
+    schema."""
     added: dict[str, Any] = {"truncate": False, "shift": False}
     if request.tools:
         added["tools"] = transport.make_tools(request)
@@ -223,7 +220,7 @@ def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:
 
 
 def _read_contents(parts: Iterator[ollama.ChatResponse], pieces: Pieces) -> Iterator[str]:
-    """The text of the parts of a chat; the rest is noted in `pieces`."""
+    """Yields the text of a chat's parts; collects the rest in `pieces`."""
     for part in parts:
         pieces.thought.append(part.message.thinking or "")
         for call in part.message.tool_calls or ():
@@ -260,7 +257,7 @@ def _list_rows(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _make_info(
     row: Mapping[str, Any], shown: Mapping[str, Any], here: bool, settings: OllamaSettings, loaded: bool = False
 ) -> ModelInfo:
-    """A model from its row of /api/tags and its /api/show. Its context is its own, limited by the setting. A model that
+    """Describes a model by its row of /api/tags and its /api/show. Its context is limited by the setting. A model that
     the server only forwards to is remote, also in doubt."""
     passed_on = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
     details = shown.get("model_info")

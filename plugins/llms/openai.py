@@ -1,7 +1,6 @@
-"""Models of any server that speaks OpenAI's protocol (`/v1/chat/completions`): llama.cpp, LM Studio, vLLM and others.
+"""Models of any server with OpenAI's protocol (`/v1/chat/completions`): llama.cpp, LM Studio, vLLM and others.
 
-What the protocol does not say, how long a context is, is read where these servers tell it.
-"""
+The context length is not part of the protocol and is read from endpoints of these servers."""
 
 from __future__ import annotations
 
@@ -36,14 +35,13 @@ REMEDIES = Remedies(
 
 
 class OpenAIModel(transport.ServedModel[bool]):
-    """One model of the server, which need not be there yet."""
+    """A model of a server that need not be running yet."""
 
     def __init__(self, model: str, settings: OpenAISettings | None = None) -> None:
         self._settings = own = settings or OpenAISettings()
         super().__init__(model, locate(own), own.limits)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """See `plugins.llms.Backend`."""
         body = self._make_body(request)
         try:
             pieces = Pieces()
@@ -55,7 +53,7 @@ class OpenAIModel(transport.ServedModel[bool]):
             raise _make_unreachable(self._url) from error
 
     def _describe(self) -> tuple[ModelInfo, bool]:
-        """Also whether it takes arguments for the template."""
+        """Returns the model, and whether it accepts arguments for the template."""
         row = next((row for row in _list_rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
         if row is None:
             raise REMEDIES.make_missing(self._model)
@@ -63,7 +61,7 @@ class OpenAIModel(transport.ServedModel[bool]):
         return info, self._here or row.get("owned_by") in TEMPLATED
 
     def _make_body(self, request: LlmRequest) -> dict[str, Any]:
-        """The request as the protocol has it."""
+        """Converts the request to the protocol's body."""
         info, is_templated = self._get_description()
         system = [{"role": "system", "content": request.system}] if request.system else []
         thought = THOUGHT_TOKENS if request.think else 0
@@ -86,7 +84,7 @@ class OpenAIModel(transport.ServedModel[bool]):
         return body
 
     def _stream_events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
+        """Yields the events of a chat's reply, up to the final one. ModelError."""
         known = headers(self._settings, self._url)
         with transport.post(f"{self._url}/chat/completions", body, self.limits, known) as response:
             if response.status_code != 200:
@@ -108,7 +106,7 @@ class OpenAIModel(transport.ServedModel[bool]):
 
 
 def look(settings: OpenAISettings | None) -> Look:
-    """The models of the server."""
+    """Lists the server's models."""
     settings = settings or OpenAISettings()
     if not settings.url:
         return Look(problem=ABSENT, absent=True)
@@ -121,8 +119,7 @@ def look(settings: OpenAISettings | None) -> Look:
 
 
 def locate(settings: OpenAISettings) -> tuple[str, bool]:
-    """Where the protocol's addresses begin, and whether that is this machine. ModelUnavailableError for what is no
-    address."""
+    """Returns the base URL, and whether it is on this machine. ModelUnavailableError for an invalid address."""
     if not settings.url:
         raise ModelUnavailableError(ABSENT, lasting=True)
     try:
@@ -133,7 +130,7 @@ def locate(settings: OpenAISettings) -> tuple[str, bool]:
 
 
 def headers(settings: OpenAISettings, url: str) -> dict[str, str]:
-    """With the API key, if there is one. ModelUnavailableError if it would go elsewhere in the clear."""
+    """Returns headers with the API key, if any. ModelUnavailableError if it would be sent elsewhere unencrypted."""
     key = transport.read_key(settings.key_file, "OPENAI_API_KEY", "openai.key_file")
     if not key:
         return {}
@@ -143,8 +140,8 @@ def headers(settings: OpenAISettings, url: str) -> dict[str, str]:
 
 
 def _list_rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
-    """The models that the server lists. ModelUnavailableError, also for an Ollama on this machine: that may forward
-    text, and shows this only in its own protocol."""
+    """Lists the server's models. ModelUnavailableError, also for an Ollama on this machine: it may forward text, which
+    only its own protocol shows."""
     known = headers(settings, url)
     try:
         if here and transport.ask(url.removesuffix("/v1"), "/").text.strip() == "Ollama is running":
@@ -164,8 +161,7 @@ def _list_rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str,
 
 
 def _make_info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
-    """A model from its row. Servers of files (llama.cpp) give its size, which distinguishes it from another of that
-    name."""
+    """Describes a model by its row. File servers (llama.cpp) state its size, which distinguishes models of one name."""
     details = row.get("meta")
     meta: Mapping[str, Any] = details if isinstance(details, dict) else {}
     context = to_int(row.get("max_model_len")) or to_int(meta.get("n_ctx"))
@@ -177,7 +173,7 @@ def _make_info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here:
 
 
 def _ask_context(url: str, model: str) -> int:
-    """The length of the context from endpoints of LM Studio or llama.cpp outside the protocol; 0 without them."""
+    """Requests the context length from endpoints of LM Studio or llama.cpp; 0 without them."""
     for path in ("/api/v0/models", "/props"):
         try:
             reply = transport.ask(url, path).json()
@@ -195,7 +191,7 @@ def _ask_context(url: str, model: str) -> int:
 
 
 def _read_contents(events: Iterator[dict[str, Any]], pieces: Pieces) -> Iterator[str]:
-    """The text of the events of a chat; the rest is noted in `pieces`. MalformedOutputError, ModelRefusedError."""
+    """Yields the text of a chat's events; collects the rest in `pieces`. MalformedOutputError, ModelRefusedError."""
     calls: dict[int, dict[str, str]] = {}
     for event in events:
         if isinstance(usage := event.get("usage"), dict):
@@ -247,7 +243,7 @@ def _make_message(message: Message) -> dict[str, Any]:
 
 
 def _make_error(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
-    """What an error means; `status` is 0 for one in the middle of a reply."""
+    """Converts an error response; `status` is 0 for one within a reply."""
     kind = "insufficient_quota" if b"insufficient_quota" in body else ""
     return REMEDIES.make_error(model, status, read_reason(body), kind, headers)
 

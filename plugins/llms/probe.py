@@ -57,7 +57,7 @@ TELLS_WRONG = "It reads in a note what is not in it, or no longer holds."
 
 
 class Note(NamedTuple):
-    """A note, and what must and must not be read in it: see probe.toml."""
+    """A note with the facts that must and must not be extracted: see probe.toml."""
 
     episode: Episode
     stated: Sequence[Sequence[str]]
@@ -92,7 +92,7 @@ ORDER_OBEYED = re.compile(r'"object": "[^"]*saturn', re.IGNORECASE)
 
 
 def read_note(note: Note, llm: LLM, remarks: list[str]) -> float:
-    """The share of what a note states that gets in; nothing if anything false does."""
+    """Returns the share of the note's facts that are extracted; 0 if a false one is."""
     data = complete_json(llm, extraction_request((note.episode,)))
     extraction = parse_extractions(data, (note.episode,))[0].get(note.episode.id, Extraction())
     if ORDER_OBEYED.search(json.dumps(data, ensure_ascii=False)):
@@ -112,7 +112,7 @@ def _is_like(fact: Sequence[str], wrong: Sequence[str]) -> bool:
 
 
 def decide(pairs: Sequence[tuple[Fact, Fact, bool]], llm: LLM, remarks: list[str]) -> float:
-    """The share of the pairs in which happens what should, by what the memory would do."""
+    """Returns the share of pairs with the right effect on the memory."""
     facts = [(old, new) for old, new, _ in pairs]
     data = complete_json(llm, decision_request(facts, local_only=False))
     decisions = [decision for decision in parse_decisions(data, facts) if decision.confidence >= MIN_CONFIDENCE]
@@ -127,7 +127,7 @@ def decide(pairs: Sequence[tuple[Fact, Fact, bool]], llm: LLM, remarks: list[str
 
 
 def answer(question: str, value: str, note: int, llm: LLM, remarks: list[str]) -> float:
-    """Half for the right words, proved by what they cite, half for the right note and no other."""
+    """Returns 0.5 for the right words with a valid citation, plus 0.5 for the right note and no other."""
     text = _write(question, llm)
     is_proved = all(citation.verdict == "proved" for citation in text.citations)
     is_right_note = {citation.episode_id for citation in text.citations} == {note}
@@ -135,7 +135,7 @@ def answer(question: str, value: str, note: int, llm: LLM, remarks: list[str]) -
 
 
 def refuse(question: str, llm: LLM, remarks: list[str]) -> float:
-    """Whether it says that the notes do not answer."""
+    """Returns 1 if the model states that the notes have no answer."""
     return float(_write(question, llm).no_answer)
 
 
@@ -151,7 +151,7 @@ def _write(question: str, llm: LLM) -> GroundedText:
 
 
 def drive_tools(llm: LLM, remarks: list[str]) -> float:
-    """Half for collecting the note that answers, a quarter each for no other and for ending by itself."""
+    """Returns 0.5 for collecting the right note, plus 0.25 each for no other note and for stopping by itself."""
     (question, note), shelf = _DATA["looked_for"], Shelf()
     agent = Agent(llm, cast(Toolbox, shelf), question, turns=MAX_TURNS, stall=MAX_STALLED_TURNS, now=NOW)
     stopped = agent.run().stopped
@@ -161,7 +161,7 @@ def drive_tools(llm: LLM, remarks: list[str]) -> float:
 
 
 class Shelf:
-    """In place of the `Toolbox` of a question: the same tools, over the notes."""
+    """The tools of a question's `Toolbox` over the probe's notes."""
 
     only_open = True
 
@@ -173,11 +173,11 @@ class Shelf:
         self._names = dict(enumerate(("Mira Okafor", "Petra", "Jonas Brandt", "Halden Museum"), len(NOTES) + 1))
 
     def state(self) -> str:
-        """How far the search is."""
+        """Describes the progress of the search."""
         return f"Collected: {' '.join(f'[{id}]' for id in self.collected) or 'nothing'}."
 
     def call(self, call: ToolCall) -> Message:
-        """What a tool gives."""
+        """Returns the result of a tool."""
         try:
             return call.make_result(self._find(call.name, check_arguments(call.name, call.arguments)))
         except InvalidInputError as error:
@@ -206,8 +206,8 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of tasks: the field of its grade, what the person reads meanwhile, and what it means that nothing came of
-    them within `patience_s` seconds. A task asks a model, and adds to its remarks what is odd about it."""
+    """A kind of task: the field of its grade, the text shown meanwhile, and what a failure within `patience_s` seconds
+    means. A task asks a model and adds to its remarks."""
 
     grade: str
     label: str
@@ -228,8 +228,8 @@ KINDS = (
 
 
 def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterator[Step | Grades]:
-    """Steps as they begin, numbered from 0 on, then the grades. If the model cannot be asked any more, they are those
-    so far, with the `problem`; ModelError if there are none yet, and ModelCancelledError whenever it is cancelled."""
+    """Yields steps, numbered from 0, then the grades. If the model stops responding: the grades so far with the
+    `problem`, or ModelError without any. ModelCancelledError whenever it is cancelled."""
     run = _Probe(model, cancelled or (lambda: False))
     try:
         yield from run.steps()
@@ -243,13 +243,12 @@ def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterat
 
 
 def ask_for_a_word() -> LlmRequest:
-    """The smallest request there is: whether a model answers at all. Nothing of the memory is in it."""
+    """Returns a minimal request without any text of the memory, to test whether a model responds."""
     return LlmRequest(messages=(Message("user", "Say: ready"),), max_tokens=50, local_only=False, purpose="probe")
 
 
 class _Probe:
-    """One probe of a model. For the tasks it is a `memory.protocols.LLM`, the model itself; what they swallow of its
-    errors, `_error` keeps."""
+    """One probe of a model. It is the `memory.protocols.LLM` of the tasks; `_error` keeps errors that they swallow."""
 
     def __init__(self, model: Guarded, cancelled: Callable[[], bool]) -> None:
         self.name, self.is_local, self.context_tokens = model.name, model.is_local, model.context_tokens
@@ -266,7 +265,6 @@ class _Probe:
         self._context = 0
 
     def complete(self, request: LlmRequest) -> Reply:
-        """See `memory.protocols.LLM`."""
         until = self._deadline
         request = replace(
             request,
@@ -284,13 +282,13 @@ class _Probe:
         return reply
 
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        """See `memory.protocols.LLM`; the text comes whole."""
+        """Yields the complete text at once."""
         reply = self.complete(request)
         yield from filter(None, [reply.text])
         yield reply
 
     def steps(self) -> Iterator[Step]:
-        """Does all of it. ModelError."""
+        """Runs the whole probe. ModelError."""
         size = min(self.context_tokens - 500, LONG_PROMPT)
         number, total = 2, 3 + sum(len(kind.tasks) for kind in KINDS)
         yield 0, total, "loading it"
@@ -312,7 +310,7 @@ class _Probe:
             self._remarks.append(f"With {size:,} tokens it was lost.")
 
     def _grade(self, kind: Kind, number: int, total: int) -> Iterator[Step]:
-        """All tasks of a kind, until it is given up."""
+        """Runs the tasks of a kind until it is given up."""
         scores: list[float] = []
         known = len(self._replies)
         self._deadline = time.monotonic() + kind.patience_s
@@ -332,7 +330,7 @@ class _Probe:
             self._first_s = round(sum(firsts) / len(firsts), 3)
 
     def _score(self, kind: Kind, task: Callable[[LLM, list[str]], float]) -> float:
-        """The score of one task; ModelError if the model can no longer be reached."""
+        """Returns the score of one task; ModelError if the model can no longer be reached."""
         self._error, score = None, 0.0
         try:
             score = task(self, self._remarks)
@@ -357,7 +355,7 @@ class _Probe:
         return self.complete(LlmRequest(messages=(Message("user", text),), max_tokens=max_tokens))
 
     def _find(self, size: int) -> int:
-        """The tokens of a prompt if the model found a number in its middle, else 0."""
+        """Returns the prompt's tokens if the model found a number in its middle, else 0."""
         number = 4096 + size % 1777  # another one each time
         lines = [f"Shelf {shelf} holds {shelf * 7 % 31} boxes of paper and a lamp." for shelf in range(size // 16)]
         lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
@@ -368,7 +366,7 @@ class _Probe:
         return (reply.usage.read or size) if str(number) in reply.text else 0
 
     def result(self) -> Grades:
-        """All that is known by now."""
+        """Returns the grades so far."""
         return Grades(
             name=self.name,
             version=self._version,
@@ -384,7 +382,7 @@ class _Probe:
         )
 
     def _estimate_question_s(self) -> float:
-        """Seconds that an ordinary question takes, by the call that read about as much."""
+        """Estimates the seconds of an ordinary question, by the call with about as many tokens."""
         timed = (reply for reply in self._replies if reply.first_s and reply.usage.read)
         like = min(timed, key=lambda reply: abs(reply.usage.read - QUESTION_READ), default=None)
         if like is None or not self._tokens_per_s:

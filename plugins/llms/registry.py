@@ -1,4 +1,4 @@
-"""All language models by their names, `prefix:model`: the only way to open one, and always with its guard."""
+"""All language models by name, `prefix:model`: the only way to open one, and always with its guard."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class Models:
-    """The models of these families. `settings` are their sections of config.toml, by prefix."""
+    """The models of these families. `settings`: their sections of config.toml by prefix."""
 
     def __init__(
         self, families: Mapping[str, Family], settings: Mapping[str, Any] | None = None, meter: Meter | None = None
@@ -27,8 +27,8 @@ class Models:
         self._lock = threading.Lock()
 
     def open(self, name: str) -> Guarded:
-        """The model of that name, one and the same each time; nobody is asked whether it is there. NotFoundError lists
-        the known prefixes."""
+        """Returns the model of that name, always the same object, without contacting a server. NotFoundError lists the
+        known prefixes."""
         prefix, _, model = name.partition(":")
         family = self._families.get(prefix)
         if family is None or not model.strip():
@@ -41,8 +41,8 @@ class Models:
             return self._opened[name]
 
     def configure(self, settings: Mapping[str, Any]) -> set[str]:
-        """Other sections of config.toml count from now on, by prefix; which of them have changed. Models that were
-        opened with others are closed."""
+        """Replaces the sections of config.toml by prefix; returns the changed ones. Closes models opened with the old
+        ones."""
         with self._lock:
             changed = {prefix for prefix, section in settings.items() if self._settings.get(prefix) != section}
             self._settings |= settings
@@ -53,7 +53,7 @@ class Models:
         return changed
 
     def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
-        """What families find now, by prefix; all of them, or these. They look at the same time, for seconds at most."""
+        """Lists the models of all or these families, by prefix, in parallel and within seconds."""
         names = [*(self._families if prefixes is None else prefixes)]
 
         def look_at(prefix: str) -> Look:
@@ -67,7 +67,7 @@ class Models:
             return dict(zip(names, pool.map(look_at, names), strict=True))
 
     def close(self) -> None:
-        """Breaks off whatever is being asked."""
+        """Interrupts running calls."""
         with self._lock:
             opened = list(self._opened.values())
         for model in opened:

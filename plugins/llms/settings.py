@@ -7,7 +7,7 @@ from memory.settings import setting
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds until the first word, with the time to load the model; between two words; and in all."""
+    """Seconds until the first word, with the time to load the model; between two words; and in total."""
 
     first_token_s: float = 300.0
     next_token_s: float = 120.0
@@ -15,7 +15,7 @@ class Limits:
 
     @property
     def limits(self) -> tuple[float, float, float]:
-        """As `plugins.llms.Backend` has them."""
+        """Returns the limits of `plugins.llms.Backend`."""
         return self.first_token_s, self.next_token_s, self.total_s
 
 
@@ -34,7 +34,7 @@ class OllamaSettings(Limits):
 
 @dataclass(frozen=True, slots=True)
 class OpenAISettings(Limits):
-    """Models of a server that speaks OpenAI's protocol, like llama.cpp, LM Studio and vLLM."""
+    """Models of a server with OpenAI's protocol, like llama.cpp, LM Studio and vLLM."""
 
     url: str = setting("", "The server's address, such as http://127.0.0.1:8080; empty: none.")
     key_file: str = setting(

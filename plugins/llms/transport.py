@@ -1,7 +1,6 @@
-"""What the families of models share: plain HTTP with a server, the pieces of a reply, what an error means, a key.
+"""What the families share: plain HTTP requests, pieces of a reply, error messages, keys.
 
-Nothing of the environment sends a request elsewhere: no proxy, no redirect.
-"""
+No setting of the environment redirects a request: no proxy, no redirect."""
 
 import ipaddress
 import os
@@ -48,26 +47,26 @@ More = TypeVar("More")
 
 
 class ServedModel(ABC, Generic[More]):
-    """One model of a server, which need not be there yet: what `plugins.llms.Backend` wants of it but what it says.
-    `More` is what else a family wants to know of a model."""
+    """A model of a server that need not be running yet: a `plugins.llms.Backend` without `stream`. `More` is a family's
+    further description of a model."""
 
     def __init__(self, model: str, at: tuple[str, bool], limits: tuple[float, float, float]) -> None:
-        """`at`: the server's URL, and whether that is this machine."""
+        """`at`: the server's URL, and whether it is on this machine."""
         self._model = model
         self._url, self._here = at
         self._known: tuple[float, tuple[ModelInfo, More]] | None = None
         self.limits = limits
 
     def is_local(self) -> bool:
-        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
+        """Answers without contacting a remote server."""
         return self._here and self.info().is_local
 
     def info(self) -> ModelInfo:
-        """As its server said within the last minute. ModelUnavailableError."""
+        """Describes the model from its server, cached for a minute. ModelUnavailableError."""
         return self._get_description()[0]
 
     def close(self) -> None:
-        """See `plugins.llms.Backend`. Each call opens a connection and closes it."""
+        """Does nothing: each call closes its connection."""
 
     def _get_description(self) -> tuple[ModelInfo, More]:
         if self._known is None or time.monotonic() - self._known[0] > FRESH_SECONDS:
@@ -76,14 +75,14 @@ class ServedModel(ABC, Generic[More]):
 
     @abstractmethod
     def _describe(self) -> tuple[ModelInfo, More]:
-        """The server's description of the model now. ModelUnavailableError."""
+        """Requests the model's description. ModelUnavailableError."""
 
 
 @contextmanager
 def post(
     url: str, body: Mapping[str, Any], limits: tuple[float, float, float], headers: Mapping[str, str] | None = None
 ) -> Iterator[httpx.Response]:
-    """The response to a request, with its body unread; `limits` are those of `plugins.llms.Backend`.
+    """Yields the response to a request, with its body unread; `limits` are those of `plugins.llms.Backend`.
     httpx.HTTPError."""
     arguments = client_arguments(httpx, url, limits, CONNECT_SECONDS)
     with (
@@ -100,8 +99,8 @@ def ask(
     headers: Mapping[str, str] | None = None,
     proxied: bool = False,
 ) -> httpx.Response:
-    """What a server says at once, read whole within ASK_SECONDS and MOST_BYTES, whatever its status; `proxied` as the
-    environment says. httpx.HTTPError."""
+    """Returns the complete response of any status within ASK_SECONDS and MOST_BYTES; `proxied`: by the environment's
+    proxy. httpx.HTTPError."""
     limits = (ASK_SECONDS, ASK_SECONDS, ASK_SECONDS)
 
     def exchange() -> Iterator[httpx.Response]:
@@ -120,7 +119,7 @@ def ask(
 
 
 def make_tools(request: LlmRequest) -> list[dict[str, Any]]:
-    """The tools of a request, as the protocols of Ollama and OpenAI have them."""
+    """Converts the tools of a request for the protocols of Ollama and OpenAI."""
     return [
         {
             "type": "function",
@@ -132,7 +131,7 @@ def make_tools(request: LlmRequest) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class Pieces:
-    """A reply as it comes. `stop` is "" until it has ended, and "length" if it was cut."""
+    """The reply so far. `stop` is "" until its end; "length" if it was cut."""
 
     text: list[str] = field(default_factory=list)
     thought: list[str] = field(default_factory=list)
@@ -142,7 +141,7 @@ class Pieces:
 
 
 def collect(contents: Iterator[str], pieces: Pieces) -> Iterator[str | Reply]:
-    """The text of a reply without thoughts, and the reply if it has ended. Reading `contents` fills `pieces`, except
+    """Yields the text of a reply without reasoning, and the reply at its end. Reading `contents` fills `pieces`, except
     their text."""
     for piece in without_thoughts(contents):
         pieces.text.append(piece)
@@ -158,8 +157,7 @@ def collect(contents: Iterator[str], pieces: Pieces) -> Iterator[str | Reply]:
 
 
 class Remedies(NamedTuple):
-    """Who the `server` is, and what to do about a key or account that it does not accept, credit that is used up, a
-    model that it does not have, and a fault."""
+    """The `server`'s name, and remedies for a rejected key or account, used up credit, a missing model, and a fault."""
 
     server: str
     key: str
@@ -168,7 +166,7 @@ class Remedies(NamedTuple):
     fault: str
 
     def make_missing(self, model: str) -> ModelUnavailableError:
-        """That the server has no such model."""
+        """Returns the error for a model that the server does not have."""
         return ModelUnavailableError(
             f"{self.server} has no model {model!r}. {self.missing.format(model)}", lasting=True
         )
@@ -176,7 +174,7 @@ class Remedies(NamedTuple):
     def make_error(
         self, model: str, status: int, why: str, kind: str = "", headers: Mapping[str, str] | None = None
     ) -> ModelError:
-        """What an error means, in words. In the middle of a reply the status says nothing, only its `kind` does."""
+        """Converts an error to words. Within a reply the status says nothing, only its `kind` does."""
         why, server = shorten_reason(why), self.server
         status = 402 if "credit balance" in why else STATUS_OF.get(kind, status)
         if status == 404:
@@ -217,8 +215,8 @@ def _to_seconds(text: str) -> float | None:
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a stream that are not empty. Only a line feed ends a line: other line separators (U+0085, U+2028)
-    may occur in the JSON of a reply."""
+    """Yields the non-empty lines of a stream. Splits at line feeds only: other separators (U+0085, U+2028) may occur in
+    the JSON of a reply."""
     buffer: list[bytes] = []
     for chunk in chunks:
         first, *others = chunk.split(b"\n")
@@ -230,8 +228,8 @@ def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def locate_server(named: str, default_port: int) -> tuple[str, bool]:
-    """A server's address as a person writes it -> its URL, and whether that is this machine. ValueError for what is no
-    address."""
+    """Returns the URL for an address as a person writes it, and whether it is on this machine. ValueError for an
+    invalid address."""
     text = named.strip().rstrip("/")
     scheme, colons, rest = text.partition("://")
     if not colons:
@@ -259,8 +257,8 @@ SERVICE = "palimpsest"  # its name in the keyring
 
 
 def read_key(file: str, variable: str, setting: str) -> str:
-    """An API key, from a file, from the system's keyring ("keyring:NAME") or, if nothing is named, the environment; ""
-    if there is none. It gets into no message and no log. ModelUnavailableError."""
+    """Reads an API key from a file, the system's keyring ("keyring:NAME") or, without a name, the environment; ""
+    without one. It appears in no message or log. ModelUnavailableError."""
     if not file:
         return os.environ.get(variable, "").strip()
     if file.startswith(KEYRING):
