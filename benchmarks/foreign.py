@@ -26,7 +26,7 @@ from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.reading.process import Readers
 from daemon.watch.attempts import Attempts
 from daemon.watch.ingest import Ingest
-from daemon.watch.survey import Look
+from daemon.watch.scan import ScanTarget
 from memory import Memory
 from memory.nouns import Episode, Fact
 from memory.revisions import Revision
@@ -81,7 +81,7 @@ def _add(memory: Memory, plugins: Plugins, folder: Path, place: Path) -> wire.Ad
     ingest = Ingest(memory, plugins, writer, Tasks(events.put), events.put, WatchSettings(), (), readers, attempts)
     writer.start()
     try:
-        for _ in ingest.take([Look(folder, ingest.ignore_rules(folder), folder)], task):
+        for _ in ingest.take([ScanTarget(folder, ingest.ignore_rules(folder), folder)], task):
             command.note(f"{task.sources:,} sources")
     finally:
         readers.close()

@@ -32,7 +32,7 @@ def status(services: Services) -> wire.Status:
     with services.memory.store.reading():
         skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
-        failed, failed_total = services.adds.list_failed(MAX_FAILED)
+        failed, failed_total = services.add_jobs.list_failed(MAX_FAILED)
     return wire.Status(
         read_version(),
         wire.PROTOCOL,
@@ -109,7 +109,7 @@ def enable_enrichment(services: Services, enabled: bool) -> wire.Enrichment:
 
 def retry(services: Services, id: int | None) -> int:
     """NotFoundError if that job was not given up."""
-    count = services.adds.retry(id)
+    count = services.add_jobs.retry(id)
     return count if count and id is not None else count + services.enrichment.retry(id)
 
 

@@ -34,7 +34,7 @@ from daemon.jobs.workers import Tasks, Writer
 from daemon.paths import Paths
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
-from daemon.watch.adds import Adds
+from daemon.watch.add_jobs import AddJobs
 from daemon.watch.attempts import SAFE_MODE, Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.watcher import SCAN_SECONDS, Watcher
@@ -102,9 +102,9 @@ class Services:
         self.readers = Readers(chunk, rules, memory.state.masker, plugins.left_out)
         self.attempts = Attempts(memory, writer, paths.reading)
         ingest = Ingest(memory, plugins, writer, tasks, publish, settings.watch, self.own, self.readers, self.attempts)
-        self.adds = Adds(ingest)
+        self.add_jobs = AddJobs(ingest)
         self.watcher = Watcher(ingest)
-        self.adds.keep_named = self.watcher.keep_named
+        self.add_jobs.keep_named = self.watcher.keep_named
         self.erasing = Erasure(memory, writer, tasks)
         self.embedding = Embedding(memory, plugins, writer, tasks, settings.embedder, publish)
         self.models = Models(memory, plugins, writer, settings, partial(load, paths.config))
@@ -151,7 +151,7 @@ class Services:
 
     def _go_on(self, was_full: bool) -> None:
         """Resumes work after a full disk."""
-        self.adds.go_on()
+        self.add_jobs.go_on()
         if was_full:
             self.watcher.scan_all()
             self.embedding.resume()
@@ -169,7 +169,7 @@ class Services:
             self.safe_mode = ""
         self.schedule.start()
         self.disk.look()
-        self.adds.go_on()
+        self.add_jobs.go_on()
         self.erasing.resume()
         self.watcher.start()
         self.embedding.resume()

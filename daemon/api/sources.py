@@ -64,7 +64,7 @@ async def add(services: Services, paths: Sequence[Path], policy: Policy | None, 
         if isinstance(event, wire.Added | wire.Failed):
             channel.end()
 
-    await services.work(lambda: services.adds.add(existing, tell, policy, services.policy(), again))
+    await services.work(lambda: services.add_jobs.add(existing, tell, policy, services.policy(), again))
     return stream(channel.events())
 
 

@@ -23,8 +23,8 @@ from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.files import Found, Unread, hash_content, is_gone, open_whole, uri_of
-from daemon.watch.roots import Losses
-from daemon.watch.survey import KEPT, Look, Sources, Survey, believe, leave_copies
+from daemon.watch.roots import DeletionGuard
+from daemon.watch.scan import KEPT, Scan, ScanTarget, Sources, confirm_deletions, leave_copies
 from daemon.watch.walking import Ignore, walk_in_steps
 from memory import Memory
 from memory.errors import NotFoundError, PalimpsestError
@@ -33,7 +33,7 @@ from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
 
 if TYPE_CHECKING:
-    from daemon.watch.intake import Tools
+    from daemon.watch.importer import ImporterParts
 
 
 log = logging.getLogger(__name__)
@@ -81,19 +81,19 @@ class Ingest:
 
     def take(
         self,
-        looks: Sequence[Look],
+        targets: Sequence[ScanTarget],
         task: Task,
         moved: Mapping[Path, Path] | None = None,
-        losses: Losses | None = None,
-        disk: Survey | None = None,
+        guard: DeletionGuard | None = None,
+        disk: Scan | None = None,
     ) -> Iterator[None]:
-        """Reads what is new or changed below `looks`; each `next` is one batch.
+        """Reads what is new or changed below `targets`; each `next` is one batch.
 
-        `moved` maps files to their former paths, if known. `losses` decides about the missing files of watched folders.
+        `moved` maps files to their former paths, if known. `guard` decides about the missing files of watched folders.
         `disk` is filled by the scan."""
         self._update_readers()
         try:
-            yield from self._take(looks, task, moved or {}, losses, disk or Survey())
+            yield from self._take(targets, task, moved or {}, guard, disk or Scan())
         finally:
             if max(task.total, task.episodes) >= MANY:
                 self.memory.release_caches()
@@ -101,37 +101,38 @@ class Ingest:
 
     def _take(
         self,
-        looks: Sequence[Look],
+        targets: Sequence[ScanTarget],
         task: Task,
         moved: Mapping[Path, Path],
-        losses: Losses | None,
-        disk: Survey,
+        guard: DeletionGuard | None,
+        disk: Scan,
     ) -> Iterator[None]:
-        from daemon.watch.intake import Intake  # imported with the first file: a daemon must start quickly
+        from daemon.watch.importer import FileImporter  # imported with the first file: a daemon must start quickly
 
         self.attempts.begin(LOOKING)
-        yield from self._walk(looks, disk, task)
+        yield from self._walk(targets, disk, task)
         copies = leave_copies(disk)
-        known, skipped = self._list_stored(looks, disk)
-        gone = disk.find_gone(known, skipped, looks)
-        if losses is not None:
-            looks = disk.accept(looks, known, gone, skipped, losses)
+        known, skipped = self._list_stored(targets, disk)
+        gone = disk.find_gone(known, skipped, targets)
+        if guard is not None:
+            targets = disk.accept(targets, known, gone, skipped, guard)
         moves = {uri_of(new): uri_of(old) for new, old in moved.items()}
         self._follow_moves(disk, known, gone, moves)
         self.attempts.end([LOOKING])
         yield
         copied = {uri: known[uri] for uri in copies if uri in known}
-        deleted = believe(looks, gone, losses)
-        if losses is None and (doubted := len(gone) - len(deleted)):
+        deleted = confirm_deletions(targets, gone, guard)
+        if guard is None and (doubted := len(gone) - len(deleted)):
             task.tell(wire.Notice("warning", MANY_GONE.format(doubted)))
         yield from self._retire(deleted | copied, task)
         self._leave_forgotten(disk, skipped)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)
-        yield from Intake(self._equip(), disk, known, skipped, task, self._end_skips(disk, known, skipped)).run()
+        over = self._end_skips(disk, known, skipped)
+        yield from FileImporter(self._collect_parts(), disk, known, skipped, task, over).run()
         self._tell_progress(task, last=True)
 
-    def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str]) -> None:
+    def _leave_forgotten(self, disk: Scan, skipped: Mapping[str, str]) -> None:
         """Skips forgotten files, whatever they contain now. New content counts as forgotten, too, so that the files are
         recognised when they are renamed while no daemon runs."""
         marked = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
@@ -140,19 +141,19 @@ class Ingest:
         noted = {skip.uri: skip.at for skip in self.memory.sources.list_skipped()} if left else {}
         changed = {}
         for uri in left:
-            file, look = disk.files.pop(uri), disk.looks[uri]
+            file, target = disk.files.pop(uri), disk.targets[uri]
             disk.unread[uri] = FORGOTTEN
-            if file.size and (look.path == file.path or file.mtime_ns > (to_ms(noted[uri]) or 0) * 1_000_000):
-                with suppress(Unread), open_whole(file.path, file.size, look.ignore.root) as (stream, _):
+            if file.size and (target.path == file.path or file.mtime_ns > (to_ms(noted[uri]) or 0) * 1_000_000):
+                with suppress(Unread), open_whole(file.path, file.size, target.ignore.root) as (stream, _):
                     changed[uri] = hash_content(stream)
         if changed:
             self.writer.write_later(partial(self.memory.sources.forget_content, changed))
 
-    def _equip(self) -> Tools:
-        from daemon.watch.intake import Tools
+    def _collect_parts(self) -> ImporterParts:
+        from daemon.watch.importer import ImporterParts
 
         parts = self.memory, self._plugins, self._readers, self.attempts, self.writer, self.publish
-        return Tools(*parts, self._tell_progress)
+        return ImporterParts(*parts, self._tell_progress)
 
     def _update_readers(self) -> None:
         """Marks sources read by another version of a reader as unread, once."""
@@ -161,10 +162,10 @@ class Ingest:
             self.writer.write_later(partial(self.memory.sources.set_reader_versions, self._plugins.versions))
             self._knows_readers = True
 
-    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task) -> Iterator[None]:
+    def _walk(self, targets: Sequence[ScanTarget], disk: Scan, task: Task) -> Iterator[None]:
         began = time.monotonic()
-        for look in looks:
-            for file in walk_in_steps(look.path, look.ignore, disk.folders, disk.mounts):
+        for target in targets:
+            for file in walk_in_steps(target.path, target.ignore, disk.folders, disk.mounts):
                 if time.monotonic() - began > STEP_SECONDS:
                     task.total = len(disk.files) + len(disk.unread)
                     self._tell_progress(task)
@@ -175,16 +176,16 @@ class Ingest:
                 uri = uri_of(file.path)
                 uri = file.name if uri == file.name else uri  # share the string
                 if file.unread is None:
-                    disk.files[uri], disk.looks[uri] = file, look
+                    disk.files[uri], disk.targets[uri] = file, target
                 else:
                     disk.unread[uri] = file.unread
                 if file.folder:
                     disk.blind.append(uri)
         task.total = len(disk.files) + len(disk.unread)
 
-    def _list_stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
+    def _list_stored(self, targets: Sequence[ScanTarget], disk: Scan) -> tuple[Sources, dict[str, str]]:
         """Returns, by the uri of their file, (live sources of the `targets`, reasons of skipped files)."""
-        paths = {look.path for look in looks}
+        paths = {target.path for target in targets}
         outermost = [uri_of(path) for path in sorted(paths) if paths.isdisjoint(path.parents)]
         below = tuple(prefix + "/" for prefix in outermost)
         by_id: dict[int, Source] = {}
@@ -215,7 +216,7 @@ class Ingest:
                 yield from (source for source in page if source.kind in ("file", "chat"))
                 after = page[-1].uri
 
-    def _find_file(self, uri: str, disk: Survey) -> str:
+    def _find_file(self, uri: str, disk: Scan) -> str:
         """Returns the uri of a source's file: without the part after "#", unless that belongs to the file's name."""
         ends = [i for i, char in enumerate(uri) if char == "#"]
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
@@ -232,7 +233,7 @@ class Ingest:
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield
 
-    def _end_skips(self, disk: Survey, known: Sources, skipped: Mapping[str, str]) -> list[str]:
+    def _end_skips(self, disk: Scan, known: Sources, skipped: Mapping[str, str]) -> list[str]:
         """Returns the skips of files that no longer exist. The skip of a forgotten file stays while rules exclude the
         file."""
         absent = (uri for uri in skipped if not disk.has(uri) and not disk.has(self._find_file(uri, disk)))
@@ -249,7 +250,7 @@ class Ingest:
 
     # Moved files keep their identity: detected by events or by content.
 
-    def _follow_moves(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
+    def _follow_moves(self, disk: Scan, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
         """Renames the sources of moved files, which move from `gone` to `known`."""
         new = {uri: file for uri, file in disk.files.items() if uri not in known and file.size}
         lost = self._find_left_behind(disk, known, new.values()) | gone
@@ -263,7 +264,7 @@ class Ingest:
             if uri in pairs or file.size not in sizes:
                 continue
             try:
-                with open_whole(file.path, file.size, disk.looks[uri].ignore.root) as (stream, status):
+                with open_whole(file.path, file.size, disk.targets[uri].ignore.root) as (stream, status):
                     digest = hash_content(stream)
             except Unread:
                 continue
@@ -275,7 +276,7 @@ class Ingest:
         for uri, old in pairs.items():
             renamed = {source.uri: uri + source.uri[len(old) :] for source in lost[old]}
             try:
-                self.writer.write_later(partial(self._move, renamed, disk.looks[uri].policy))
+                self.writer.write_later(partial(self._move, renamed, disk.targets[uri].policy))
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
@@ -294,7 +295,7 @@ class Ingest:
             reasons = dict.fromkeys(marks, FORGOTTEN)
             self.writer.write(partial(self.memory.sources.note_files, ended, reasons, ()))
 
-    def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
+    def _find_left_behind(self, disk: Scan, known: Sources, new: Collection[Found]) -> Sources:
         """Returns the sources of missing files elsewhere with the size of a new one."""
         sizes = {file.size for file in new}
         missing: Sources = defaultdict(list)

@@ -160,7 +160,7 @@ FEW = 2  # files that may all be deleted at once without a question
 SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
 
-class Losses:
+class DeletionGuard:
     """The deletion policy of watched folders. `save(root)` stores a root, `warn(text)` notifies everybody, and
     `look_again(seconds, root)` schedules a scan."""
 
@@ -187,14 +187,14 @@ class Losses:
             return False
         identity = identify(root.path)
         if identity is None:
-            self.miss(root, AWAY)
+            self.mark_missing(root, AWAY)
             return False
         if identity == root.known_as:
             return True
         if not whole:
             return False
         if gone and existing < SAME_SHARE * (existing + gone):
-            self.miss(
+            self.mark_missing(
                 root,
                 f"another folder or drive is in its place, with {existing:,} of {existing + gone:,} known files. "
                 f'Nothing is removed or read. If it is the right one: pal watch add "{root.path}"',
@@ -202,7 +202,7 @@ class Losses:
             return False
         return True
 
-    def believe(self, path: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
+    def confirm_deletions(self, path: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
         """Returns the uris of the files that are certainly deleted."""
         if (root := self._roots.get(path)) is None:
             return ()
@@ -210,32 +210,32 @@ class Losses:
         gone = [uri for uri in gone if uri not in ignored or not root.is_named(uri)]
         ignored.intersection_update(gone)
         rest = [uri for uri in gone if uri not in ignored and uri not in root.dropped]
-        let_go = ignored | root.dropped.intersection(gone)
+        deleted = ignored | root.dropped.intersection(gone)
         if rest and (root.held or _is_drive_out(root, rest) or self._are_many(root, len(rest))):
             self._doubt(root, rest, whole)
         else:
-            let_go.update(rest)
+            deleted.update(rest)
             if whole:
                 self._settle(root)
-        return let_go
+        return deleted
 
-    def ask(self, root: Root) -> str:
+    def _write_question(self, root: Root) -> str:
         """Asks the person about a folder's missing files."""
         return f'{len(root.gone):,} files are gone. Keep their content, or drop it? pal watch gone "{root.path}"'
 
-    def look_again_for(self, root: Root) -> tuple[str, ...]:
+    def list_undecided(self, root: Root) -> tuple[str, ...]:
         """Lists the files to decide about, without those that returned or were found elsewhere."""
         uris = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
-        root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in uris and _is_lost(Path(uri)))
+        root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in uris and _is_empty(Path(uri)))
         return root.gone
 
-    def answer(self, root: Root) -> None:
+    def apply_decision(self, root: Root) -> None:
         """Applies the person's decision; earlier deletions no longer count."""
         root.gone, root.dropped, root.settled = (), frozenset(), now_ms()
         root.mounts = tuple(filter(os.path.ismount, root.mounts))
         self._settle(root, answered=True)
 
-    def miss(self, root: Root, why: str) -> None:
+    def mark_missing(self, root: Root, why: str) -> None:
         """Records that the folder is missing or was replaced."""
         if root.detail != why:
             log.warning("folder %s: %s", root.path, why)
@@ -258,14 +258,14 @@ class Losses:
         wait = self._settings.gone_wait_s
         if root.held:
             root.gone = tuple(sorted({*gone} if whole else {*root.gone, *gone}))
-            root.detail = self.ask(root)
+            root.detail = self._write_question(root)
         elif root.doubted is None:
             root.doubted = time.monotonic()
             root.detail = f"{len(gone):,} files are gone at once; checking again before they count as deleted"
             self._look_again(wait, root)
         elif whole and time.monotonic() - root.doubted >= wait * 0.9:  # the scheduler uses another clock
             root.held, root.doubted, root.gone = True, None, tuple(sorted(gone))
-            root.detail = self.ask(root)
+            root.detail = self._write_question(root)
             self._save(root)
             self._warn(f"{root.path}: {root.detail}")
 
@@ -283,7 +283,7 @@ def _is_drive_out(root: Root, gone: Sequence[str]) -> bool:
     return any(uri.startswith(out) for uri in gone)
 
 
-def _is_lost(file: Path) -> bool:
+def _is_empty(file: Path) -> bool:
     """Whether the file is missing or empty."""
     try:
         return is_gone(file) or file.lstat().st_size == 0

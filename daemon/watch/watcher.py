@@ -26,8 +26,8 @@ from daemon.terminal import count
 from daemon.watch.events import Changes, Events, Ready
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
-from daemon.watch.roots import AWAY, Losses, Root, identify, network_of, resolve_folder
-from daemon.watch.survey import KEPT, Look, Survey
+from daemon.watch.roots import AWAY, DeletionGuard, Root, identify, network_of, resolve_folder
+from daemon.watch.scan import KEPT, Scan, ScanTarget
 from daemon.watch.walking import FOLDER_RULES
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
@@ -54,7 +54,7 @@ class Watcher:
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
         self._roots: dict[Path, Root] = {}
         self._events = Events(self.scan_all)
-        self._losses = Losses(
+        self._deletion_guard = DeletionGuard(
             ingest.memory,
             ingest.settings,
             self._roots,
@@ -149,17 +149,17 @@ class Watcher:
 
     def list_gone(self, path: Path) -> tuple[str, ...]:
         """Lists the uris of missing files of a watched folder that a person must decide about. NotFoundError."""
-        return self._losses.look_again_for(self.find(path))
+        return self._deletion_guard.list_undecided(self.find(path))
 
     def decide(self, path: Path, keep: bool) -> wire.Folder:
         """Keeps or drops the content of the missing files. NotFoundError."""
         root = self.find(path)
-        if not self._losses.look_again_for(root):
+        if not self._deletion_guard.list_undecided(root):
             raise NotFoundError(f"There is no question about {path}. List the folders: pal watch list.")
         if keep:
             reasons = dict.fromkeys(root.gone, KEPT)
             self._writer.write(partial(self._memory.sources.note_files, (), reasons, ()))
-            self._losses.answer(root)
+            self._deletion_guard.apply_decision(root)
         else:
             root.dropped = frozenset(root.gone)
         self._scan(root)
@@ -230,30 +230,30 @@ class Watcher:
 
     def _scan(self, root: Root) -> None:
         if identify(root.path) is None:
-            self._losses.miss(root, AWAY)
+            self._deletion_guard.mark_missing(root, AWAY)
             return
         if root.scan_waits:
             return
         root.scans += 1
         root.scan_waits = True
         root.state = "scanning"
-        disk = Survey()
+        disk = Scan()
         task = Task(f"Scanning {root.path.name}")
         task.ended = partial(self._finish_scan, root, task, disk)
         task.steps = self._take(root, task, disk)
         self._ingest.tasks.submit(SCAN, task)
 
-    def _take(self, root: Root, task: Task, disk: Survey) -> Iterator[None]:
+    def _take(self, root: Root, task: Task, disk: Scan) -> Iterator[None]:
         """Scans a folder while it is watched: it may be forgotten meanwhile. A later change needs another scan."""
         root.scan_waits = False
         root.scanned = time.monotonic()
         root.ignore = self._ingest.ignore_rules(root.path)
-        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self._losses, disk):
+        for _ in self._ingest.take([self._make_target(root, root.path)], task, {}, self._deletion_guard, disk):
             yield
             if self._roots.get(root.path) is not root:
                 return
 
-    def _finish_scan(self, root: Root, task: Task, disk: Survey, error: BaseException | None) -> None:
+    def _finish_scan(self, root: Root, task: Task, disk: Scan, error: BaseException | None) -> None:
         if not task.sources:  # otherwise most of the time was reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
@@ -264,7 +264,7 @@ class Watcher:
             return
         root.state = "watching"
         if root.dropped:
-            self._losses.answer(root)
+            self._deletion_guard.apply_decision(root)
         identity = identify(root.path)
         is_doubted = root.held or root.doubted is not None
         mounts = {*map(uri_of, disk.mounts), *(root.mounts if is_doubted else ())}
@@ -292,7 +292,7 @@ class Watcher:
             if identity is None:
                 self._unwatch(root)
                 root.watched_as = None
-                self._losses.miss(root, AWAY)
+                self._deletion_guard.mark_missing(root, AWAY)
                 continue
             late = not root.scans and time.monotonic() - root.scanned > self._choose_poll_seconds(root)
             if identity != root.watched_as or (late and (root.unheard or root.state == "missing")):
@@ -321,8 +321,8 @@ class Watcher:
         gone = len(root.gone) if root.held else 0
         return wire.Folder(str(root.path), state, count, detail, root.policy, gone, root.tags)
 
-    def _make_look(self, root: Root, path: Path) -> Look:
-        return Look(path, root.ignore, root.path, root.policy, root.tags)
+    def _make_target(self, root: Root, path: Path) -> ScanTarget:
+        return ScanTarget(path, root.ignore, root.path, root.policy, root.tags)
 
     # Events ---------------------------------------------------------------------------------------
 
@@ -339,8 +339,8 @@ class Watcher:
         """Reads changed files, one task for each folder, outermost first: no folder waits for another's rules or files.
         Moves need all of their paths at once, and a folder may be large, so these follow."""
         self._ingest.keep_forgotten(moved)
-        alone: dict[Path, list[Look]] = defaultdict(list)
-        others: list[Look] = []
+        alone: dict[Path, list[ScanTarget]] = defaultdict(list)
+        others: list[ScanTarget] = []
         urgency = CHANGE
         for place, changed in ready.items():
             if (root := self._roots.get(place)) is None:
@@ -358,37 +358,37 @@ class Watcher:
             for number, path in enumerate(changed):
                 if not all_changed.isdisjoint(path.parents):
                     continue
-                look = self._make_look(root, path)
+                target = self._make_target(root, path)
                 # An editor moves a new file, which the memory does not know, over the old one.
                 is_moved = path in moved and self._memory.sources.get(uri_of(moved[path])) is not None
                 if number < MANY and path.is_file() and not is_moved:
-                    alone[path.parent].append(look)
+                    alone[path.parent].append(target)
                 elif not has_rules:
-                    others.append(look)
+                    others.append(target)
                     urgency = SCAN if number == MANY or path.is_dir() else urgency
-        for looks in alone.values():
-            self._submit_look(CHANGE, looks, {})
+        for targets in alone.values():
+            self._submit_scan(CHANGE, targets, {})
         if others:
-            self._submit_look(urgency, others, moved)
+            self._submit_scan(urgency, others, moved)
 
-    def _submit_look(self, urgency: int, looks: list[Look], moved: Mapping[Path, Path]) -> None:
-        task = Task(f"Reading {count(len(looks), 'changed file')}")
-        task.steps = self._take_changed(looks, task, moved)
-        task.ended = partial(self._try_again, {look.root for look in looks})
+    def _submit_scan(self, urgency: int, targets: list[ScanTarget], moved: Mapping[Path, Path]) -> None:
+        task = Task(f"Reading {count(len(targets), 'changed file')}")
+        task.steps = self._take_changed(targets, task, moved)
+        task.ended = partial(self._try_again, {target.root for target in targets})
         self._ingest.tasks.submit(urgency, task)
 
-    def _take_changed(self, looks: list[Look], task: Task, moved: Mapping[Path, Path]) -> Iterator[None]:
+    def _take_changed(self, targets: list[ScanTarget], task: Task, moved: Mapping[Path, Path]) -> Iterator[None]:
         """Reads the changed paths that no rule excludes, or scans their folders if there are MANY."""
         reached = []
-        for look in looks:
-            if not (yield from look.ignore.check(look.path)):
-                reached.append(look)
+        for target in targets:
+            if not (yield from target.ignore.check(target.path)):
+                reached.append(target)
             yield
         if len(reached) > MANY:
-            for root in filter(None, map(self._roots.get, {look.root for look in reached})):
+            for root in filter(None, map(self._roots.get, {target.root for target in reached})):
                 self._scan(root)
         elif reached:
-            yield from self._ingest.take(reached, task, moved, self._losses)
+            yield from self._ingest.take(reached, task, moved, self._deletion_guard)
 
     def _try_again(self, places: Iterable[Path], error: BaseException | None) -> None:
         """Schedules scans after an error of the disk or a locked file. A full disk waits for room."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.watch.survey import Look, Survey, leave_copies
+from daemon.watch.scan import Scan, ScanTarget, leave_copies
 from daemon.watch.walking import Ignore, walk
 
 COPIES = [
@@ -24,11 +24,11 @@ COPIES = [
 OTHERS = ["Ferry (2026-07-02).md", "Ferry conflict notes.md", "Ferry 2.md", "Ferry-winter.md", "Ferry (conflict).txt"]
 
 
-def survey(folder: Path, only: str = "") -> Survey:
-    disk = Survey()
-    look = Look(folder / only if only else folder, Ignore(folder, (), ()), folder)
+def survey(folder: Path, only: str = "") -> Scan:
+    disk = Scan()
+    look = ScanTarget(folder / only if only else folder, Ignore(folder, (), ()), folder)
     for found in walk(look.path, look.ignore):
-        disk.files[str(found.path)], disk.looks[str(found.path)] = found, look
+        disk.files[str(found.path)], disk.targets[str(found.path)] = found, look
     return disk
 
 

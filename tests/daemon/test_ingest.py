@@ -20,10 +20,10 @@ from daemon.reading.contents import FileDrafts, OpenFile
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply
 from daemon.reading.process import ReadAhead, Readers
 from daemon.watch import ingest as ingest_module
-from daemon.watch.adds import Adds
+from daemon.watch.add_jobs import AddJobs
 from daemon.watch.attempts import TRIES, Attempts
 from daemon.watch.ingest import Ingest
-from daemon.watch.survey import Look, Survey
+from daemon.watch.scan import Scan, ScanTarget
 from daemon.watch.walking import Ignore
 from memory import Memory
 from memory.errors import StoreFullError
@@ -119,8 +119,8 @@ def take(
     ingest = Ingest(memory, plugins or manager.load(), writer, tasks, published.append, settings, (), readers, attempts)
     tally = Task("reading")
     try:
-        looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
-        steps = ingest.take(looks, tally)
+        targets = [ScanTarget(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
+        steps = ingest.take(targets, tally)
         next(steps, None)
         meanwhile()
         for _ in steps:
@@ -184,7 +184,7 @@ def test_what_a_full_disk_broke_off_goes_on_when_there_is_room(memory: Failing, 
     writer, told = Writer(), queue.Queue[wire.Event]()
     tasks = Tasks(told.put)
     attempts = Attempts(memory, writer, memory.store.path.with_name("reading"))
-    adds = Adds(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), (), READERS, attempts))
+    adds = AddJobs(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), (), READERS, attempts))
     writer.start()
     tasks.start()
     try:
@@ -239,13 +239,13 @@ def test_a_folder_is_scanned_again_and_only_what_differs_is_held(
     another, and page by page."""
     monkeypatch.setattr(ingest_module, "PAGE", 3)
     held: list[tuple[set[str], set[str]]] = []
-    leave_kept = Survey.leave_kept
+    leave_kept = Scan.leave_kept
 
-    def look(disk: Survey, skipped: Mapping[str, str]) -> None:
+    def look(disk: Scan, skipped: Mapping[str, str]) -> None:
         held.append(({Path(uri).name for uri in disk.files}, {Path(uri).name for uri in disk.unread}))
         leave_kept(disk, skipped)
 
-    monkeypatch.setattr(Survey, "leave_kept", look)
+    monkeypatch.setattr(Scan, "leave_kept", look)
     sub = notes / "sub#1"
     sub.mkdir()
     for name in ("a.md", "b#2.md"):

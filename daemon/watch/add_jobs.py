@@ -19,7 +19,7 @@ from daemon.jobs.workers import ADD, Task
 from daemon.watch.attempts import KIND as FILE_KIND
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
-from daemon.watch.survey import Look, Survey
+from daemon.watch.scan import Scan, ScanTarget
 from memory.errors import StoreFullError
 from memory.nouns import Policy
 from memory.services.jobs import Job, NewJob
@@ -31,7 +31,7 @@ MOST_STARTS = 10  # starts of the daemon that a job may survive; files that kill
 KEPT = 7 * 24 * 3600 * 1000  # ms for which a done job is kept
 
 
-class Adds:
+class AddJobs:
     """The jobs of `pal add`."""
 
     def __init__(self, ingest: Ingest) -> None:
@@ -111,14 +111,14 @@ class Adds:
         self._submit(self._writer.write(enqueue), policies, tell, again)
 
     def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None], again: bool) -> None:
-        looks = []
+        targets = []
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
-            looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
-        name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
+            targets.append(ScanTarget(path, self._ingest.ignore_rules(root), path, policy))
+        name = f"Reading {targets[0].path.name}" if len(targets) == 1 else f"Reading {len(targets)} files and folders"
         task = Task(name, tell=tell)
         task.ended = partial(self._finish, job, task, partial(self._submit, job, paths, lambda event: None, again))
-        task.steps = self._ingest.take(looks, task, disk=Survey(again=again))
+        task.steps = self._ingest.take(targets, task, disk=Scan(again=again))
         self._ingest.tasks.submit(ADD, task)
 
     def _finish(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:

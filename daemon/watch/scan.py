@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from daemon.watch.files import Found, read_status, uri_of
-from daemon.watch.roots import GONE_FILES, Losses
+from daemon.watch.roots import GONE_FILES, DeletionGuard
 from daemon.watch.walking import Ignore, walk
 from memory.nouns import SYNC_COPY, Policy, Source
 
@@ -22,7 +22,7 @@ Sources = dict[str, list[Source]]  # by the uri of their file
 
 
 @dataclass(frozen=True)
-class Look:
+class ScanTarget:
     """A folder or file to scan, its exclusions, and its root. New sources get `policy`, known ones keep theirs; all get
     `tags`."""
 
@@ -39,14 +39,14 @@ class Look:
 
 
 @dataclass
-class Survey:
+class Scan:
     """The scanned files by uri. Unchanged ones are only counted (`same`), so that scanning a large folder again takes
     little memory."""
 
     files: dict[str, Found] = field(default_factory=dict)
-    looks: dict[str, Look] = field(default_factory=dict)  # of `files`
+    targets: dict[str, ScanTarget] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # reasons of skipped files
-    same: Counter[Path] = field(default_factory=Counter)  # unchanged files, by the path of their look
+    same: Counter[Path] = field(default_factory=Counter)  # unchanged files, by the path of their target
     folders: list[Path] = field(default_factory=list)  # that were listed
     mounts: list[Path] = field(default_factory=list)  # those of them where a drive is mounted
     blind: list[str] = field(default_factory=list)  # folders that could not be listed
@@ -60,21 +60,21 @@ class Survey:
     def leave_same(self, source: Source) -> bool:
         """Removes the file of a source if it is unchanged; returns whether it is. Size and time do not suffice for a
         file that was scanned alone because of an event."""
-        file, look = self.files.get(source.uri), self.looks.get(source.uri)
-        if file is None or look is None or self.again or not file.size:
+        file, target = self.files.get(source.uri), self.targets.get(source.uri)
+        if file is None or target is None or self.again or not file.size:
             return False
-        if (source.size, source.mtime_ns) != (file.size, file.mtime_ns) or look.path == file.path:
+        if (source.size, source.mtime_ns) != (file.size, file.mtime_ns) or target.path == file.path:
             return False
-        del self.files[source.uri], self.looks[source.uri]
-        self.same[look.path] += 1
+        del self.files[source.uri], self.targets[source.uri]
+        self.same[target.path] += 1
         return True
 
-    def find_gone(self, known: Sources, skipped: Mapping[str, str], looks: Sequence[Look]) -> Sources:
+    def find_gone(self, known: Sources, skipped: Mapping[str, str], targets: Sequence[ScanTarget]) -> Sources:
         """Returns the sources whose file is missing, ignored or empty."""
         gone = {}
         for uri, sources in known.items():
             file = self.files.get(uri)
-            is_gone = not file.size if file else not self.has(uri) and not _came_later(Path(uri), looks)
+            is_gone = not file.size if file else not self.has(uri) and not _came_later(Path(uri), targets)
             if is_gone and skipped.get(uri) != KEPT:
                 gone[uri] = sources
         return gone
@@ -90,35 +90,42 @@ class Survey:
         pattern = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
         named = [uri for uri, file in self.files.items() if pattern.match(file.path.name)]
         for uri in named:
-            if uri not in known and self.files[uri].path != self.looks[uri].root:
+            if uri not in known and self.files[uri].path != self.targets[uri].root:
                 del self.files[uri]
                 self.unread[uri] = NAMED
 
     def accept(
-        self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], losses: Losses
-    ) -> list[Look]:
-        """The looks at watched folders that are the known ones; the others are removed from the scan, `gone` and
+        self,
+        targets: Sequence[ScanTarget],
+        known: Sources,
+        gone: Sources,
+        skipped: dict[str, str],
+        guard: DeletionGuard,
+    ) -> list[ScanTarget]:
+        """The targets at watched folders that are the known ones; the others are removed from the scan, `gone` and
         `skipped`."""
         existing = Counter(self.same)
         for uri, sources in known.items():
             file = self.files.get(uri)
             if uri not in gone and file and sources[0].size in (None, file.size):
-                existing[self.looks[uri].path] += 1
-        missing = Counter(_find_look(uri, looks).path for uri in gone)
+                existing[self.targets[uri].path] += 1
+        missing = Counter(_find_target(uri, targets).path for uri in gone)
         accepted = [
-            look for look in looks if losses.accept(look.root, existing[look.path], missing[look.path], look.is_whole)
+            target
+            for target in targets
+            if guard.accept(target.root, existing[target.path], missing[target.path], target.is_whole)
         ]
-        if len(accepted) < len(looks):
+        if len(accepted) < len(targets):
             by_uri: tuple[dict[str, Any], ...] = (gone, skipped, self.files, self.unread)
             for mapping in by_uri:
-                for uri in [uri for uri in mapping if _find_look(uri, looks) not in accepted]:
+                for uri in [uri for uri in mapping if _find_target(uri, targets) not in accepted]:
                     del mapping[uri]
         return accepted
 
 
-def _came_later(path: Path, looks: Sequence[Look]) -> bool:
+def _came_later(path: Path, targets: Sequence[ScanTarget]) -> bool:
     """Whether a file missing from the scan exists: another task may have read it meanwhile."""
-    ignore = _find_look(uri_of(path), looks).ignore
+    ignore = _find_target(uri_of(path), targets).ignore
     try:
         read_status(path, ignore.root)
     except (OSError, ValueError):
@@ -126,23 +133,27 @@ def _came_later(path: Path, looks: Sequence[Look]) -> bool:
     return not ignore.reaches(path)
 
 
-def believe(looks: Sequence[Look], gone: Sources, losses: Losses | None) -> Sources:
+def confirm_deletions(targets: Sequence[ScanTarget], gone: Sources, guard: DeletionGuard | None) -> Sources:
     """The sources whose file is certainly deleted: in a folder that is not watched a few at once."""
-    whole = {look.root for look in looks if look.is_whole}
+    whole = {target.root for target in targets if target.is_whole}
     uris: dict[Path, list[str]] = {root: [] for root in whole}
     for uri in gone:
-        uris.setdefault(_find_look(uri, looks).root, []).append(uri)
-    if losses is None:
+        uris.setdefault(_find_target(uri, targets).root, []).append(uri)
+    if guard is None:
         return {uri: gone[uri] for missing in uris.values() if len(missing) <= GONE_FILES for uri in missing}
-    return {uri: gone[uri] for root, missing in uris.items() for uri in losses.believe(root, missing, root in whole)}
+    return {
+        uri: gone[uri]
+        for root, missing in uris.items()
+        for uri in guard.confirm_deletions(root, missing, root in whole)
+    }
 
 
-def _find_look(uri: str, looks: Sequence[Look]) -> Look:
+def _find_target(uri: str, targets: Sequence[ScanTarget]) -> ScanTarget:
     """Returns the target that covers a known file."""
-    for look in looks:
-        place = uri_of(look.path)
+    for target in targets:
+        place = uri_of(target.path)
         if uri == place or uri.startswith((place + "/", place + "#")):
-            return look
+            return target
     raise AssertionError(f"{uri} was not looked for")
 
 
@@ -160,12 +171,12 @@ _COPY = re.compile(
 )
 
 
-def leave_copies(disk: Survey) -> list[str]:
+def leave_copies(disk: Scan) -> list[str]:
     """Removes all but the newest version of each file from the scan; returns their uris. Of equal times the original
     counts as newest."""
     versions: defaultdict[Path, list[Found]] = defaultdict(list)
     for uri, file in disk.files.items():
-        if (match := _COPY.fullmatch(file.path.stem)) and file.path != disk.looks[uri].root:
+        if (match := _COPY.fullmatch(file.path.stem)) and file.path != disk.targets[uri].root:
             versions[file.path.with_name(match["stem"] + file.path.suffix)].append(file)
     left_out = []
     for path, copies in versions.items():
@@ -176,15 +187,15 @@ def leave_copies(disk: Survey) -> list[str]:
         for file in (original, *copies):
             uri = uri_of(file.path)
             if file is not newest and uri in disk.files:
-                del disk.files[uri], disk.looks[uri]
+                del disk.files[uri], disk.targets[uri]
                 disk.unread[uri] = SYNC_COPY.format(newest.path.name)
                 left_out.append(uri)
     return left_out
 
 
-def _look_at(path: Path, disk: Survey, copy: Found) -> Found | None:
+def _look_at(path: Path, disk: Scan, copy: Found) -> Found | None:
     """Returns the original of a copy that was scanned alone, or None."""
-    look = disk.looks[uri_of(copy.path)]
-    if look.path != copy.path or look.ignore.covers(path, False):
+    target = disk.targets[uri_of(copy.path)]
+    if target.path != copy.path or target.ignore.covers(path, False):
         return None
-    return next(walk(path, look.ignore), None)
+    return next(walk(path, target.ignore), None)

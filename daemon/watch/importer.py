@@ -26,7 +26,7 @@ from daemon.reading.process import Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
 from daemon.watch.files import Found
-from daemon.watch.survey import Sources, Survey
+from daemon.watch.scan import Scan, Sources
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
@@ -86,7 +86,7 @@ class _ForgottenError(files.Unread):
 
 
 @dataclass(frozen=True)
-class Tools:
+class ImporterParts:
     """What an importer needs. `tell` is called after each batch."""
 
     memory: Memory
@@ -113,16 +113,16 @@ class _Opened:
     error: Exception | None = None
 
 
-class Intake:
+class FileImporter:
     """Imports the files of one scan; each `next` of `run` is one batch."""
 
     def __init__(
-        self, tools: Tools, disk: Survey, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
+        self, parts: ImporterParts, disk: Scan, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
     ) -> None:
         """`over`: the skips of files that no longer exist."""
-        self._tools = tools
-        self._memory = tools.memory
-        self._attempts = tools.attempts
+        self._parts = parts
+        self._memory = parts.memory
+        self._attempts = parts.attempts
         self._disk = disk
         self._known = known
         self._skipped = skipped
@@ -130,7 +130,7 @@ class Intake:
         self._begun: set[str] = set()
         self._pieces: dict[str, tuple[int, int]] = {}  # of incomplete documents: changed and all passages so far
         self._folders = CopiedFolders()
-        self._ahead = tools.readers.read_ahead()
+        self._ahead = parts.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
         same = disk.same.total()
         files = len(disk.unread) + same
@@ -171,7 +171,7 @@ class Intake:
                 yield
 
     def _take(self, opened: _Opened) -> Iterator[None]:
-        """Adds a file to the batch, unless it is unchanged."""
+        """AddJobs a file to the batch, unless it is unchanged."""
         uri, sources = opened.uri, opened.there
         self._batch.files += 1
         try:
@@ -210,15 +210,15 @@ class Intake:
     def _hand_over(self, opened: _Opened) -> None:
         uri, met, sources, disk = opened.uri, opened.entry, opened.there, self._disk
         parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in sources)
-        seen = disk.looks[uri].path == met.path  # an event occurred, perhaps without a change of size and time
+        seen = disk.targets[uri].path == met.path  # an event occurred, perhaps without a change of size and time
         as_it_was = all((s.size, s.mtime_ns) == (met.size, met.mtime_ns) for s in sources)
         if sources and as_it_was and not (seen or parts):
             return
         if refusal := self._attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
             raise Unreadable(refusal)
-        reader = self._tools.plugins.reader_for(met.path, met.size)
+        reader = self._parts.plugins.reader_for(met.path, met.size)
         with ExitStack() as closing:
-            root = disk.looks[uri].ignore.root
+            root = disk.targets[uri].ignore.root
             file, status = closing.enter_context(files.open_whole(met.path, reader.max_bytes, root))
             digest = files.hash_content(file)
             if sources and not parts and all(source.sha256 == digest for source in sources):
@@ -227,7 +227,7 @@ class Intake:
             opened.again = self._find_forgotten(digest, sources)
             hashes = {source.uri: source.sha256 for source in sources if source.sha256} if reader.stream else {}
             is_copied = self._folders.holds_copy(met.path, status.st_mtime_ns, root)
-            opened.file = OpenFile(file, met.path, status.st_size, reader, disk.looks[uri].tags, hashes, is_copied)
+            opened.file = OpenFile(file, met.path, status.st_size, reader, disk.targets[uri].tags, hashes, is_copied)
             self._begin(uri)
             self._ahead.hand(opened.file)
             opened.closing = closing.pop_all()
@@ -255,17 +255,17 @@ class Intake:
                 if refusal := self._attempts.fail(opened.uri, met.size, met.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
             self._begin(opened.uri)
-            read = partial(self._tools.readers.read, file)
+            read = partial(self._parts.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
-        """Adds the contents of a file to the batch; a large one gets its own batches."""
+        """AddJobs the contents of a file to the batch; a large one gets its own batches."""
         uri, met, stored = opened.uri, opened.entry, opened.there
         policies = {source.uri: source.policy for source in stored}
-        look, path = self._disk.looks[uri], met.path
-        location = path.name if look.root == path else path.relative_to(look.root).as_posix()
+        target, path = self._disk.targets[uri], met.path
+        location = path.name if target.root == path else path.relative_to(target.root).as_posix()
 
         def add_location(draft: DocumentDraft) -> DocumentDraft:
-            policy = policies.get(draft.document.uri, look.policy)
+            policy = policies.get(draft.document.uri, target.policy)
             return replace(draft, document=replace(draft.document, policy=policy, location=location))
 
         drafts = map(add_location, self._choose(opened, contents))
@@ -323,7 +323,7 @@ class Intake:
         """Writes the batch, then updates the task and publishes the changes."""
         batch, self._batch, task = self._batch, Batch(), self._task
         prepared = self._prepare(batch)
-        written = self._tools.writer.write_later(lambda: self._write_unit(batch, prepared))
+        written = self._parts.writer.write_later(lambda: self._write_unit(batch, prepared))
         before = {source.uri for sources in self._known.values() for source in sources} if batch.drafts else set()
         for draft, receipt in written:
             uri = draft.document.uri
@@ -335,21 +335,21 @@ class Intake:
             elif changed:
                 task.sources += 1
                 change = "changed" if uri in before else "added"
-                self._tools.publish(wire.SourceChanged(uri, change, passages))
+                self._parts.publish(wire.SourceChanged(uri, change, passages))
             else:
                 task.unchanged += 1
         for uri in batch.gone:
-            self._tools.publish(wire.SourceChanged(uri, "removed"))
+            self._parts.publish(wire.SourceChanged(uri, "removed"))
         for uri, reason in batch.unread.items():
             event = wire.Skipped(uri, reason, datetime.now(UTC))
             task.tell(event)
             if self._skipped.get(uri) != reason:
-                self._tools.publish(event)
+                self._parts.publish(event)
         task.done += batch.files
         task.unchanged += batch.unchanged
         task.skipped += len(batch.unread)
         task.removed += len(batch.gone)
-        self._tools.tell(task)
+        self._parts.tell(task)
         self._attempts.end(batch.read)
         self._begun.difference_update(batch.read)
         if batch.drafts:
