@@ -16,7 +16,7 @@ from memory.retrieval.pagerank import find_core_strategy
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import FindStrategy
 from memory.services.conversations import Conversations
-from memory.services.jobs import Jobs, ModelUse
+from memory.services.jobs import Jobs
 from memory.services.questions import Questions
 from memory.services.sources import Sources
 from memory.services.state import PAST, State
@@ -40,7 +40,7 @@ class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls are those of its services:
     `ingest` (documents), `questions` (passages, answers, traces and reasons), `knowledge` (facts), `browsing` (what
     there is, and its export), `maintenance` (embedder, consolidation, ranker, check, copies), `forgetting` (for good,
-    and what is kept), `sources` (sources, folders, chats, secrets), `conversations`, `jobs`, `models`. Within
+    and what is kept), `sources` (sources, folders, chats, secrets), `conversations`, `jobs` (and use of models). Within
     `store.reading()` all calls of a thread that only read see one moment."""
 
     def __init__(self, state: State, choose: ChooseLLM, drive: ChooseLLM) -> None:
@@ -50,7 +50,6 @@ class Memory:
         self.sources = Sources(store)
         self.conversations = Conversations(self.state)
         self.jobs = Jobs(store)
-        self.models = ModelUse(store)
 
     # What reads, asserts facts and consolidates is imported when it is first used: the first question waits for less.
 

@@ -329,7 +329,7 @@ def _name(job: Job, titles: dict[int, Episode]) -> str:
 
 def sum_spent(memory: Memory) -> tuple[int, float]:
     """Returns the tokens and minutes that models have spent on reading today, in local time."""
-    uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in READING]
+    uses = [use for use in memory.jobs.uses(date.today().isoformat()) if use.purpose in READING]
     return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
 

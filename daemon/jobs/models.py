@@ -77,7 +77,7 @@ class Models:
     def for_role(self, role: Role, *, local_only: bool) -> Guarded | None:
         """Returns the available model for a role, with `local_only` the first on this machine, or None. Remote families
         are not contacted unless a role names one of their models."""
-        grades = self._memory.models.grades()
+        grades = self._memory.jobs.grades()
         if not self._can(role, grades):
             return None
         named = {name.partition(":")[0] for name in self._wanted[role]}
@@ -110,7 +110,7 @@ class Models:
         """Returns the name of the model that would write answers, as far as known without contacting a server."""
         looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
         there = {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
-        known = next(self._list_candidates("answer", there, self._memory.models.grades()), None)
+        known = next(self._list_candidates("answer", there, self._memory.jobs.grades()), None)
         first = next(iter(self._wanted["answer"]), AUTO)
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
@@ -122,11 +122,11 @@ class Models:
 
     def grades_of(self, name: str) -> Grades | None:
         """Returns the grades of a model; None if it is not graded."""
-        return self._memory.models.grades().get(name)
+        return self._memory.jobs.grades().get(name)
 
     def could(self, role: Role) -> bool:
         """Whether to look for a model for this role: one is named, or a local one has passed."""
-        return self._can(role, self._memory.models.grades())
+        return self._can(role, self._memory.jobs.grades())
 
     def is_loading(self, name: str) -> bool:
         """Whether a local model must first be loaded; asks its server."""
@@ -166,7 +166,7 @@ class Models:
         self._configure()
         asked = [*self._families] if elsewhere else self._list_near_or_named()
         looks = self._look(asked, anew=True)
-        there, grades, tokens = self._find_models(asked), self._memory.models.grades(), self._count_tokens()
+        there, grades, tokens = self._find_models(asked), self._memory.jobs.grades(), self._count_tokens()
         used = {role: next(self._list_candidates(role, there, grades), "") for role in ROLES}
         rows = (
             wire.ModelRow(
@@ -201,7 +201,7 @@ class Models:
         self._wanted[role] = names
         log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
-        reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self._memory.models.grades()
+        reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self._memory.jobs.grades()
         chosen = dict.fromkeys(whole for name in names if (whole := _resolve(name, there)))
         never = [
             f"{name} was never graded, so its quality is unknown: {PROBE_AGAIN} {name}"
@@ -242,7 +242,7 @@ class Models:
             for item in probe(model, lambda: channel.abandoned):
                 if isinstance(item, Grades):
                     grades = item.add_earlier(self.grades_of(model.name))
-                    self._writer.write(partial(self._memory.models.keep_grades, grades))
+                    self._writer.write(partial(self._memory.jobs.keep_grades, grades))
                     self.changed()
                     return grades
                 channel.put(wire.Progress(*item))
@@ -274,7 +274,7 @@ class Models:
             day, spent = _format_today(), self._count_spent_today()
             self._spent = (day, spent + (0 if is_local else usage.total))
         use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
-        self._writer.submit(partial(self._memory.models.count, use))
+        self._writer.submit(partial(self._memory.jobs.count_use, use))
         outcome = type(error).__name__ if error else "done"
         log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
 
@@ -291,7 +291,7 @@ class Models:
         return self._spent[1]
 
     def _list_uses(self) -> list[Use]:
-        return self._memory.models.uses(_format_today())
+        return self._memory.jobs.uses(_format_today())
 
     # How they are reached ---------------------------------------------------------------------------------
 

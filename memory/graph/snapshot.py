@@ -195,14 +195,14 @@ def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
 
 def load_passages(conn: Connection) -> Graph:
     """The graph without objects and edges: enough for full text if the rest cannot be read."""
-    columns = _read_episode_columns(conn)
+    columns = _read_episodes(conn)
     nothing = SparseRows.empty(len(columns["alive"]))
     return replace(Graph.empty(), **columns, counts=nothing.with_room(), titled=nothing.with_room())
 
 
 def load_graph(conn: Connection) -> Graph:
     """The stored graph, sorted by id."""
-    columns = _read_episode_columns(conn)  # nothing is copied: a million episodes take 2 GB
+    columns = _read_episodes(conn)  # nothing is copied: a million episodes take 2 GB
     columns["object_ids"], columns["leads_nowhere"] = map(with_room, arrays.live_objects(conn))
     nodes = replace(Graph.empty(), **columns)
     edges = arrays.live_edges(conn)
@@ -217,13 +217,8 @@ def load_graph(conn: Connection) -> Graph:
     )
 
 
-def _read_episode_columns(conn: Connection) -> dict[str, Any]:
-    rows = arrays.live_episodes(conn)
-    columns = {
-        "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
-        "is_chat": rows.is_chat, "words": rows.words, "alive": np.ones(len(rows.id), np.bool_),
-    }  # fmt: skip
-    return {name: with_room(column) for name, column in columns.items()}
+def _read_episodes(conn: Connection) -> dict[str, Any]:
+    return {name: with_room(column) for name, column in arrays.live_episodes(conn).items()}
 
 
 def _take_mentions(

@@ -8,19 +8,15 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from memory.errors import NotFoundError
 from memory.nouns import Fact
 from memory.revisions import Revision
+from memory.services import read_by
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
 from memory.store import browse, check, episodes, export, facts, neighbourhood, relations, sources
-from memory.store.browse import ReadSource
 from memory.store.connect import Connection
-from memory.text.mentions import norm
-from memory.text.words import strip_accents
 from memory.time.timestamps import now_ms, to_wall, wall_of
 from memory.views import (
-    FoundObject,
     GraphEdge,
     GraphReply,
     ListedSource,
@@ -58,23 +54,14 @@ class Browsing:
         self._store = state.store
         self._knowledge = knowledge
 
+    find_objects = read_by(browse.find_objects)
+    find_facts = read_by(browse.find_facts)
+    find_sources = read_by(browse.find_sources)
+    read_source = read_by(browse.read_source)
+
     def stats(self) -> Stats:
         """Counts live rows and measures the file."""
         return self._store.read(check.count_live, self._store.path, self._state.serving.embedder.name)
-
-    def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
-        """Finds objects by words of their names; returns (page, total)."""
-        return self._store.read(browse.find_objects, _fold(words), limit, offset)
-
-    def find_facts(self, words: str, limit: int, offset: int) -> tuple[list[Fact], int]:
-        """Finds current and former relations by words; returns (page, newest first, total)."""
-        with self._store.reading() as conn:
-            ids, total = browse.find_facts(conn, _fold(words), limit, offset)
-            return facts.by_id(conn, ids), total
-
-    def find_sources(self, words: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
-        """Finds sources by words of titles and passages; returns (page, total)."""
-        return self._store.read(browse.find_sources, _fold(words), limit, offset)
 
     def list_recent(self, limit: int) -> tuple[list[ListedSource], list[str]]:
         """Returns (up to `limit` notes read last, newest first; as many of the names they mention most)."""
@@ -146,13 +133,6 @@ class Browsing:
             tasks = facts.by_id(conn, ids[::-1])
         return [task for task in tasks if task.superseded_by is None and task.objects[-1] in TASK_STATES]
 
-    def read_source(self, uri: str) -> ReadSource:
-        """Returns a live source with its passages' ids. NotFoundError."""
-        source = self._store.read(browse.read_source, uri)
-        if source is None:
-            raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
-        return source
-
     # Export ---------------------------------------------------------------------------------------
 
     def export_rows(self, version: str, unmask: bool = False) -> Iterator[bytes]:
@@ -182,11 +162,6 @@ class Browsing:
             for piece, _ in export.join_lines(lines):
                 yield piece
             yield export.write_end(len(things) + 1)
-
-
-def _fold(words: str) -> list[str]:
-    """Folds words like names in the index."""
-    return strip_accents(norm(words)).split()
 
 
 def _find_spelling(names: Iterable[str], about: str) -> str:

@@ -23,7 +23,7 @@ class NewJob(NamedTuple):
 
 class Jobs:
     """The queue. A job is on the disk when it is queued, is leased again after a crash, and is done at least once.
-    `process` is the name of the working process."""
+    `process` is the name of the working process. Also the probe results of language models, and their use per day."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -31,6 +31,10 @@ class Jobs:
     count = read_by(jobs.count)
     drop = write_by(jobs.drop)
     put_back = write_by(jobs.put_back)
+    grades = read_by(jobs.list_grades)
+    uses = read_by(jobs.list_uses)
+    keep_grades = write_by(jobs.keep_grades)
+    count_use = write_by(jobs.count_use)
 
     def enqueue(self, new_jobs: Iterable[NewJob]) -> list[int]:
         """Queues jobs; returns their ids in order, including those already queued."""
@@ -93,18 +97,6 @@ class Jobs:
     def given_up(self, kinds: Sequence[str], limit: int) -> list[Job]:
         """Lists dead jobs with the reason, newest first."""
         return self._store.read(jobs.list_jobs, "dead", limit, kinds)
-
-
-class ModelUse:
-    """The probe results of language models, and their use per day."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    grades = read_by(jobs.list_grades)
-    uses = read_by(jobs.list_uses)
-    keep_grades = write_by(jobs.keep_grades)
-    count = write_by(jobs.count_use)
 
 
 def _enqueue(conn: Connection, new_jobs: Iterable[NewJob]) -> list[int]:

@@ -4,6 +4,7 @@ Everything runs in parallel with questions and writes, in small transactions, an
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -51,10 +52,6 @@ EDGES_FOLDED = 100  # edges rebuilt before yielding to other writers
 MAX_TRIES = 3  # to rebuild everything while questions are forgotten or facts replaced
 GROUPS_AT_ONCE = 50  # groups of the same fact that are joined in one transaction
 ALL = 1 << 30
-
-
-class _StoppedError(Exception):
-    """The job was cancelled."""
 
 
 class Maintenance:
@@ -137,7 +134,7 @@ class Maintenance:
 
         def unit(work: Callable[[], Any]) -> Any:
             if cancelled():
-                raise _StoppedError
+                raise CancelledError
             return write(work)
 
         try:
@@ -154,7 +151,7 @@ class Maintenance:
                 with suppress(ModelError):  # its server is away: another night
                     self._catch_up(unit)
             return replace(report, questions=unseen, recentred=self.compare_edges(unit))
-        except _StoppedError:
+        except CancelledError:
             return replace(report, stopped=True)
 
     def _join(self, groups: list[list[int]]) -> int:

@@ -180,21 +180,14 @@ def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
     return np.stack([edges, episodes], axis=1)[np.lexsort((episodes, edges))]
 
 
-class EpisodeArrays(NamedTuple):
-    """Episodes as columns of equal length, sorted by id. `event_from` in ms UTC, the least int64 if unknown."""
-
-    id: NDArray[np.int64]
-    source_id: NDArray[np.int64]
-    seq: NDArray[np.int64]
-    event_from: NDArray[np.int64]
-    is_chat: NDArray[np.bool_]
-    words: NDArray[np.int64]
-
-
-def live_episodes(conn: Connection) -> EpisodeArrays:
-    """The live episodes, by id."""
+def live_episodes(conn: Connection) -> dict[str, NDArray[Any]]:
+    """The live episodes, by id, as the columns of `memory.graph.arrays.Graph` that begin with an episode. `event_from`
+    in ms UTC, the least int64 if unknown."""
     about = f"ifnull(e.event_from, {np.iinfo(np.int64).min})"
     values = ("e.node_id", "e.source_id", "e.seq", about, "s.kind = 'chat'", "e.words")
     rest = f"JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
     id, source_id, seq, event_from, is_chat, words = read_columns(conn, values, "episode e", "e.node_id", rest)
-    return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
+    return {
+        "episode_ids": id, "source_ids": source_id, "seqs": seq, "event_from": event_from,
+        "is_chat": is_chat.astype(np.bool_), "words": words, "alive": np.ones(len(id), np.bool_),
+    }  # fmt: skip

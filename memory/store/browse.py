@@ -1,11 +1,13 @@
 """Queries for screens: objects, facts and notes by words, the mentions of an object, and what is new.
 
-Words are without accents and match anywhere in a text: the last may be incomplete."""
+Words match anywhere in a text, without accents: the last may be incomplete."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from memory.store import text
+from memory.errors import NotFoundError
+from memory.nouns import Fact
+from memory.store import facts, text
 from memory.store.connect import (
     LISTED,
     LIVE,
@@ -20,7 +22,8 @@ from memory.store.connect import (
     source_from_row,
 )
 from memory.store.revisions import Row, list_by_clauses
-from memory.text.words import index_form
+from memory.text.mentions import norm
+from memory.text.words import index_form, strip_accents
 from memory.time.timestamps import from_wall
 from memory.views import FoundObject, ListedSource, MentionedIn
 
@@ -41,9 +44,15 @@ class ReadSource(NamedTuple):
     passages: tuple[int, ...]
 
 
-def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
+def _fold(query: str) -> list[str]:
+    """The words as names are looked up."""
+    return strip_accents(norm(query)).split()
+
+
+def find_objects(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
     """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
     then the most mentioned; objects that are only values come last."""
+    words = _fold(query)
     likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
@@ -79,9 +88,9 @@ def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[int], int]:
-    """(page of relation ids, newest first, total): relations with live evidence whose ends or predicate contain each
-    word."""
+def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[Fact], int]:
+    """(page of relations, newest first, total): those with live evidence whose ends or predicate contain each word."""
+    words = _fold(query)
     likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
@@ -93,12 +102,13 @@ def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) 
     page = likes | {"limit": limit, "offset": offset}
     rows = conn.execute(f"SELECT e.id {source} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes).fetchone()
-    return [id for (id,) in rows], int(total)
+    return facts.by_id(conn, [id for (id,) in rows]), int(total)
 
 
-def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[ListedSource], int]:
+def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
     """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
     first."""
+    words = _fold(query)
     likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
@@ -117,13 +127,13 @@ def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int
     return [make_listed(row) for row in rows], int(total)
 
 
-def read_source(conn: Connection, uri: str) -> ReadSource | None:
-    """The live source of that uri, or None."""
+def read_source(conn: Connection, uri: str) -> ReadSource:
+    """The live source of that uri with its passages' ids. NotFoundError."""
     row = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, t_ingested FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
     if row is None:
-        return None
+        raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
     passages = conn.execute(
         f"SELECT e.node_id, x.model FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
         " LEFT JOIN extraction x ON x.episode_id = e.node_id WHERE e.source_id = ? ORDER BY e.seq, e.node_id",

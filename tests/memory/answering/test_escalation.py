@@ -314,5 +314,5 @@ def test_a_model_that_is_known_to_be_slow_gets_the_time_it_takes(desk: Desk) -> 
     question = "What is the box number of the hall?"
     late = desk.ask(question)
     assert late.answer.model == "" and "took too long" in late.answer.note
-    desk.memory.models.keep_grades(Grades(HERE, "1", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000, question_s=5.0))
+    desk.memory.jobs.keep_grades(Grades(HERE, "1", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000, question_s=5.0))
     assert desk.ask(question).answer.model == HERE

@@ -11,7 +11,7 @@ from memory.store import browse
 
 def find_objects(memory: Memory) -> list[str]:
     with memory.store.reading() as conn:
-        found, _ = browse.find_objects(conn, (), 100, 0)
+        found, _ = browse.find_objects(conn, "", 100, 0)
     return sorted(one.name for one in found)
 
 

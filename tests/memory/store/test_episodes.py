@@ -140,7 +140,7 @@ def test_live_lists_what_the_graph_is_built_from(store: Store) -> None:
         (c,) = remember(conn, "t", "Gone.")
         episodes.retire_many(conn, [c], 2000)
         found = arrays.live_episodes(conn)
-        assert found.id.tolist() == [a, b]
-        assert found.seq.tolist() == [0, 1]
-        assert found.event_from.tolist() == [-(2**63), to_ms(MAY)]
-        assert found.is_chat.tolist() == [False, False]
+        assert found["episode_ids"].tolist() == [a, b]
+        assert found["seqs"].tolist() == [0, 1]
+        assert found["event_from"].tolist() == [-(2**63), to_ms(MAY)]
+        assert found["is_chat"].tolist() == [False, False]

@@ -122,7 +122,7 @@ class Life(RuleBasedStateMachine):
         with self.store.reading() as conn:
             mentions = arrays.live_edges(conn)["mention"]
             assert {*arrays.live_objects(conn)[0].tolist()} == {*mentions.dst.tolist()}
-            assert arrays.live_episodes(conn).id.tolist() == [
+            assert arrays.live_episodes(conn)["episode_ids"].tolist() == [
                 id for (id,) in conn.execute("SELECT id FROM episode_content ORDER BY id")
             ]
 
