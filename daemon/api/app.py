@@ -19,8 +19,7 @@ from starlette.routing import Route
 
 from daemon import wire
 from daemon.api import facts, process, questions, sources
-from daemon.api.gate import fail
-from daemon.api.routing import Endpoint
+from daemon.api.routing import Endpoint, fail
 from daemon.api.services import Services
 from daemon.calls import DaemonCalls
 from daemon.calls.declaration import Calls, list_calls

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from daemon import wire
-from daemon.calls.declaration import Calls, call
+from daemon.calls.declaration import call
+from daemon.calls.knowledge import KnowledgeCalls
 from daemon.client.connection import Lines, Stream
 
 Policy = Annotated[str | None, Literal["local", "any"] | None]
 
 
-class ProcessCalls(Calls):
-    """Notes, files and folders; the daemon, models and plug-ins; other computers."""
+class DaemonCalls(KnowledgeCalls):
+    """Every call. Each may raise DaemonError and DaemonDownError."""
 
     @call("POST", "/remember", thread="write", slow=True)
     def remember(

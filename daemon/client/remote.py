@@ -20,10 +20,10 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NoReturn
 
 from daemon import wire
@@ -119,8 +119,6 @@ NO_SSH = "There is no `ssh` on this computer. Install OpenSSH."
 def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
     """Where the daemon there has its socket and puts files of other computers; it is started if needed.
     DaemonDownError."""
-    import json
-
     server = Server.parse(paths.at)
     private_folder(paths.socket.parent)
     line = server.write_command(["daemon", "start" if start else "status", "--json"])
@@ -138,7 +136,6 @@ def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
 
 def _run_ssh(paths: Paths, options: list[str], *command: str) -> tuple[int, str, str]:
     """Exit code, output, and the last line of the errors. DaemonDownError without OpenSSH."""
-    import subprocess
     import tempfile
 
     server = Server.parse(paths.at)
@@ -197,7 +194,8 @@ class RemoteClient(Client):
 
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:
         if call.name == "count":
-            return count_missing(self, arguments["paths"])
+            sizes = [size for path in arguments["paths"] for size in _copy(self, path, "--dry-run")]
+            return wire.Counted(len(sizes), sum(sizes), True)  # what the server does not have yet; none is sent
         if call.name in ("add", "watch"):
             paths = arguments.get("paths") or [arguments["path"]]
             for path in paths:
@@ -235,19 +233,16 @@ def connect_remote(paths: Paths, start: bool, say: Callable[[str], None]) -> Rem
 
 def find_copy(client: Client, path: Path) -> Path:
     """Where the copy of a file or folder of this computer is, on the server."""
-    return Path(find_daemon(client.paths)["received"], _name_computer(), _relative(path))
+    path, home = path.expanduser().absolute(), Path.home()
+    below = path.relative_to(home if path.is_relative_to(home) else path.anchor)
+    computer = os.uname().nodename.partition(".")[0] or "computer"
+    return Path(find_daemon(client.paths)["received"], computer, below)
 
 
 def send(client: Client, path: Path) -> int:
     """Copies a file, or a folder with all deletions, and returns the number of files that were copied.
     DaemonDownError."""
     return len(_copy(client, path))
-
-
-def count_missing(client: Client, paths: Iterable[Path]) -> wire.Counted:
-    """The files that the server does not have yet, and their size; none is sent."""
-    sizes = [size for path in paths for size in _copy(client, path, "--dry-run")]
-    return wire.Counted(len(sizes), sum(sizes), True)
 
 
 def list_folders(client: Client) -> list[str]:
@@ -340,16 +335,6 @@ def _list_rules(client: Client) -> list[str]:
 
     watch = load(client.paths.config).watch
     return [*(f"--exclude={name}" for name in (*watch.ignore, *watch.key_files)), "--filter=:- .palimpsestignore"]
-
-
-def _relative(path: Path) -> PurePosixPath:
-    path = path.expanduser().absolute()
-    base = Path.home() if path.is_relative_to(Path.home()) else path.anchor
-    return PurePosixPath(*path.relative_to(base).parts)
-
-
-def _name_computer() -> str:
-    return os.uname().nodename.partition(".")[0] or "computer"
 
 
 def _list_file(client: Client) -> Path:

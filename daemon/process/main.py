@@ -124,7 +124,7 @@ class Daemon:
 
     async def serve(self) -> None:
         from daemon.api.app import build
-        from daemon.api.gate import IN_FLIGHT, Gate
+        from daemon.api.routing import IN_FLIGHT, Gate
         from daemon.process.server import Server, listen, wake_by_signals, watch_loop
 
         self._loop = asyncio.get_running_loop()

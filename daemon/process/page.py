@@ -11,7 +11,7 @@ import socket
 from starlette.types import ASGIApp
 
 from daemon import wire
-from daemon.api.gate import IN_FLIGHT, Gate
+from daemon.api.routing import IN_FLIGHT, Gate
 from daemon.config.settings import Settings
 from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener

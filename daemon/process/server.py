@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from daemon import wire
-from daemon.api.gate import IN_FLIGHT, LISTENERS, fail
+from daemon.api.routing import IN_FLIGHT, LISTENERS, fail
 from daemon.client.connection import BLOCKED_SECONDS
 from daemon.config.settings import DaemonSettings
 from daemon.paths import OwnFile, Paths, private_folder

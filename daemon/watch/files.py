@@ -52,7 +52,7 @@ def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat
     try:
         file = _open(path, root, os.O_RDONLY | _combine_flags("O_NONBLOCK"))
     except (OSError, ValueError) as error:
-        raise _make_unread(error) from error
+        raise Unread(explain_error(error)) from error
     try:
         before = os.fstat(file)
         if unread := make_found(path, before, most).unread:
@@ -60,7 +60,7 @@ def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat
         yield file, before
         after = os.fstat(file)
     except OSError as error:
-        raise _make_unread(error) from error
+        raise Unread(explain_error(error)) from error
     finally:
         os.close(file)
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
@@ -177,10 +177,6 @@ def make_found(path: Path, status: os.stat_result, most: int | None = None) -> F
 def read_mtime(status: os.stat_result) -> int:
     """Returns the modification time in ns since the epoch, limited to what SQLite can store (2262)."""
     return min(status.st_mtime_ns, LAST_NS)
-
-
-def _make_unread(error: OSError | ValueError) -> Unread:
-    return Unread("it vanished" if isinstance(error, FileNotFoundError) else explain_error(error))
 
 
 def explain_error(error: OSError | ValueError) -> str:

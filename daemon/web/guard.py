@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
-from daemon.api.gate import fail
+from daemon.api.routing import fail
 
 LINK_SECONDS = 120.0  # within which a link must be opened
 MAX_LINKS = 8  # that wait to be opened; the oldest goes

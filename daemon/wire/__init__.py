@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from daemon.wire.objects import *
     from daemon.wire.replies import *
     from daemon.wire.status import *
-    from daemon.wire.traces import *
     from memory.events import *
     from memory.llm import Grades as Grades
     from memory.nouns import *
@@ -50,11 +49,11 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # millisecond to make, and a command needs few of them.
 MODULES = {
     "replies": "Hello Failed Answered",
-    "traces": "Judged TracesReply Rebuilt MessagesReply TrainingUndone",
     "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
     "models": "ModelRow ModelRole ModelsReply Tried EmbedderReply Embedding PluginsReply PageLink",
-    "objects": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged"
+    "objects": "Judged TracesReply Rebuilt MessagesReply TrainingUndone"
+    " FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged"
     " SearchReply ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
     " Told Found RecallReply Surroundings",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun",

@@ -19,7 +19,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from daemon import wire
-from daemon.api.gate import LISTENERS, Gate
+from daemon.api.routing import LISTENERS, Gate
 from daemon.client.client import DaemonError
 from tests.daemon.conftest import QUICK, listening
 from tests.running import RunningDaemon, run_daemon
