@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
-TITLE_LENGTH = 60  # characters
+TITLE_LENGTH, QUOTE_LENGTH = 60, 120  # characters
 _UNSAFE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f"  # C0 without tab and newline: ESC, BEL, CR, backspace
@@ -132,6 +132,32 @@ def list_replica_problems(state: wire.Replica) -> Iterator[str]:
             f"{state.address} has text that was forgotten since, until {until:%Y-%m-%d}. To remove it there now:"
             " pal replicate renew"
         )
+
+
+def quote_short(text: str) -> str:
+    """A quote on one line, cut if it is long."""
+    words = " ".join(text.split())
+    return f"“{words}”" if len(words) <= QUOTE_LENGTH else f"“{words[:QUOTE_LENGTH].rstrip()}…”"
+
+
+def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) -> Iterator[str]:
+    """The evidence of an answer, a few lines for each citation by its `label`, and the effort it took."""
+    for used in reply.used:
+        yield f"[{used.cited.n}] {label(used.cited)}: {quote_short(used.cited.quote)}"
+        if used.place is not None and used.score is not None:
+            scores = f" ({describe_scores(used.channels)})" if used.channels else ""
+            yield f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{scores}"
+        if len(used.path) > 1:
+            yield f"    found by {path_words(used.path)}"
+        yield from (f"    fact: {' '.join(fact.text.split())}" for fact in used.facts)
+    if not reply.used:
+        yield "No line of your notes was used."
+    for head, sentences in (("Chain", reply.chain), ("Against it", reply.gaps), ("Effort", reply.reasons)):
+        yield from (f"{head}: {sentence}" for sentence in sentences)
+    asked = reply.asked
+    if asked.calls:
+        tokens = f"{asked.read + asked.written:,} of {reply.allowed_tokens:,} tokens"
+        yield f"It took {asked.calls} of {count(reply.allowed_calls, 'call')}, {tokens}."
 
 
 def describe_verdict(judged: wire.Judged) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import count, describe_scores, path_words
-from tui.wording import cited_label, short_path
+from daemon.terminal import count, quote_short
+from tui.wording import short_path
 
 SKIPPED_SHOWN = 3
-QUOTE = 120  # characters
 
 NOBODY = "I do not know who you are. Tell me: /me name YOUR NAME"
 _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing", "polling": "checked now and then"}
@@ -82,36 +81,13 @@ def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
     return lines
 
 
-def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
-    """The evidence of an answer, a few lines for each citation, and the effort it took."""
-    lines = []
-    for used in reply.used:
-        lines.append(f"[{used.cited.n}] {cited_label(used.cited, folders)}: {_short(used.cited.quote)}")
-        if used.place is not None and used.score is not None:
-            scores = f" ({describe_scores(used.channels)})" if used.channels else ""
-            lines.append(f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{scores}")
-        if len(used.path) > 1:
-            lines.append(f"    found by {path_words(used.path)}")
-        lines += [f"    fact: {' '.join(fact.text.split())}" for fact in used.facts]
-    if not reply.used:
-        lines.append("No line of your notes was used.")
-    lines += [f"Chain: {way}" for way in reply.chain]
-    lines += [f"Against it: {gap}" for gap in reply.gaps]
-    lines += [f"Effort: {reason}" for reason in reply.reasons]
-    question = reply.asked
-    if question.calls:
-        tokens = f"{question.read + question.written:,} of {reply.allowed_tokens:,} tokens"
-        lines.append(f"It took {question.calls} of {count(reply.allowed_calls, 'call')}, {tokens}.")
-    return "\n".join(lines)
-
-
 def whynot_report(reply: wire.WhyNot, folders: Sequence[str] = ()) -> str:
     """What became of the passages that hold the words."""
     lines = []
     for lost in reply.lost:
         passage = lost.passage
         place = wire.name_place(short_path(passage.uri, folders), lost.line) if lost.line is not None else passage.title
-        lines += [f"{place or passage.uri}: {_short(lost.quote)}", f"    {lost.reason}"]
+        lines += [f"{place or passage.uri}: {quote_short(lost.quote)}", f"    {lost.reason}"]
     if reply.missing or not lines:
         words = ", ".join(reply.missing) or reply.words
         lines.append(f"Nowhere in your memory: {words}. It was never read, or was forgotten.")
@@ -124,15 +100,6 @@ def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> s
         f"{placeholder}: {secrets[placeholder]}" if placeholder in secrets else f"{placeholder} {lost}"
         for placeholder in placeholders
     )
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _short(quote: str) -> str:
-    words = _flat(quote)
-    return f"“{words}”" if len(words) <= QUOTE else f"“{words[:QUOTE].rstrip()}…”"
 
 
 def failure(failed: wire.Failed) -> str:

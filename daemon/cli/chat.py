@@ -17,10 +17,10 @@ from daemon.cli.answers import Secrets, print_answer, print_message, print_store
 from daemon.cli.options import json_command
 from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import local_time
+from daemon.cli.show import local_time, where
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import write_opener
-from daemon.terminal import TELLING, count, describe_told, title_of
+from daemon.terminal import TELLING, count, describe_evidence, describe_told, title_of
 
 EFFORTS = ("quick", "normal", "deep")
 SESSIONS_SHOWN = 20
@@ -224,15 +224,8 @@ class PlainChat:
         if self._answered is None or self._answered.trace_id is None:
             output.print_text("Nothing was asked yet.")
             return
-        evidence = self.client.why(self._answered.trace_id)
-        for used in evidence.used:
-            output.print_text(f"Source {used.cited.n}: {' '.join(used.cited.quote.split())}")
-            for fact in used.facts:
-                output.print_text(f"Fact: {' '.join(fact.text.split())}")
-        for reason in (*evidence.chain, *evidence.reasons):
-            output.print_text(f"Because: {reason}")
-        if not evidence.used:
-            output.print_text("No line of your notes was used.")
+        evidence = describe_evidence(self.client.why(self._answered.trace_id), where)
+        output.print_text("\n".join(evidence))
 
     # Sessions -------------------------------------------------------------------------------------
 

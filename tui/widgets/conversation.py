@@ -16,11 +16,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import count, describe_verdict, display_safe
+from daemon.terminal import count, describe_evidence, describe_verdict, display_safe
 from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
 from tui.link import SessionStarted, StreamEvent
-from tui.reports import secrets_report, why_report, whynot_report
+from tui.reports import secrets_report, whynot_report
 from tui.session import WINDOW, Session
 from tui.shared import Shared
 from tui.widgets.answer import Answer
@@ -28,6 +28,7 @@ from tui.widgets.home import Home
 from tui.widgets.note import Level, Note, Question
 from tui.widgets.plain import Plain
 from tui.widgets.transcript import Transcript
+from tui.wording import cited_label
 
 NEW_SESSION = "New session"
 DRAW_SECONDS = 0.1  # between two drawings of an answer that comes
@@ -284,7 +285,8 @@ class Conversation(Vertical):
             reply = await self._link.call(lambda client: client.whynot(id, missing))
             await self.say(whynot_report(reply, folders))
         else:
-            await self.say(why_report(await self._link.call(lambda client: client.why(id)), folders))
+            evidence = await self._link.call(lambda client: client.why(id))
+            await self.say("\n".join(describe_evidence(evidence, lambda cited: cited_label(cited, folders))))
 
     async def show_secrets(self) -> None:
         """Shows the masked secrets of the selected answer without storing them. Raises what the client raises."""
