@@ -129,8 +129,8 @@ def call(method: str, path: str, **how: Any) -> Callable[[Stub], Stub]:
 
 
 def list_calls(kind: type[Calls]) -> Iterator[Call]:
-    """The calls that a class declares, with those of its bases, base after base."""
-    for base in kind.__mro__:
+    """The calls that a class declares, after those of its bases."""
+    for base in reversed(kind.__mro__):
         for value in vars(base).values():
             if isinstance(declaration := getattr(value, "call", None), Call):
                 yield declaration
