@@ -84,6 +84,7 @@ PARTS: dict[str, Change] = {
     "refusal: namesakes": (confidence, "_has_namesake", _false),
     "refusal: kind of value": (confidence, "_check_kind", lambda *_: 0.5),
     "refusal: title of a passage": (confidence, "name_passage", lambda *_: ""),
+    "agreement of notes": (confidence, "AGREEMENT", 0.0),
     "chains": (extractive, "join_with_chains", lambda *_: NO_CHAINS),
     "form: briefing": (selection, "write_briefing", _nothing),
     "form: dates": (selection, "add_date", _same),

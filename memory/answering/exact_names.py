@@ -108,7 +108,8 @@ class ExactNames:
         names another one with the same field or row."""
         fields: dict[str, list[tuple[AnswerCandidate, frozenset[str]]]] = defaultdict(list)
         for line in candidates:
-            stated = line.shown if line.place.kind == "row" else line.source.text.lstrip("-*+ ")
+            is_row = line.place.kind == "row"
+            stated = f"{read_cells(line.quote)[0]}: " if is_row else line.source.text.lstrip("-*+ ")
             key, colon, _ = stated.partition(": ")
             if colon and not line.episode.turns:
                 named = f"{line.context} {line.episode.title} {line.episode.source.place}"

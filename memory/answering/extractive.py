@@ -22,7 +22,13 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, show_day, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
-from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer
+from memory.answering.confidence import (
+    absent_names,
+    confidence,
+    contains_kind,
+    is_clear_answer,
+    prefer_agreed,
+)
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -56,7 +62,7 @@ NOT_PLAIN = "Your memory does not say this plainly."
 NOTHING_CHANGED = "No fact that I know of changed{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
-NOTHING_NEWER = "Written {} ago; nothing newer was found."
+AGE, AGE_THEN = "Written {} ago.", "Written {} before that day."
 NO_DATES = "None of these lines has a date, so which one is the newest is not known."
 CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
@@ -144,7 +150,8 @@ def _select(
     hops = best.lines if best is not None and best.states_relations() else ()
     leads_on = any(line.episode.id == lines[0].episode.id for line in hops)
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not leads_on
-    is_clear = not asks_one or (contains_kind(lines[0].shown, state.features) and is_clear_answer(lines, certainty))
+    is_sure = certainty == 1 or is_clear_answer(state, lines, candidates)
+    is_clear = not asks_one or (contains_kind(lines[0].shown, state.features) and is_sure)
     return fold(state, lines, is_clear, {line.thesis_id for line in hops if leads_on}), chains, is_clear
 
 
@@ -213,7 +220,8 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
 def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The candidates, best first, that are of what, whom and when the question names. Mail headers and the like are
     left out where a better line exists."""
-    selected = drop_retold(select_written(state, state.exact_names.select(candidates)))
+    agreed = prefer_agreed(candidates, state.features)
+    selected = drop_retold(select_written(state, state.exact_names.select(agreed)))
     return [line for line in selected if line is selected[0] or line.place.kind != "filing"]
 
 
@@ -330,11 +338,13 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
         shown = [line for line in lines if not (line.earlier or line.folded)]
         is_dated = any(map(is_date, chain.from_iterable(line.values for line in shown)))
         return NO_DATES if len(shown) > 1 and not is_dated else ""
-    today = min(question.today, date.today()) if question.as_of else question.today  # nothing is from days to come
+    is_then = question.as_of is not None and question.today < date.today()
+    today = date.today() if question.as_of and not is_then else question.today  # nothing is from days to come
     months = (today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:
         return ""
-    return NOTHING_NEWER.format(f"{months} months" if months < 24 else f"{months // 12} years")
+    age = AGE_THEN if is_then else AGE
+    return age.format(f"{months} months" if months < 24 else f"{months // 12} years")
 
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:

@@ -224,7 +224,7 @@ def _extend_unit(
 
 def show_unit(quote: str, place: Place, again: str = "") -> str:
     """A unit's text for an answer. `again`: the next time of a recurring event (`show_next`)."""
-    if place.kind == "row":
+    if place.text.startswith("|"):
         return show_row([show_links(cell) for cell in read_cells(quote)], place.head)
     if place.kind in ("event", "task"):
         quote = _PLANNED_DATE.sub(r"\1\2", EVENT_RECURS.sub("", quote))
@@ -234,8 +234,10 @@ def show_unit(quote: str, place: Place, again: str = "") -> str:
 
 
 def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
-    """A row of a table as a line: its cells, each after its column's name if `head` has one per cell."""
-    is_named = len(head) == len(cells)
+    """A row of a table as a line: each cell after its column's name if `head` has one per cell, else the first cell as
+    the name of the others."""
     cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
-    rest = [f"{head[place]} {cell}" if is_named else cell for place, cell in enumerate(cells) if place and cell]
-    return ": ".join(filter(None, (cells[0], ("; " if is_named else ", ").join(rest))))
+    if len(head) == len(cells):
+        named = (f"{name}: {cell}" if name else cell for name, cell in zip(head, cells, strict=True) if cell)
+        return ", ".join(named)
+    return ": ".join(filter(None, (cells[0], ", ".join(filter(None, cells[1:])))))

@@ -129,8 +129,8 @@ def ask_about(text: str, written: str, question: str) -> Answer:
     ("written", "note"),
     [
         ("2026-03-01", ""),
-        ("2025-04-01", "Written 14 months ago; nothing newer was found."),
-        ("2023-01-01", "Written 3 years ago; nothing newer was found."),
+        ("2025-04-01", "Written 14 months ago."),
+        ("2023-01-01", "Written 3 years ago."),
     ],
 )
 def test_an_answer_says_when_it_is_more_than_a_year_old(written: str, note: str) -> None:
@@ -148,6 +148,15 @@ def test_the_age_of_an_answer_ends_today(day: str) -> None:
     assert isinstance(answer, Answer) and ("Written 2 years ago" in answer.note) == day.startswith("9999")
 
 
+def test_the_age_of_an_answer_at_a_time_counts_from_that_time() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for year, price in ((2020, 480), (2024, 520)):
+            text, at = f"The berth costs {price} euros.", datetime(year, 3, 1, tzinfo=UTC)
+            memory.ingest.remember_many([Document(f"/{year}.md", text, title="Boat", kind="file", at=at)])
+        *_, answer = memory.questions.ask("What does the berth cost?", as_of=datetime(2022, 6, 1, tzinfo=UTC))
+    assert isinstance(answer, Answer) and "480" in answer.text and answer.note == "Written 2 years before that day."
+
+
 @pytest.mark.parametrize("question", ["What did the berth cost in 2023?", "What was the cost of the berth?"])
 def test_an_answer_about_the_past_is_not_called_old(question: str) -> None:
     assert ask_about("The berth costs 480 euros.", "2023-01-01", question).note == ""
@@ -158,7 +167,7 @@ def test_several_lines_without_a_date_say_so() -> None:
     assert ask_about(text, "", "What does the berth cost?").note.startswith("None of these lines has a date")
 
 
-@pytest.mark.parametrize(("edit", "shown"), [("raised the fern to 88 ml", 2), ("moved the fern by 2 metres", 1)])
+@pytest.mark.parametrize(("edit", "shown"), [("raised the fern to 88 ml", 2), ("the shelf is 2 metres long", 1)])
 def test_another_number_of_the_same_unit_is_shown_with_the_first(edit: str, shown: int) -> None:
     text = f"| Plant | Water |\n|---|---|\n| Fern | 75 ml |\n| Cactus | 10 ml |\n\n2026-08-19: {edit}."
     cited = ask_about(text, "", "How much water does the fern get?").citations
@@ -232,3 +241,31 @@ def test_a_briefing_begins_with_what_a_thing_is_and_not_with_what_names_it() -> 
         lines = [line.text for line in ask(memory, "Who is Bosun?").lines]
     assert lines[0].startswith("Bosun is a goat.")
     assert "Start here, who ate the leaflets: Bosun" in lines[1:]
+
+
+def test_a_line_about_something_else_is_no_clear_answer() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.ingest.remember("My boss says yes to that. Belgium is over.", title="Talk", source="/talk.md")
+        memory.ingest.remember("Insurance: with the car, till March.", title="Papers", source="/papers.md")
+        memory.ingest.remember("We drive to the coast on Sunday.", title="Plan", source="/plan.md")
+        head, *_ = ask(memory, "What car do we drive?").lines
+    assert head.text == "Your memory does not say this plainly. Closest:"
+
+
+def test_what_several_notes_say_leads() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for number, text in enumerate((
+            "The boiler was serviced by Rudge.", "The boiler was serviced by Penk, who left it open.",
+            "Rudge came for the boiler.", "Paid Rudge for the boiler.",
+        )):  # fmt: skip
+            memory.ingest.remember(text, title=f"Day {number}", source=f"/{number}.md")
+        lines = ask(memory, "Who serviced the boiler?").lines
+    assert "Rudge" in next(line.text for line in lines if line.citations)
+
+
+def test_a_row_is_shown_with_its_columns_and_never_raw() -> None:
+    table = "# Tablets\n\n| who | what | how much |\n|---|---|---|\n| Ani | thyroxine | 50 mcg |\n"
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.ingest.remember(table, title="Tablets", source="/tablets.md")
+        answer = ask(memory, "How much thyroxine does Ani take?")
+    assert "who: Ani, what: thyroxine, how much: 50 mcg" in answer.text and "|" not in answer.text

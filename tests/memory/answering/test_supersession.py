@@ -29,7 +29,7 @@ def fill_notes(memory: Memory) -> None:
 def first(memory: Memory, question: str) -> str:
     *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
-    return answer.text.splitlines()[0]
+    return answer.citations[0].quote
 
 
 def test_the_newest_that_tells_the_same_answers_how_it_is(notes: Memory) -> None:
