@@ -1,8 +1,7 @@
 """The HTTP API: the calls of `daemon.calls` over a socket. Every error is a Failed.
 
 Each question runs in a thread; writes go through the writer. Both run outside the event loop, which only moves bytes.
-All requests pass `Gate` first: it decides who may come in, and how many.
-"""
+All requests pass `Gate` first, which limits who may connect and how many requests run."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ TOPICS = (facts, process, questions, sources)
 
 
 def build(services: Services, calls: type[Calls] = DaemonCalls, topics: tuple[ModuleType, ...] = TOPICS) -> Starlette:
-    """The application, without its gate. The functions of the calls are in `topics`."""
+    """Builds the application without its gate. `topics` contain the functions of the calls."""
     endpoints = [Endpoint(call, find_function(call.name, topics), services) for call in list_calls(calls)]
 
     async def describe_calls(request: Request) -> Response:
@@ -45,7 +44,7 @@ def build(services: Services, calls: type[Calls] = DaemonCalls, topics: tuple[Mo
 
 
 def find_function(name: str, topics: tuple[ModuleType, ...] = TOPICS) -> Callable[..., Any]:
-    """What the daemon does for a call: the one function of its name. LookupError if there is none, or another one."""
+    """Returns the function that implements a call, by its name. LookupError if there is no function or several."""
     known = [(topic, vars(topic).get(name)) for topic in topics]
     functions: list[Any] = [value for topic, value in known if getattr(value, "__module__", "") == topic.__name__]
     if len(functions) != 1:

@@ -1,4 +1,4 @@
-"""The API described in the OpenAPI format, made of its calls and the types of the wire when somebody asks."""
+"""The OpenAPI description, generated from the calls and wire types on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneTy
 
 
 def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """An OpenAPI document as JSON. Each stream is described as what it is, lines of JSON of no one type."""
+    """Returns the OpenAPI document as JSON. Each stream is described as JSON lines of any type."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
     failed = {"description": "It could not be done.", "content": _describe_json(wire.Failed, schemas)}
@@ -69,7 +69,7 @@ def _make_object(kinds: Mapping[str, Any], required: Collection[str], schemas: d
 
 
 def _make_schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of a type; a dataclass is described once, in `schemas`."""
+    """Returns the JSON schema of a type; a dataclass is described once, in `schemas`."""
     if is_dataclass(kind):
         name = kind.__name__  # type: ignore[union-attr]
         if name not in schemas:

@@ -63,10 +63,8 @@ def tags(memory: Memory) -> tuple[wire.Tag, ...]:
 def facts(
     memory: Memory, about: str, as_of: datetime | None, known_on: datetime | None, history: bool
 ) -> wire.FactsReply:
-    """The relations, then the sentences that say something else.
-
-    Sentences that say hardly more than their relations, or state a relation that no longer holds, are left out.
-    """
+    """Lists the relations, then the sentences that add something. Sentences that add hardly anything to their
+    relations, or state a relation that is no longer valid, are left out."""
     with memory.store.reading():
         listed = memory.knowledge.facts(about, as_of=as_of, history=history, known_on=known_on)
         ever = listed if history else memory.knowledge.facts(about, history=True)
@@ -94,7 +92,7 @@ def settle(services: Services, id: int, verdict: Verdict) -> wire.Revision:
 
 
 def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
-    """Decides about a revision, within a unit of the writer. InvalidInputError, NotFoundError."""
+    """Stores a decision about a revision, in a unit of the writer. InvalidInputError, NotFoundError."""
     settled = memory.knowledge.undo(id) if verdict == "undo" else memory.knowledge.settle(id, verdict)  # type: ignore[arg-type]
     seen = revision(memory, settled.id)
     publish(wire.FactChanged(seen))
@@ -102,11 +100,9 @@ def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: i
 
 
 def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
-    """Relations of one subject and predicate, each strand in order of time, what changed last first.
-
-    Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name; so are
-    sentences that were edited one into the other, under the name of their note.
-    """
+    """Groups relations of one subject and predicate into timelines in chronological order, last changed first.
+    Predicates connected by revisions ("works at", "moved to") share a timeline under the newest name; so do edited
+    versions of a sentence, under the name of their note."""
     ended = {pair.old.id: pair for pair in sorted(known, key=lambda pair: pair.id) if _is_ending(pair)}
     relations = {fact.id: fact for fact in listed if fact.kind == "relation" and fact.predicate}
     relations |= {
@@ -139,7 +135,7 @@ def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Str
 def _list_relations(
     memory: Memory, sentences: Iterable[Fact], known: Iterable[Fact]
 ) -> dict[int, list[tuple[str, Fact]]]:
-    """By the episodes of these sentences: the relations that each tells, with the words that do."""
+    """Returns, by the episodes of these sentences, the relations each states, with the stating words."""
     relations = {fact.id: fact for fact in known if fact.kind == "relation"}
     ids = sorted({fact.episode_id for fact in sentences})
     by_episode: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
@@ -154,7 +150,8 @@ def _list_relations(
 
 
 def _is_covered(sentence: Fact, relations: Iterable[tuple[str, Fact]], holding: Set[int]) -> bool:
-    """Whether a sentence says hardly more than the relations read out of it, or says one that holds no longer."""
+    """Whether a sentence adds hardly anything to the relations extracted from it, or states one that is no longer
+    valid."""
     read = [(quote, fact) for quote, fact in relations if quote.strip() and quote.strip() in sentence.text]
     if any(fact.id not in holding and (fact.valid_to or fact.retired or fact.superseded_by) for _, fact in read):
         return True
@@ -165,7 +162,7 @@ def _is_covered(sentence: Fact, relations: Iterable[tuple[str, Fact]], holding: 
 
 
 def _is_ending(revision: Revision) -> bool:
-    """Whether the old fact has ended by it; it has not if a person said that the new one was never true."""
+    """Whether the revision ended the old fact; not if a person decided that the new one was never true."""
     stands = revision.state == "open" or (revision.state == "kept" and revision.new.retired is None)
     return stands and revision.relation in ("supersedes", "negates")
 
@@ -248,7 +245,7 @@ def plans(memory: Memory, days: int) -> wire.PlansReply:
 
 
 def object(memory: Memory, name: str) -> wire.ObjectReply:
-    """What is known of an object. NotFoundError."""
+    """Returns what is known of an object. NotFoundError."""
     view = memory.browsing.object(name)
     return wire.ObjectReply(
         view.name,
@@ -271,7 +268,7 @@ def note(memory: Memory, uri: str) -> wire.NoteReply:
 
 
 def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
-    """A note by hand has the words."""
+    """Corrects a fact by a note written by hand."""
     old, value = memory.knowledge.fact(fact), _check_value(value)
     if old.kind != "relation" or not _holds(old):
         raise InvalidInputError("Only a current fact can be corrected. Edit its note.")
@@ -311,7 +308,7 @@ def _limit_page(limit: int, offset: int) -> tuple[int, int]:
 
 
 def _holds(fact: Fact) -> bool:
-    """Whether the fact holds now."""
+    """Whether the fact is valid now."""
     ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
     return fact.superseded_by is None and fact.retired is None and not ended
 
@@ -326,13 +323,13 @@ def suggestions(services: Services) -> wire.SuggestionsReply:
 
 
 def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry]:
-    """The planned entries from a day on; they are cached, because finding them reads passages."""
+    """Returns the planned entries from a day on; cached, because finding them reads passages."""
     return cache.get(("plans", day), lambda: memory.knowledge.list_planned(day, DAYS))
 
 
 def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
-    """The changes since a time (until the end of `day`), the newest open revision and the plans. InvalidInputError for
-    an invalid day."""
+    """Returns the changes since a time (until the end of `day`), the newest open revision and the plans.
+    InvalidInputError for an invalid day."""
     until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
     with memory.store.reading():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)
@@ -353,7 +350,7 @@ def _parse_day(day: str) -> date:
 
 
 def suggest(memory: Memory) -> wire.SuggestionsReply:
-    """Questions that have one clear answer, the first of them about what changed last; and what was read lately."""
+    """Returns questions that have one clear answer, first about the last change; and the notes read last."""
     changed = [
         revision.new for revision in memory.knowledge.revisions("all", SHOWN) if revision.relation == "supersedes"
     ]

@@ -1,5 +1,4 @@
-"""The daemon itself: its state, the models and embedders it uses, the page in the browser, the shared folder and
-the replica."""
+"""The topic of the daemon: its state, models and embedders, the web page, the shared folder and the replica."""
 
 from __future__ import annotations
 
@@ -108,7 +107,7 @@ def enable_enrichment(services: Services, enabled: bool) -> wire.Enrichment:
 
 
 def retry(services: Services, id: int | None) -> int:
-    """NotFoundError if that job was not given up."""
+    """Retries dead jobs. NotFoundError if that job is not dead."""
     count = services.add_jobs.retry(id)
     return count if count and id is not None else count + services.enrichment.retry(id)
 

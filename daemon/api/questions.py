@@ -44,8 +44,8 @@ MOST_HITS = 200
 
 
 class Turn:
-    """A question that is being answered, in a chat session or in none. `is_loading` returns whether a model must be
-    loaded first."""
+    """A question being answered, with or without a chat session. `is_loading` returns whether a model must be loaded
+    first."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Turn:
         self._began = time.monotonic()
 
     def begin(self, question: str, events: Iterator[AskEvent]) -> Callable[[], None]:
-        """Has the question added to its chat session, soon; returns the work that fills the channel with the events.
+        """Queues the question for its chat session; returns the work that fills the channel with the events.
         NotFoundError for an unknown session."""
         if self._chat is not None:
             self._memory.conversations.check(self._chat)
@@ -73,7 +73,7 @@ class Turn:
             self._writer.submit(self._memory.state.pending.try_write, urgent=True)
 
     def _work(self, events: Iterator[AskEvent]) -> None:
-        """Fills the channel with the events, and keeps the answer in its chat session."""
+        """Fills the channel with the events, and stores the answer in the chat session."""
         channel, add_answer = self._channel, self._memory.conversations.add_answer
         pieces: list[str] = []
         cited: list[Citation] = []
@@ -111,7 +111,7 @@ class Turn:
 
 
 def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:
-    """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
+    """Returns the scope, None for no limit. NotFoundError for an unknown chat, with the names of some known ones."""
     if within is not None and within.conversation is not None:
         with memory.store.reading():
             if not memory.sources.has_chat(within.conversation):
@@ -143,8 +143,8 @@ async def ask(
     own_words: bool,
     agent: str,
 ) -> Response:
-    """Statements in the question are kept first if the person wants that; only the rest of it is then looked up. What
-    is still to be agreed is sent, and the whole question looked up."""
+    """Answers a question. Statements in it are stored first if the person agreed to that; then only the rest is looked
+    up. If the person has not decided yet, the proposal is sent, and the whole question is looked up."""
     memory, models, telling, channel = services.memory, services.models, services.telling, Channel()
     turn = Turn(memory, services.writer, channel, conversation, models.is_loading)
 
@@ -262,7 +262,7 @@ def undo_training(services: Services) -> wire.TrainingUndone:
 
 
 def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], channel: Channel) -> wire.Rebuilt:
-    """Rebuilds views of the traces and the text."""
+    """Rebuilds data derived from traces and text."""
 
     def tell(done: int, total: int) -> None:
         channel.put(wire.Progress(done, total, "Rebuilding"))

@@ -44,11 +44,9 @@ KINDS = {int: "a whole number", bool: "true or false", Path: "an absolute path"}
 
 @dataclass
 class Endpoint:
-    """The route of a call. Its types are looked up with the first request: a daemon's start should not make them all.
-
-    The call's function takes `memory` or `services`, whichever it names first, then the call's parameters. It returns
-    the result, an iterator of pieces for a call that returns Lines, or a Response.
-    """
+    """The route of a call. Its types are resolved with the first request, to start quickly. The function takes `memory`
+    or `services`, whichever it names first, then the call's parameters. It returns the result, an iterator of pieces
+    for a call that returns Lines, or a Response."""
 
     call: Call
     function: Callable[..., Any]
@@ -56,17 +54,17 @@ class Endpoint:
 
     @cached_property
     def required(self) -> set[str]:
-        """The parameters without a default."""
+        """Returns the parameters without a default."""
         return {*self.call.parameters} - self.call.defaults.keys()
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The parameters that are fields of the body, with their types."""
+        """Returns the parameters in the body, with their types."""
         return {name: kind for name, kind in self._kinds if self.call.has_body and not self.call.in_path(name)}
 
     @cached_property
     def url(self) -> dict[str, Any]:
-        """The parameters in the URL, with their types."""
+        """Returns the parameters in the URL, with their types."""
         return {name: kind for name, kind in self._kinds if name not in self.body}
 
     @property
@@ -77,7 +75,7 @@ class Endpoint:
         return Route(self.call.path, self.answer, methods=[self.call.method])
 
     async def answer(self, request: Request) -> Response:
-        """Raises what the function raises, and InvalidInputError for a request that the call does not take."""
+        """Calls the function. Raises its errors, and InvalidInputError for an invalid request."""
         given = {**request.query_params, **request.path_params}
         if unknown := sorted(given.keys() - self.url):
             raise InvalidInputError(f"There is no parameter {unknown[0][:40]!r}.")
@@ -103,7 +101,7 @@ class Endpoint:
 
 
 async def _read_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """What an iterator gives, all of it read in one thread: a snapshot belongs to the thread that reads it."""
+    """Reads all of an iterator in one thread: a snapshot belongs to the thread that reads it."""
     loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "export")
     try:
         while piece := await loop.run_in_executor(thread, next, pieces, b""):
@@ -117,7 +115,7 @@ async def _read_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes) -> dict[str, Any]:
-    """The fields of a body. Raises InvalidInputError; nothing of the body but a bad time is quoted back."""
+    """Returns the fields of a body. InvalidInputError, which quotes nothing of the body except an invalid time."""
     try:
         data = json.loads(body, object_pairs_hook=_once, parse_constant=_refuse)
         return decode_fields(kinds, data, sorted(required), strict=True)
@@ -132,7 +130,7 @@ def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two values for one field: which of them counts would be a guess."""
+    """Rejects duplicate fields: choosing one value would be a guess."""
     if len(fields := dict(pairs)) < len(pairs):
         raise ValueError("it has a field twice")
     return fields
@@ -147,7 +145,7 @@ def reply(value: Any, status: int = 200) -> Response:
 
 
 def stream(events: AsyncIterator[wire.Event]) -> Response:
-    """Events as they come, one a line."""
+    """Streams events, one per line."""
 
     async def lines() -> AsyncIterator[bytes]:
         async for event in events:
@@ -157,8 +155,8 @@ def stream(events: AsyncIterator[wire.Event]) -> Response:
 
 
 def follow(services: Services, work: Callable[[Channel], wire.Event], name: str) -> Response:
-    """The events of long work as they come, at last the one that it returns, or its error. It goes on if nobody listens
-    any more, unless it looks at that: half of it helps nobody."""
+    """Streams the events of long work, at last its result or error. The work continues without a listener unless it
+    checks that, because a half-finished one is useless."""
     channel = Channel()
 
     def run() -> None:
@@ -175,7 +173,7 @@ def follow(services: Services, work: Callable[[Channel], wire.Event], name: str)
 
 
 def _parse(kind: Any, name: str, text: str) -> Any:
-    """A value out of a URL."""
+    """Parses a value in a URL."""
     if get_origin(kind) is Sequence:
         return tuple(filter(None, text.split(",")))
     if get_origin(kind) is Literal:
@@ -217,7 +215,7 @@ def fail(problem: wire.Failed) -> Response:
 
 
 class Gate:
-    """Lets requests in: `most` at a time, none when the daemon is stopping."""
+    """Admits requests: `most` at a time, none while the daemon stops."""
 
     def __init__(self, app: ASGIApp, most: int) -> None:
         self._app = app
@@ -276,7 +274,7 @@ class Gate:
 
 
 def _check_body(body: bytes, scope: Scope) -> wire.Failed | None:
-    """A page may send a form or plain text to any address without being asked whether it may; JSON it may not."""
+    """Requires JSON: a web page may send a form or plain text to any address without permission, but not JSON."""
     if len(body) > BODY_BYTES:
         return TOO_LARGE
     kind = dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -284,7 +282,7 @@ def _check_body(body: bytes, scope: Scope) -> wire.Failed | None:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The body, or as much of it as shows that it is too large; None if the client goes before."""
+    """Returns the body, or as much of it as shows that it is too large; None if the client disconnects."""
     body = b""
     more = True
     while more and len(body) <= BODY_BYTES:

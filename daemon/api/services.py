@@ -1,4 +1,4 @@
-"""The parts of the daemon, made and connected in one place, and the threads that serve the API."""
+"""Creates and connects the parts of the daemon, and the threads that serve the API."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
 
 
 class Page(Protocol):
-    """The page in the browser, a layer above the API."""
+    """The web page, a layer above the API."""
 
     async def open(self, port: int | None) -> wire.PageLink: ...
 
@@ -61,7 +61,7 @@ class Page(Protocol):
 
 
 class Services:
-    """All parts of the daemon, made and connected; `stop` and `give_up` end it."""
+    """All parts of the daemon, created and connected; `stop` and `give_up` end it."""
 
     def __init__(
         self, paths: Paths, settings: Settings, page: Page, stop: Callable[[], None], give_up: Callable[[], None]
@@ -127,7 +127,7 @@ class Services:
         tasks.start()
 
     def _schedule(self) -> Schedule:
-        """All that is done again and again."""
+        """Returns the schedule of all periodic jobs."""
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
         schedule = Schedule()
         schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
@@ -143,7 +143,7 @@ class Services:
         return schedule
 
     def _rest(self) -> None:
-        """Returns the memory that questions took, once there are none."""
+        """Returns memory to the system once no question runs."""
         if self.questions.begin_rest():
             self.memory.release_caches()
             gc.collect()
@@ -157,7 +157,7 @@ class Services:
             self.embedding.resume()
 
     def begin(self, wait: Callable[[float], bool]) -> None:
-        """Starts the background work. An earlier daemon's work is resumed. `wait` returns early, and true, if the
+        """Starts the background work and resumes that of an earlier daemon. `wait` returns early, and true, if the
         daemon stops."""
         with suppress(PalimpsestError):  # readers report the error
             self.attempts.recover()
@@ -200,11 +200,11 @@ class Services:
         return await asyncio.get_running_loop().run_in_executor(self.workers, call)
 
     async def write(self, unit: Callable[[], T]) -> T:
-        """In the writer's thread, before whatever nobody waits for."""
+        """Runs a unit in the writer's thread, before background units."""
         return await asyncio.wrap_future(self.writer.submit(unit, urgent=True))
 
     def close(self) -> None:
-        """Drops what has not begun, since nobody waits for it any more, and closes the memory."""
+        """Drops queued work and closes the memory."""
         for pool in (self.questions, self.workers):
             pool.shutdown(wait=False, cancel_futures=True)
         self.replication.close()
@@ -212,15 +212,14 @@ class Services:
 
 
 class Cache:
-    """What was made of the memory, until something is written. A chat asks for its counts often, and they take 10 us an
-    episode."""
+    """Results that stay valid until the next write. A chat often asks for counts, which take 10 us an episode."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._made: tuple[int, dict[object, Any]] = -1, {}
 
     def get(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` returned for this key, or returns now."""
+        """Returns the cached result of `make` for this key."""
         generation = self._memory.store.generation
         if self._made[0] != generation:
             self._made = generation, {}
@@ -232,8 +231,8 @@ class Cache:
 
 
 class WriteLimiter:
-    """How much an agent may write: of a note, in a minute, within a day. What it wrote within a day the memory knows,
-    so that neither a new daemon nor many processes of one agent change that."""
+    """Limits how much an agent may write: per note, minute and day. The notes of a day are counted in the memory, so
+    that neither a new daemon nor several processes of one agent evade the limit."""
 
     def __init__(self, settings: McpSettings, now: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
@@ -263,7 +262,7 @@ class WriteLimiter:
 
 
 class QuestionPool(ThreadPoolExecutor):
-    """Threads that answer what a person waits for. What may wait looks at `busy`."""
+    """Threads that answer requests for which a person waits. Background work checks `busy`."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most, "reader")
@@ -273,11 +272,11 @@ class QuestionPool(ThreadPoolExecutor):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being answered, or has just been."""
+        """Whether a question runs, or has just ended."""
         return self._open > 0 or time.monotonic() - self._last < QUIET_SECONDS
 
     def begin_rest(self) -> bool:
-        """Whether it is quiet and has answered something since this was last true."""
+        """Whether it is idle and has answered something since this was last true."""
         if self.busy or self._rested == self._last:
             return False
         self._rested = self._last

@@ -50,7 +50,7 @@ def remember(
     speaker: str | None,
     ref: str | None,
 ) -> wire.Receipt:
-    """A note has the time it was made, unless it says another."""
+    """Stores a note, by default with the current time."""
     at = at or datetime.now().astimezone()
     return memory.ingest.remember(text, title=title, source=source, at=at, speaker=speaker, ref=ref)
 
@@ -69,7 +69,7 @@ async def add(services: Services, paths: Sequence[Path], policy: Policy | None, 
 
 
 def count(services: Services, paths: Sequence[Path]) -> wire.Counted:
-    """Counts what would be read, for some seconds; no file is opened."""
+    """Counts the files that would be read, within some seconds; opens no file."""
     number = size = lacking = 0
     plugins, deadline = services.plugins, time.monotonic() + COUNT_SECONDS
     for path in find_existing(paths):
@@ -148,7 +148,7 @@ def _forget_one(
     episode: int | None,
     fact: int | None,
 ) -> wire.Forgotten:
-    """Forgets one thing. A file with that content is skipped from then on, or it would come back."""
+    """Forgets one item. Files with that content are not read again."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
         return replace(memory.forgetting.forget(None, object, fact, episode), copies=date_copies(copies))
@@ -171,8 +171,8 @@ def _forget_one(
 
 
 def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
-    """Stops watching a folder and forgets all that was read from it, also what had gone from it. Of one that is not
-    watched any more what is left is forgotten."""
+    """Stops watching a folder and forgets everything read from it, including retired sources, also if it is not watched
+    any more."""
     memory, watcher, erasing = services.memory, services.watcher, services.erasing
     uri = uri_of(watcher.stored_path(folder))
     uris = memory.sources.list_uris(uri + "/")
@@ -188,14 +188,14 @@ def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
 
 
 def _forget_retired(services: Services, under: str) -> wire.Forgotten:
-    """Forgets what no question finds any more: all of it, or that of a source or folder."""
+    """Forgets retired text: all of it, or that of a source or folder."""
     copies = services.memory.maintenance.known_copies(services.backups)  # any of them may have any of it
     gone = services.erasing.forget(services.erasing.job_of_retired(under)).result()
     return replace(gone, copies=date_copies(copies) if gone.episodes or gone.sources else ())
 
 
 def date_copies(copies: Iterable[Path]) -> tuple[Copy, ...]:
-    """Copies of the memory, with when each was made."""
+    """Returns copies of the memory with their time of creation."""
     dated = []
     for path in copies:
         with suppress(FileNotFoundError):
@@ -204,7 +204,8 @@ def date_copies(copies: Iterable[Path]) -> tuple[Copy, ...]:
 
 
 def find_existing(paths: Iterable[Path]) -> list[Path]:
-    """The files and folders to read, links followed: who names one means it. InvalidInputError, NotFoundError."""
+    """Resolves the files and folders to read; links are followed, because a person named them. InvalidInputError,
+    NotFoundError."""
     existing = []
     for path in paths:
         try:
@@ -219,7 +220,8 @@ def find_existing(paths: Iterable[Path]) -> list[Path]:
 
 
 def _list_named(memory: Memory, name: str) -> list[str]:
-    """The uris of the source of that name, which may be a path; of all sources in it, if the file holds several."""
+    """Returns the uris of the source of that name, which may be a path; of all sources in it, if the file has
+    several."""
     for uri in dict.fromkeys([name, Path(name).as_posix()]):
         if memory.sources.get(uri):
             return [uri]
@@ -253,12 +255,12 @@ def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
 
 
 def secret_places(memory: Memory) -> wire.SecretPlacesReply:
-    """Looks through all that was read."""
+    """Finds secrets in all stored text."""
     return wire.SecretPlacesReply(tuple(memory.sources.list_masked()), tuple(memory.sources.list_unmasked()))
 
 
 def make_page(memory: Memory, name: str) -> dict[str, Any]:
-    """What is known of a thing; {} if nothing is."""
+    """Returns what is known of a thing; {} if nothing is known."""
     try:
         page = facts.object(memory, name)
     except NotFoundError:
@@ -270,7 +272,7 @@ DAY = timedelta(days=1)
 
 
 def remember_for(services: Services, agent: str, text: str, title: str) -> wire.KeptNote:
-    """ConflictError above a limit."""
+    """Stores an agent's note. ConflictError above a limit."""
     memory, limiter = services.memory, services.limiter
     limiter.check_size(text)
     title = " ".join(title.split())
@@ -284,7 +286,7 @@ def remember_for(services: Services, agent: str, text: str, title: str) -> wire.
 
 
 def agents(memory: Memory) -> tuple[wire.Agent, ...]:
-    """By name."""
+    """Lists agents by name."""
     with memory.store.reading():
         verdicts = memory.questions.count_verdicts_of_agents()
         notes: dict[str, list[Source]] = defaultdict(list)
@@ -308,7 +310,7 @@ async def undo_agent(services: Services, agent: str, since: datetime | None) -> 
 
 
 def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> wire.AgentUndone:
-    """The writer's unit."""
+    """Deletes the agent's notes and verdicts; a unit of the writer."""
     uris = [source.uri for source in _list_notes(memory, agent, since)]
     verdicts = memory.questions.take_back_verdicts(agent, since)
     if not uris:
@@ -319,12 +321,12 @@ def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> 
 
 
 def speaker_of(agent: str) -> str:
-    """The speaker of an agent's note: a name that no owner or person can have."""
+    """Returns the speaker of an agent's notes: a name that no owner or person can have."""
     return f"{agent} (agent)"
 
 
 def _list_notes(memory: Memory, agent: str, since: datetime | None) -> list[Source]:
-    """Its notes, or those since a time."""
+    """Lists the agent's notes, or those since a time."""
     notes = memory.sources.list_under(_prefix(agent))
     return [note for note in notes if since is None or (note.at is not None and note.at >= since)]
 
@@ -334,7 +336,7 @@ def _prefix(agent: str) -> str:
 
 
 def check_name(agent: str) -> str:
-    """The name of an agent. InvalidInputError for an invalid name."""
+    """Checks an agent's name. InvalidInputError."""
     if not CLIENT_NAME.fullmatch(agent):
         raise InvalidInputError("An agent's name has small letters, digits and dashes, 40 at most.")
     return agent

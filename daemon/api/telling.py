@@ -1,9 +1,7 @@
-"""Statements in the chat: each is kept as a note in the person's words, with time and session, if the person wants
-that.
+"""Statements in the chat: each is stored as a note in the person's words, with time and session, if the person agreed.
 
-Answers of the memory are never kept. Each statement is a separate source, so it can be undone alone, as any note can be
-forgotten.
-"""
+Answers of the memory are never stored as notes. Each statement is a separate source, so that it can be undone alone, as
+any note can be forgotten."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 
 
 class Telling:
-    """Keeps a person's statements; `hear` reads the current setting from config.toml."""
+    """Stores a person's statements; `hear` reads the current setting from config.toml."""
 
     def __init__(self, memory: Memory, writer: Writer, config: Path) -> None:
         self._memory = memory
@@ -52,7 +50,7 @@ class Telling:
         return wire.Told(utterance.statement, besides=utterance.question), choice == "yes"
 
     def keep(self, text: str, conversation: int | None) -> wire.Told:
-        """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
+        """Stores a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
         if not text.strip():
             raise InvalidInputError("There is nothing to keep. Send the statement.")
         if (last := self._find_last()) is not None and last.text == text.strip():
@@ -68,7 +66,7 @@ class Telling:
             raise InvalidInputError(str(error)) from error
 
     def find_last(self, source: str = "") -> wire.Told:
-        """What was kept last. NotFoundError if nothing is, or if that is not this `source`."""
+        """Returns the statement stored last. NotFoundError if there is none, or if it is not this `source`."""
         if (last := self._find_last()) is None:
             raise NotFoundError("There is no statement of yours to take back. To undo a replaced fact: pal review")
         if source not in ("", last.source):
@@ -91,7 +89,7 @@ class Telling:
 
 
 def _keep(memory: Memory, text: str, title: str) -> wire.Told:
-    """The writer's unit."""
+    """Stores the note; a unit of the writer."""
     now = datetime.now().astimezone()
     uri = f"{PREFIX}{now:%Y%m%d-%H%M%S-%f}"
     turn = Turn(SPEAKER, text, now)
@@ -107,12 +105,12 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
 
 
 def _read_words(episode: Episode) -> str:
-    """A statement's stored text: its secrets are masked."""
+    """Returns a statement's stored text: its secrets are masked."""
     return episode.text.removeprefix(f"{SPEAKER}: ")
 
 
 def answer_told(memory: Memory, note: wire.Told) -> Iterator[AskEvent]:
-    """The events of an answer where nothing is asked: what was kept, and what it replaced."""
+    """Yields the events of an answer to a text without a question: what was stored, and what it replaced."""
     assert note.episode_id is not None
     [episode] = memory.sources.episodes([note.episode_id])
     words = _read_words(episode)

@@ -62,8 +62,8 @@ class Call:
 
     @cached_property
     def types(self) -> dict[str, Any]:
-        """The type of each parameter, and of the result, looked up with the first call: a client needs few of them.
-        `Annotated[str, Literal[...]]` is text for who makes the call, and one of these words where it is checked."""
+        """Returns the type of each parameter, and of the result; resolved with the first call, because a client needs
+        few. `Annotated[str, Literal[...]]` is a string for callers, checked to be one of these words."""
         hints = get_type_hints(self.stub, include_extras=True)
         return {name: getattr(kind, "__metadata__", [kind])[0] for name, kind in hints.items()}
 
@@ -79,12 +79,12 @@ class Call:
         return f"{{{name}}}" in self.path
 
     def name_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments by name, without None."""
+        """Returns the arguments by name, without None."""
         given = dict(zip(self.parameters[: len(args)], args, strict=True)) | kwargs
         return {name: value for name, value in given.items() if value is not None}
 
     def write_request(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
-        """The path with the query, and the fields of the body; None for no body."""
+        """Returns the path with the query, and the fields of the body; None for no body."""
         path = self.path.format(**arguments)
         rest = {name: value for name, value in arguments.items() if not self.in_path(name)}
         if self.has_body:
@@ -97,7 +97,7 @@ class Call:
         return f"{path}?{urlencode(query, errors='replace')}", None  # what a shell hands over need not be text
 
     def read_reply(self, data: Any) -> Any:
-        """The result that a reply holds. ValueError for what is no such reply."""
+        """Decodes the result in a reply. ValueError for an invalid reply."""
         kind = self.types["return"]
         if self.field:
             return decode_fields({self.field: kind}, data, [self.field])[self.field]
@@ -105,7 +105,7 @@ class Call:
 
 
 class Calls(ABC):
-    """What declared calls belong to."""
+    """The base of classes that declare calls."""
 
     @abstractmethod
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:

@@ -59,18 +59,18 @@ class KnowledgeCalls(Calls):
         strategy: str = "",
     ) -> wire.RecallReply:
         """Find the `k` passages that fit a question best, by words, meaning and links. A score ranks a passage among
-        the others; it is no probability. `unknown`: the words of the question, where no passage has any of them."""
+        the others; it is no probability. `unknown`: the words of the question if no passage has any of them."""
 
     @call("POST", "/context", thread="read", slow=True, tool="context")
     def context(
         self, task: str, tokens: int = 1000, *, as_of: datetime | None = None, within: wire.Scope | None = None
     ) -> wire.TaskContext:
-        """Collect what the memory holds for a task, in about this number of tokens: the facts that hold, then the
-        sentences that fit best, each with the number of its source."""
+        """Collect context for a task, in about this number of tokens: the valid facts, then the best sentences, each
+        with the number of its source."""
 
     @call("GET", "/suggestions", thread="read")
     def suggestions(self) -> wire.SuggestionsReply:
-        """Suggest what could be asked and looked at; finding it takes a moment."""
+        """Suggest questions to ask and notes to read."""
 
     @call("GET", "/episodes/{id}", thread="read")
     def episode(self, id: int) -> wire.Passage:
@@ -82,15 +82,15 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/traces", thread="read")
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
-        """List the questions that were asked, the newest first."""
+        """List the questions, newest first."""
 
     @call("GET", "/traces/{id}", thread="read")
     def trace(self, id: int) -> wire.Traced:
-        """Read all that is kept of a question."""
+        """Read the trace of a question."""
 
     @call("GET", "/traces/{id}/why", thread="read")
     def why(self, id: int) -> wire.Why:
-        """Explain what the answer of a trace rests on."""
+        """Explain the evidence of a trace's answer."""
 
     @call("GET", "/traces/{id}/whynot", thread="read")
     def whynot(self, id: int, words: str) -> wire.WhyNot:
@@ -102,25 +102,24 @@ class KnowledgeCalls(Calls):
 
     @call("POST", "/told", slow=True)
     def tell(self, text: str, conversation: int | None = None) -> wire.Told:
-        """Keep a person's statement, in their own words, made now in that chat session."""
+        """Store a person's statement, in their own words, made now in that chat session."""
 
     @call("POST", "/told/undo", slow=True)
     def take_back_told(self, source: str = "") -> wire.Told:
-        """Forget the person's last statement, if it is this `source`, or whatever it is."""
+        """Forget the person's last statement, if it is this `source`; by default any."""
 
     @call("PUT", "/told")
     def set_telling(self, remember: Annotated[str, Literal["ask", "yes", "no"]]) -> None:
-        """Set whether statements in the chat are kept from now on."""
+        """Set whether statements in the chat are stored from now on."""
 
     @call("POST", "/rebuild", ends="Rebuilt")
     def rebuild(self, what: Sequence[str]) -> Stream:
-        """Rebuild views. It goes on if the stream is closed. `what`: "memory", what edges remember of questions, from
-        the traces; "text", the full text, from the passages; "vectors"; "rows", those that the disk has changed or
-        lost, from the backups."""
+        """Rebuild derived data; continues if the stream is closed. `what`: "memory", edge memory from the traces;
+        "text", the full text from the passages; "vectors"; "rows", damaged or lost rows from the backups."""
 
     @call("POST", "/train", ends="TrainingReport")
     def train(self) -> Stream:
-        """Train the ranker on earlier questions. It goes on if the stream is closed."""
+        """Train the ranker on earlier questions; continues if the stream is closed."""
 
     @call("POST", "/train/undo", slow=True)
     def undo_training(self) -> wire.TrainingUndone:
@@ -158,8 +157,8 @@ class KnowledgeCalls(Calls):
     def facts(
         self, about: str, as_of: datetime | None = None, known_on: datetime | None = None, history: bool = False
     ) -> wire.FactsReply:
-        """List the facts about a person, place or thing that hold, or held at `as_of`, as the memory knew them on
-        `known_on`; with `history` replaced ones as well."""
+        """List the facts about a person, place or thing, valid now or at `as_of`, as the memory knew them on
+        `known_on`; `history` includes replaced ones."""
 
     @call("GET", "/history", thread="read", offline=True, tool="history")
     def history(self, about: str) -> wire.HistoryReply:
@@ -167,7 +166,7 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/revisions", thread="read", tool="revisions")
     def revisions(self, state: State = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
-        """List replaced facts, the newest first."""
+        """List replaced facts, newest first."""
 
     @call("GET", "/revisions/{id}", thread="read")
     def revision(self, id: int) -> wire.Revision:
@@ -175,20 +174,20 @@ class KnowledgeCalls(Calls):
 
     @call("POST", "/revisions/{id}", thread="write", slow=True)
     def settle(self, id: int, verdict: Verdict) -> wire.Revision:
-        """Decide about a revision. `verdict`: keep (the new fact is right) | both (both hold) | old (the old one is
-        right, the new one was never true) | open (nothing is decided) | undo (all is as before the revision)."""
+        """Decide about a revision. `verdict`: keep (the new fact is right) | both (both are valid) | old (the old one
+        is right, the new one was never true) | open (undecided) | undo (revert the revision)."""
 
     @call("POST", "/names", thread="write", slow=True)
     def names(self, one: str, other: str, same: bool) -> wire.Names:
-        """Decide that two names mean the same object, or two."""
+        """Decide whether two names mean the same object."""
 
     @call("GET", "/names", thread="read", field="names")
     def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
-        """Complete a name of a person, place or thing, the shortest first."""
+        """Complete a name of a person, place or thing, shortest first."""
 
     @call("GET", "/tags", thread="read", field="tags", offline=True)
     def tags(self) -> tuple[wire.Tag, ...]:
-        """List the tags of sources, the most used first."""
+        """List the tags of sources, most frequent first."""
 
     @call("GET", "/search/{what}")
     def search(self, what: Findable, words: str = "", limit: int = 100, offset: int = 0) -> wire.SearchReply:
@@ -201,15 +200,15 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/note")
     def note(self, uri: str) -> wire.NoteReply:
-        """Show what was read of one source, by its uri."""
+        """Show a source, by its uri."""
 
     @call("GET", "/neighbourhood")
     def neighbourhood(self, about: str, limit: int = 40, as_of: datetime | None = None) -> wire.GraphReply:
-        """Show what surrounds an object, now or at a time: by facts, and by passages that mention both."""
+        """Show the objects around an object, now or at a time: by facts, and by passages that mention both."""
 
     @call("GET", "/graph")
     def graph(self, about: str = "", limit: int = 200) -> wire.GraphReply:
-        """Show the best connected part of the graph, or what surrounds an object, by its name, or a note, by its
+        """Show the best connected part of the graph, or the part around an object, by its name, or a note, by its
         uri."""
 
     @call("GET", "/plans")
@@ -226,16 +225,16 @@ class KnowledgeCalls(Calls):
 
     @call("GET", "/home")
     def home(self, since: datetime | None = None, day: str = "") -> wire.Home:
-        """Show what is new since a time, what waits for review and the plans; or how that was or will be on a
-        `day` like "2026-03-09"."""
+        """Show the changes since a time, the revisions to review and the plans; or those on a `day` like
+        "2026-03-09"."""
 
     @call("GET", "/profile", thread="read")
     def profile(self) -> wire.ProfileReply:
-        """Show what is known of the memory's owner."""
+        """Show the owner's profile."""
 
     @call("POST", "/profile", thread="write", slow=True)
     def set_profile(self, key: str, value: str) -> wire.ProfileReply:
-        """Set an entry of the owner's profile by hand; what it replaces is among the revisions."""
+        """Set an entry of the owner's profile by hand; the reply has the revisions this made."""
 
     @call("POST", "/profile/remove", thread="write", slow=True)
     def remove_from_profile(self, key: str) -> wire.ProfileReply:

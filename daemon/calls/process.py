@@ -32,12 +32,12 @@ class DaemonCalls(KnowledgeCalls):
         speaker: str | None = None,
         ref: str | None = None,
     ) -> wire.Receipt:
-        """Keep a note, from `at`, by default from now."""
+        """Store a note, from `at`, by default from now."""
 
     @call("POST", "/agents/remember", thread="write", slow=True, tool="remember", writes=True)
     def remember_for(self, agent: str, text: str, title: str = "") -> wire.KeptNote:
-        """Keep a note of an agent: what is worth knowing later, in whole sentences with names and dates. It counts as
-        the agent's word, and what it would replace waits for the person's review. The same note again is kept once. The
+        """Store a note of an agent: what is worth knowing later, in whole sentences with names and dates. It is
+        attributed to the agent, and replacements by it wait for the person's review. Equal notes are stored once. The
         settings limit its size and the number of notes."""
 
     @call("GET", "/agents", field="agents", slow=True)
@@ -46,20 +46,17 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("POST", "/agents/undo", slow=True)
     def undo_agent(self, agent: str, since: datetime | None = None) -> wire.AgentUndone:
-        """Forget an agent's notes, all of them or those since a time, and remove its verdicts."""
+        """Forget an agent's notes, all or those since a time, and remove its verdicts."""
 
     @call("POST", "/add", ends="Added")
     def add(self, paths: Sequence[Path], policy: Policy = None, again: bool = False) -> Stream:
-        """Read files or folders once. It goes on if the stream is closed.
-
-        `policy`: local, their text stays on this machine, or any, models elsewhere may be given it; also for what was
-        read there before; None leaves that unchanged, and what is new gets its watched folder's or the default.
-        `again`: forgotten files are read, too.
-        """
+        """Read files or folders once; continues if the stream is closed. `policy`: local (their text stays on this
+        machine) or any (remote models may read it), also for what was read there before; None leaves that unchanged,
+        and new text gets its watched folder's or the default. `again`: also reads forgotten files."""
 
     @call("POST", "/count", slow=True)
     def count(self, paths: Sequence[Path]) -> wire.Counted:
-        """Count the files that would be read of files or folders, and their size; no file is opened."""
+        """Count the files that would be read in files or folders, and their size; opens no file."""
 
     @call("GET", "/folders", field="folders")
     def folders(self) -> tuple[wire.Folder, ...]:
@@ -73,16 +70,16 @@ class DaemonCalls(KnowledgeCalls):
         *,
         tags: Sequence[str] | None = None,
     ) -> wire.Folder:
-        """Watch a folder from now on and read it in the background. `policy` is as for `add`; with it or `tags` those
-        of a folder that is watched already are changed."""
+        """Watch a folder from now on and read it in the background. `policy` is as for `add`; for a watched folder, it
+        and `tags` replace the present ones."""
 
     @call("POST", "/folders/remove", slow=True)
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
-        """Stop watching a folder; with `forget` what was read from it is forgotten too."""
+        """Stop watching a folder; `forget` also forgets everything read from it."""
 
     @call("GET", "/folders/gone")
     def list_gone(self, path: Path) -> wire.GoneReply:
-        """List the deleted files of a watched folder about which a person decides."""
+        """List the deleted files of a watched folder that a person must decide about."""
 
     @call("POST", "/folders/gone")
     def decide_gone(self, path: Path, *, keep: bool) -> wire.Folder:
@@ -94,11 +91,11 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("GET", "/skipped")
     def list_skipped(self, match: str = "", limit: int = 1000) -> wire.SkippedReply:
-        """List files that could not be read, and why: those with the words in their name or reason."""
+        """List files that could not be read, with the reason: those with the words in name or reason."""
 
     @call("GET", "/retired")
     def list_retired(self, limit: int = 100) -> wire.RetiredReply:
-        """List the sources with text that is kept but no longer found by questions."""
+        """List the sources with text that is stored but no longer found by questions."""
 
     @call("POST", "/forget", slow=True, tool="forget", writes=True)
     def forget(
@@ -110,24 +107,24 @@ class DaemonCalls(KnowledgeCalls):
         fact: int | None = None,
         retired: bool = False,
     ) -> wire.Forgotten:
-        """Forget the one thing that is named; `source` is a uri or a path. `retired`: what no question finds any more,
-        all of it or that of a `source` or folder."""
+        """Forget the one named item; `source` is a uri or a path. `retired`: retired text, all of it or that of a
+        `source` or folder."""
 
     @call("POST", "/secrets", thread="read", field="secrets", offline=True)
     def secrets(self, placeholders: Sequence[str]) -> Mapping[str, str]:
-        """Look up the secrets of placeholders, without those that are no longer kept. Never on the page."""
+        """Look up the secrets of placeholders, without those no longer stored. Never on the page."""
 
     @call("GET", "/secrets/places", slow=True)
     def secret_places(self) -> wire.SecretPlacesReply:
-        """List where secrets are, masked or in what was read before. Never on the page."""
+        """List the places of masked and unmasked secrets. Never on the page."""
 
     @call("GET", "/export", offline=True)
     def export(self, pages: bool = False) -> Lines:
-        """Export all that is true in the memory as lines of JSON; or a line for each thing, with all about it."""
+        """Export all current data as lines of JSON; `pages`: a line for each thing, with everything about it."""
 
     @call("GET", "/secrets/export", offline=True)
     def export_with_secrets(self) -> Lines:
-        """Export all with the secrets that are masked. Never on the page."""
+        """Export all data with the masked secrets. Never on the page."""
 
     @call("POST", "/backup", slow=True, offline=True)
     def backup(self, to: Path | None = None) -> wire.BackedUp:
@@ -139,11 +136,11 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("GET", "/status", offline=True)
     def status(self) -> wire.Status:
-        """Show what the memory holds and what the daemon is doing."""
+        """Show the contents of the memory and the work of the daemon."""
 
     @call("GET", "/activity")
     def activity(self) -> Stream:
-        """Follow what the daemon does, until the stream is closed."""
+        """Follow the daemon's activity, until the stream is closed."""
 
     @call("GET", "/check", slow=True, offline=True)
     def check(self) -> wire.Check:
@@ -155,7 +152,7 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("GET", "/plugins")
     def plugins(self) -> wire.PluginsReply:
-        """List the plug-ins, and those that were left out."""
+        """List the plug-ins, and those that were not loaded."""
 
     @call("GET", "/embedder")
     def embedder(self) -> wire.EmbedderReply:
@@ -167,18 +164,18 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("GET", "/models")
     def models(self, elsewhere: bool = False) -> wire.ModelsReply:
-        """List the language models; searching takes some seconds at most. Services elsewhere
-        without a named model are asked only with `elsewhere`."""
+        """List the language models, within some seconds. Remote services without a named model are contacted only with
+        `elsewhere`."""
 
     @call("POST", "/models/use")
     def use_models(self, role: str, names: Sequence[str]) -> wire.ModelsReply:
-        """Change which models do what, until the daemon ends; config.toml says it for the next one. `names` in the
-        order of preference; without any, no model does that."""
+        """Set the models of a role until the daemon ends; config.toml sets them for the next start. `names` in order of
+        preference; without any, the role is turned off."""
 
     @call("POST", "/models/try", slow=True)
     def try_model(self, name: str) -> wire.Tried:
-        """Ask a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
-        Addresses and keys are those in config.toml now."""
+        """Ask a model, or one of a family (`ollama`), for one word; a local one may have to be loaded first. Uses the
+        current addresses and keys of config.toml."""
 
     @call("POST", "/models/probe", ends="Grades")
     def probe_model(self, name: str) -> Stream:
@@ -186,15 +183,15 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("POST", "/enrichment")
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
-        """Let models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""
+        """Turn background reading by models on or off until the daemon ends; config.toml sets it for the next start."""
 
     @call("POST", "/enrichment/retry", field="jobs")
     def retry(self, id: int | None = None) -> int:
-        """Retry what models failed at, all of it or one job; returns how many jobs."""
+        """Retry jobs at which models failed, all or one; returns their number."""
 
     @call("POST", "/page")
     def open_page(self, port: int | None = None) -> wire.PageLink:
-        """Make a link that opens the page in a browser, once; the port is opened if it is not."""
+        """Make a link that opens the web page once; opens its port if needed."""
 
     @call("POST", "/page/close", field="was_open")
     def close_page(self) -> bool:
@@ -215,17 +212,16 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("POST", "/sync/forget", slow=True)
     def forget_computer(self, name: str) -> wire.SyncState:
-        """Remove a computer from the folder, with its files; what it stated stays."""
+        """Remove a computer from the folder, with its files; its statements stay."""
 
     @call("POST", "/sync/folders")
     def allow_sync(self, folder: Path, allowed: bool = True) -> wire.SyncState:
-        """Let facts and answers from a watched folder go to the other computers, or no longer."""
+        """Allow or forbid that facts and answers from a watched folder go to the other computers."""
 
     @call("POST", "/replica", slow=True)
     def replicate(self, address: str, goes_on: bool = False, with_local: bool = False) -> wire.Replica:
-        """Keep a replica of the memory in a folder, at sftp:// or at s3://. An address that has a replica is refused
-        unless `goes_on`: then this memory takes its place. Text of local folders leaves the computer `with_local` only.
-        """
+        """Maintain a replica of the memory in a folder, at sftp:// or at s3://. An address that has a replica is
+        refused unless `goes_on`, which replaces it. Text of local folders leaves the computer only `with_local`."""
 
     @call("POST", "/replica/renew", slow=True)
     def renew_replica(self) -> wire.Replica:
@@ -233,7 +229,7 @@ class DaemonCalls(KnowledgeCalls):
 
     @call("POST", "/replica/stop")
     def stop_replica(self) -> None:
-        """Keep the replica no longer; its files stay."""
+        """Stop the replica; its files stay."""
 
     @call("POST", "/stop")
     def stop(self) -> None:

@@ -1,8 +1,7 @@
 """The command line: `pal`. Every command is a thin view of one call of `daemon.client.client.Client`.
 
-A command's module is imported when the command runs: the wire types alone cost 33 ms, which `pal --help` need not
-pay. No command imports numpy, a database or a model SDK into this process; tests hold both.
-"""
+A command's module is imported when the command runs: the wire types alone take 33 ms, which `pal --help` need not pay.
+No command imports numpy, a database or a model SDK into this process; tests check both."""
 
 from __future__ import annotations
 
@@ -91,8 +90,7 @@ OFTEN = set("chat web ask facts today init add watch remember forget review stat
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Python drops a Ctrl-C that comes while something is tidied away, as at the end of an import: it comes again a
-    moment later, where it is heeded."""
+    """Repeats a Ctrl-C that Python dropped during cleanup, as at the end of an import, a moment later."""
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
         return
@@ -109,7 +107,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 
 class Pal(click.Group):
-    """Lists its commands by what they are for, and tells what the daemon could not do."""
+    """Lists the commands by purpose, and prints the daemon's errors."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -135,7 +133,7 @@ class Pal(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the commands that people need, or all of them if that was asked for."""
+        """Lists the commands for people, or all of them on request."""
         names = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN
         for title, commands in SECTIONS.items():
             if rows := [(name, sentence) for name, (_, sentence) in commands.items() if name in names]:
@@ -175,7 +173,7 @@ class Pal(click.Group):
 
 
 def _run_at_server(ctx: click.Context, args: list[str]) -> None:
-    """Runs a command on the computer that has the memory, if that is another; `config` only with `--at`."""
+    """Runs a command on the computer that has the memory, if it is remote; `config` only with `--at`."""
     from daemon.client.remote import run_there
     from daemon.paths import AT
 

@@ -184,7 +184,7 @@ def install_server(
 
 
 def _add_server(file: Path, server: dict[str, Any]) -> str:
-    """The text of a program's settings with the server; ClickException if the file is something else."""
+    """Returns the text of a program's settings with the server; ClickException if the file is something else."""
     try:
         kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
         kept.setdefault(SECTION, {}).update({NAME: server})
@@ -194,18 +194,18 @@ def _add_server(file: Path, server: dict[str, Any]) -> str:
 
 
 def _environment(session: Session) -> dict[str, str]:
-    """What another program must set for this memory."""
+    """Returns the variables that another program must set for this memory."""
     environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}
     return environment | ({AT: session.paths.at} if os.environ.get(AT) else {})
 
 
 def find_pal() -> str:
-    """The command by which another program starts this one."""
+    """Returns the command by which another program starts `pal`."""
     return shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
 
 
 def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
-    """The settings for config.toml, as TOML; nothing without options: then the present settings count."""
+    """Yields the settings for config.toml, as TOML; none without options: then the present settings apply."""
     if not (folders or everything or writes):
         return
     section = f"mcp.clients.{client}"

@@ -27,7 +27,7 @@ def print_answer(
     shows_events: bool = False,
     more: str = "pal ask --all",
 ) -> wire.Answered:
-    """Prints the answer as it comes, and its sources, `in_full` or without folded lines, which the command `more`
+    """Prints the answer as it arrives, and its sources, `in_full` or without folded lines, which the command `more`
     shows; as JSON without the passages of its citations, or every event."""
     if as_json:
         return _print_json(events, shows_events)
@@ -52,7 +52,7 @@ def _print_json(events: Iterable[wire.Event], shows_events: bool) -> wire.Answer
 
 
 def print_stored(answered: wire.Answered, in_full: bool = False) -> None:
-    """Prints an answer that came before."""
+    """Prints a stored answer."""
     lines = (wire.Token(line) for line in answered.text.splitlines(keepends=True))
     print_answer([*answered.citations, *lines, answered], in_full=in_full, more="/more")
 
@@ -70,7 +70,7 @@ def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answ
 
 
 def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
-    """Prints the lines as they come, and before a model's the lines that answer without it."""
+    """Prints the lines as they arrive, preceded by the extractive lines if a model writes."""
     last = doing = ""
     cited: list[wire.Citation] = []
     previews: list[wire.Preview] = []
@@ -114,7 +114,7 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
 
 
 def _end_interrupted(last: str, cited: Sequence[wire.Citation]) -> None:
-    """Ends the line, and prints the sources of the lines that are there."""
+    """Ends the line, and prints the sources of the lines so far."""
     if last and not last.endswith("\n"):
         click.echo()
     if output.use_colour():
@@ -122,7 +122,7 @@ def _end_interrupted(last: str, cited: Sequence[wire.Citation]) -> None:
 
 
 def _print_preview(preview: wire.Preview) -> None:
-    """On a terminal the lines that answer without the model, dimmed, while it is asked; elsewhere that it is asked."""
+    """On a terminal prints the extractive lines, dimmed, while a model is asked; elsewhere that it is asked."""
     if output.use_colour():
         for line in preview.text.splitlines():
             click.echo(output.style_text(line, dim=True), err=True)
@@ -133,8 +133,8 @@ def _print_preview(preview: wire.Preview) -> None:
 
 
 def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
-    """A piece of an answer for the terminal: in a whole line the value is bold, an earlier value is dimmed below its
-    replacement; "" if the line is folded."""
+    """Styles a piece of an answer for the terminal: in a whole line the value is bold, an earlier value dimmed below
+    its replacement; "" if the line is folded."""
     line = next(iter(wire.split_lines(text, cited)), None)
     if not text.startswith("- ") or not text.endswith("\n") or line is None:
         return display_safe(text)
@@ -158,7 +158,7 @@ secrets_option = click.option(
 
 
 class Secrets:
-    """Fills placeholders, if they are to be `shown`, and counts them."""
+    """Fills placeholders, if secrets are to be `shown`, and counts them."""
 
     def __init__(self, session: Session, shown: bool) -> None:
         self._session = session
@@ -167,11 +167,11 @@ class Secrets:
         self._met: set[str] = set()
 
     def fill(self, value: T) -> T:
-        """The same value of the wire, or text, with the secrets in it if they are to be shown."""
+        """Returns the same wire value, or text, with secrets filled in if they are to be shown."""
         return cast(T, self._filled(value)) if self._shown else value
 
     def fill_events(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
-        """The events; no placeholder is split across two of them."""
+        """Yields the events with secrets filled in; no placeholder is split across two of them."""
         held = ""
         for event in events:
             if isinstance(event, wire.Token):
@@ -186,11 +186,11 @@ class Secrets:
             yield self.fill(event)
 
     def meet(self, text: str) -> None:
-        """A text that is shown."""
+        """Counts the placeholders in a shown text."""
         self._met |= {*wire.find_placeholders(text)}
 
     def say(self, command: str) -> None:
-        """Says how to see masked secrets, if there were any."""
+        """Prints how to see masked secrets, if there were any."""
         if self._met and not self._shown:
             pronoun = "it" if len(self._met) == 1 else "them"
             output.say(f"{count(len(self._met), 'secret')} masked; to see {pronoun}: {command} --secrets")
@@ -213,7 +213,7 @@ class Secrets:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """The text up to a placeholder that is not whole yet, and what there is of that."""
+    """Splits a text before an incomplete placeholder at its end."""
     begin = text.rfind("‹")
     if begin < 0 or "›" in text[begin:] or len(text) - begin > LONGEST:
         return text, ""

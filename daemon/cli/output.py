@@ -43,14 +43,14 @@ End = TypeVar("End")
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on one line of stdout, in ASCII where that is not UTF-8. Events carry their `type`."""
+    """Prints one JSON document on one line of stdout, in ASCII if that is not UTF-8. Events carry their `type`."""
     data = wire.encode_event(value) if isinstance(value, wire.Event) else wire.encode(value)
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     click.echo(escape_unsafe(json.dumps(data, ensure_ascii=not is_utf8)))
 
 
 def say(text: str = "") -> None:
-    """A sentence of ours or of the daemon's, on stderr; on a terminal its lines break between words."""
+    """Prints a trusted sentence on stderr; on a terminal its lines break between words."""
     safe = display_safe(text)
     if sys.stderr.isatty():
         # indented lines are tables and commands to copy: these are left to the terminal
@@ -59,7 +59,7 @@ def say(text: str = "") -> None:
 
 
 def fill(line: str) -> str:
-    """A line cut between words for the terminal; a longer word is left whole, to be copied."""
+    """Wraps a line between words for the terminal; a longer word stays whole, to be copied."""
     import shutil  # both take 10 ms
     import textwrap
 
@@ -67,8 +67,8 @@ def fill(line: str) -> str:
 
 
 def confirm(question: str, to: str, otherwise: str) -> None:
-    """Asks before something that cannot be taken back: `to` do what; exits with 1, and says `otherwise`, if it is not
-    to be. click's UsageError where nobody is there to answer."""
+    """Asks before something that cannot be undone: `to` do what; exits with 1, printing `otherwise`, if the person
+    declines. click's UsageError without a terminal."""
     if not sys.stdin.isatty():
         raise click.UsageError(f"Cannot ask for confirmation here. Add --yes to {to} without being asked.")
     if not click.confirm(question, err=True):
@@ -77,38 +77,39 @@ def confirm(question: str, to: str, otherwise: str) -> None:
 
 
 def print_text(text: str, *, nl: bool = True) -> None:
-    """Text that came from files, on stdout."""
+    """Prints text from files on stdout."""
     click.echo(display_safe(text), nl=nl)
 
 
 def style_text(text: str, **style: Any) -> str:
-    """`text` made safe, and in colour where stdout is a terminal that wants it."""
+    """Returns `text` made safe, and in colour if stdout is a terminal that wants it."""
     safe = display_safe(text, line=True)
     return click.style(safe, **style) if use_colour() else safe
 
 
 def print_dim(text: str) -> None:
-    """A line that matters less: a place, a reason."""
+    """Prints a less important line: a place, a reason."""
     click.echo(style_text(text, dim=True))
 
 
 def print_bold(text: str) -> None:
-    """A heading."""
+    """Prints a heading."""
     click.echo(style_text(text, bold=True))
 
 
 def link_text(text: str, link: str | None) -> str:
-    """`text`, which is safe already, as a link to an address of ours, where stdout is a terminal that takes colours."""
+    """Returns safe `text` as a terminal link to a trusted address, if stdout is a terminal with colours."""
     return f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\" if link and use_colour() else text
 
 
 def use_colour() -> bool:
-    """Whether stdout is a terminal and nobody asked for plain text (NO_COLOR, TERM=dumb)."""
+    """Whether stdout is a terminal and plain text was not requested (NO_COLOR, TERM=dumb)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    """Rows in columns two spaces apart; the columns named in `right` are right-aligned, the last is never padded."""
+    """Prints rows in columns two spaces apart; the columns named in `right` are right-aligned, the last is never
+    padded."""
     cells = [[display_safe(cell, line=True) for cell in row] for row in rows]
     if not cells:
         return
@@ -122,32 +123,31 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
 
 
 def say_rest(shown: int, total: int, how: str) -> None:
-    """How many rows are shown of all, and how to see others, if there are more."""
+    """Prints how many of all rows are shown, and how to see others, if there are more."""
     if shown < total:
         say(f"{shown:,} of {total:,} are shown; {how}.")
 
 
 def day(at: datetime | None) -> str:
-    """Of a passage's time; nothing for none."""
+    """Formats the day of a passage's time; "" without one."""
     return at.date().isoformat() if at else ""
 
 
 def name(uri: str, title: str) -> str:
-    """What a source is called: its path, seen from here if it lies here; a chat and a note by their title."""
+    """Returns a source's name: its path, relative if below the working folder; the title of a chat or a note."""
     return uri.removeprefix(f"{Path.cwd()}{os.sep}") if uri.startswith(os.sep) and "#" not in uri else title or uri
 
 
 def place(uri: str, line: int | None, *words: str | None) -> str:
-    """`path:line` or `path, page 3`, seen from here if it lies here. A chat and a nameless note have no such
-    place: their `words`."""
+    """Returns `path:line` or `path, page 3`, relative if below the working folder. A chat or a nameless note has no
+    place: returns its `words`."""
     if line is None or uri.startswith("note:"):
         return ", ".join(word for word in words if word) or uri
     return wire.name_place(name_received(uri.removeprefix(f"{Path.cwd()}{os.sep}")), line)
 
 
 def follow_progress(events: Iterable[wire.Event], end: type[End], label: str) -> End:
-    """The event of type `end`, with which the work is over, after a bar on a terminal. DaemonDownError if it never
-    comes."""
+    """Shows a bar on a terminal; returns the final event of type `end`. DaemonDownError if it never comes."""
     begin = "\n" if sys.stderr.isatty() else ""
     with progress_bar(label) as bar:
         for event in events:
@@ -165,7 +165,7 @@ def follow_progress(events: Iterable[wire.Event], end: type[End], label: str) ->
 
 
 def progress_bar(label: str, hidden: bool = False) -> AbstractContextManager[Any]:
-    """A bar on stderr, if that is a terminal; click's, of a length still to be set."""
+    """Returns click's progress bar on stderr, hidden without a terminal, whose length is set later."""
     return click.progressbar(
         length=0, label=display_safe(label, line=True), file=sys.stderr, hidden=hidden or not sys.stderr.isatty(),
         item_show_func=lambda item: item,
@@ -173,7 +173,7 @@ def progress_bar(label: str, hidden: bool = False) -> AbstractContextManager[Any
 
 
 class Clock:
-    """What goes on, and for how many seconds: the last line of stderr if that is a terminal, erased before others."""
+    """The current activity with its seconds: the last line of stderr on a terminal, erased before others."""
 
     def __init__(self) -> None:
         self._is_drawn = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -181,7 +181,7 @@ class Clock:
         self._lock, self._closed = Lock(), Event()
 
     def show(self, doing: str) -> None:
-        """Shows what goes on; the first time starts to count."""
+        """Shows the activity; the first call starts the clock."""
         if not self._is_drawn:
             return
         if not self._began:
@@ -211,12 +211,12 @@ class Clock:
 
 
 def can_draw() -> bool:
-    """Whether there is a terminal, and one whose cursor can be moved."""
+    """Whether stderr is a terminal whose cursor can be moved."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
-    """The message for `error`; None for an unexpected error, and for click's own."""
+    """Returns the message for `error`; None for unexpected errors, and for click's own."""
     from daemon.failures import failure  # these only where something went wrong
     from daemon.lock import AlreadyRunningError
 
@@ -257,7 +257,7 @@ class NothingFound(click.ClickException):
 
 
 class Refused(Failure):
-    """The daemon could not do it; says what happened and what to do."""
+    """The daemon's error; says what happened and what to do."""
 
     def __init__(self, failed: wire.Failed, as_json: bool) -> None:
         from daemon.failures import CODES

@@ -1,4 +1,4 @@
-"""pal daemon, help: the process in the background, and the help of each command."""
+"""pal daemon, help: the background process, and the help of each command."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _report(session: Session, *, was_running: bool = False) -> None:
 
 
 def _describe(session: Session, hello: wire.Hello) -> dict[str, Any]:
-    """With what a client on another computer has to know: where the socket is, and where its files go."""
+    """Describes the daemon, including what a remote client needs: the path of the socket and of received files."""
     return {**wire.encode(hello), "socket": str(session.paths.socket), "received": str(session.paths.received)}
 
 
@@ -181,7 +181,7 @@ def uninstall(session: Session) -> None:
 
 
 def _choose(paths: Paths, writable: Sequence[Path] = ()) -> Service:
-    """The service of this system. UsageError where there is none."""
+    """Returns this system's kind of service. UsageError without one."""
     if service := choose_service(paths, writable):
         return service
     raise click.UsageError("There is no service of this system that Palimpsest knows. Any command starts the daemon.")

@@ -1,4 +1,4 @@
-"""What a command has at hand: the paths, the connection to the daemon, whether JSON was asked for."""
+"""The context of a command: paths, connection to the daemon, output format."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ WITHOUT_OFFLINE = {None, 4, 78}
 
 @dataclass
 class Session:
-    """One run of `pal`. With `start` the daemon is started when it is not there."""
+    """One run of `pal`. With `start` the daemon is started if it does not run."""
 
     start: bool = True
     as_json: bool = False
 
     def show(self, value: T, text: str | Callable[[T], object]) -> None:
-        """Prints a value as JSON if that was asked for, else as `text`, or as `text` prints it."""
+        """Prints a value as JSON if requested, else as `text`, or as `text` prints it."""
         from daemon.cli import output
 
         if self.shows_json(value):
@@ -43,8 +43,8 @@ class Session:
     def show_rows(
         self, value: object, rows: Iterable[Sequence[str]], nothing: str = "", right: Sequence[int] = ()
     ) -> bool:
-        """Prints a value as JSON if that was asked for, else rows in columns, or says that there is `nothing`; whether
-        rows were printed."""
+        """Prints a value as JSON if requested, else rows in columns, or that there is `nothing`; returns whether rows
+        were printed."""
         from daemon.cli import output
 
         if self.shows_json(value):
@@ -56,8 +56,8 @@ class Session:
         return bool(cells)
 
     def follow(self, events: Iterable[wire.Event], end: type[End], label: str, text: Callable[[End], object]) -> End:
-        """Prints every event as JSON if that was asked for, else a bar and the last one as `text` prints it; returns
-        the last one, of type `end`."""
+        """Prints every event as JSON if requested, else a bar and the last one as `text` prints it; returns the last
+        one, of type `end`."""
         from daemon.cli import output
 
         if not self.as_json:
@@ -68,7 +68,7 @@ class Session:
         return cast(End, event)
 
     def shows_json(self, value: object) -> bool:
-        """Prints a value if JSON was asked for; whether it was."""
+        """Prints a value if JSON was requested; returns whether it was."""
         from daemon.cli import output
 
         if self.as_json:
@@ -83,7 +83,7 @@ class Session:
 
     @cached_property
     def client(self) -> Client:
-        """The connection, made when it is first needed. Raises DaemonDownError."""
+        """Connects on first use. DaemonDownError."""
         from daemon.cli import output
         from daemon.client.starting import connect
 
@@ -92,8 +92,8 @@ class Session:
 
     @cached_property
     def reader(self) -> Client:
-        """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
-        said. Raises DaemonDownError."""
+        """Returns a client for reading: of the daemon or, if it cannot start, of this process, with a message.
+        DaemonDownError."""
         from daemon.client.client import DaemonDownError
         from daemon.client.starting import explain_failure
 

@@ -1,4 +1,4 @@
-"""What several commands show: facts, questions, states, and why nothing was found."""
+"""Output shared by commands: facts, questions, states, and why nothing was found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST_QUOTE = 200  # characters
 
 
 def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
-    """Names that may mean one thing, why, and the command to merge them; nothing without any."""
+    """Prints names that may mean one thing, why, and the command to merge them; nothing without any."""
     if suspects:
         click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
         output.print_table([(f"  {pair.one}", pair.other, _describe_likeness(pair)) for pair in suspects])
@@ -42,23 +42,23 @@ def _describe_likeness(pair: wire.AliasSuspect) -> str:
 
 
 def describe_end(revision: wire.Revision) -> str:
-    """Who replaced a fact, and why."""
+    """Describes who replaced a fact, and why."""
     what = "ended" if revision.relation == "negates" else "replaced"
     return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
 
 
 def describe_fact(fact: wire.Fact) -> str:
-    """The fact with its date and its place, for a sentence."""
+    """Describes a fact with its date and place, within a sentence."""
     return f'"{fact.statement}" ({fact.since or fact.until or "no date"}, {describe_place(fact)})'
 
 
 def describe_place(fact: wire.Fact) -> str:
-    """The source of a fact, with its line."""
+    """Returns the source of a fact, with its line."""
     return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
 
 
 def span(fact: wire.Fact, never: str = "") -> str:
-    """The time in which the fact was true, with two spaces at the end; `never` if no time is known."""
+    """Formats the valid time of a fact, with two spaces at the end; `never` if no time is known."""
     since, until = fact.since, fact.until
     if since and until:
         return f"{since} to {until}  "
@@ -67,7 +67,7 @@ def span(fact: wire.Fact, never: str = "") -> str:
 
 
 def newest(session: Session) -> int:
-    """The number of the newest question that a person asked. NothingFound if there is none."""
+    """Returns the number of the newest question of a person. NothingFound without one."""
     skip, total = 0, 1
     while skip < total:
         reply = session.client.traces(LOOKED_AT_ONCE, skip)
@@ -85,13 +85,13 @@ def local_time(at: datetime) -> str:
 
 
 def outcome(of: wire.Asked) -> str:
-    """The outcome of a question, and the person's verdict."""
+    """Describes the outcome of a question, and the person's verdict."""
     kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
     return f"{kind}, {of.verdict}" if of.verdict else kind
 
 
 def tier(of: wire.Asked) -> str:
-    """How far it went."""
+    """Describes how far the search went."""
     return wire.TIERS.get(of.tier, of.tier)
 
 
@@ -118,7 +118,7 @@ def short(quote: str) -> str:
 
 
 def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
-    """The end of an answer: what is missing, and where each citation is from."""
+    """Prints the end of an answer: what is missing, and the place of each citation."""
     if missing:
         output.print_text(f"Missing: {', '.join(missing)}")
     if citations:
@@ -128,7 +128,8 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
 
 
 def print_source(cited: wire.Citation) -> None:
-    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file. An unproved line of a model is below."""
+    """Prints `[1] museum/fog.md:14, 2026-03-09`; on a terminal it links to the file. An unproved line of a model is
+    below."""
     place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
     earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
     click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")
@@ -137,20 +138,20 @@ def print_source(cited: wire.Citation) -> None:
 
 
 def where(cited: wire.Citation) -> str:
-    """Where a citation is from, and when that was."""
+    """Returns a citation's place and time."""
     place = output.place(cited.uri, cited.line, cited.title, cited.speaker, cited.moment)
     return place if place.endswith(cited.moment) else f"{place}, {cited.moment}"
 
 
 def explain_nothing(session: Session, sentence: str) -> str:
-    """Why nothing was found: `sentence`, unless nothing has been read."""
+    """Explains why nothing was found: `sentence`, unless nothing has been read."""
     if session.reader.status().stats.episodes == 0:
         return NOTHING_READ
     return sentence
 
 
 def describe_time(step: wire.Step) -> str | None:
-    """The remark on the time in the question; None without one."""
+    """Returns the remark on the time in the question, or None."""
     if not step.detail.get("time") and not step.detail.get("any_time"):
         return None  # as of most steps: the types of notes take 5 ms
     text = wire.TextNote.from_step(step)
@@ -179,7 +180,7 @@ def _day(of: date) -> str:
 
 
 def night(of: wire.Night) -> str:
-    """When the last night's work was done, and what came of it, in a line."""
+    """Describes the last nightly run and its results, in a line."""
     if of.at is None:
         last = f"nothing done yet; every day from {of.hour}:00 on"
     else:
@@ -190,7 +191,7 @@ def night(of: wire.Night) -> str:
 
 
 def describe_upkeep(of: wire.Upkeep) -> str:
-    """When the last scheduled backup and look for damage were made, and what came of them, in a line."""
+    """Describes the last scheduled backup and check with their results, in a line."""
     if not of.backup_days:
         backup = "no backups: upkeep.backup_days"
     elif of.backup_problem:
@@ -212,7 +213,7 @@ def describe_upkeep(of: wire.Upkeep) -> str:
 
 
 def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
-    """What consolidation did; "" for nothing."""
+    """Describes what consolidation did; "" for nothing."""
     parts = [
         f"{count(done.joined, 'fact')} stated twice merged" if done.joined else "",
         f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",
@@ -223,7 +224,7 @@ def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
 
 
 def describe_folder(row: wire.Folder) -> tuple[str, ...]:
-    """Its path, state, how much was read from it, where its text may go, its tags and what is wrong."""
+    """Returns a folder's path, state, number of sources, policy, tags and problem."""
     more = "; ".join(filter(None, (list_tags(row), row.detail)))
     return name_received(row.path), row.state, count(row.sources, "note"), row.policy, more
 

@@ -1,4 +1,4 @@
-"""pal status, pause, unpause, retry: what the memory holds and what it is doing."""
+"""pal status, pause, unpause, retry: the contents of the memory and the work of the daemon."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _print_skipped(reply: wire.SkippedReply) -> None:
 
 
 def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None:
-    """What a person wants to know: what the memory holds, what it does, and what is wrong."""
+    """Prints the contents of the memory, the current work, and problems."""
     state = now.enrichment if now.enrichment and now.enrichment.total else None
     rows: dict[str, str] = {
         "At": at,
@@ -192,7 +192,7 @@ def retry(session: Session, id: int | None) -> None:
 
 
 def print_failed(now: wire.Status) -> None:
-    """The jobs that were given up, and why."""
+    """Prints the dead jobs with their reasons."""
     models = now.enrichment or wire.Enrichment("idle")
     failed, total = [*now.failed, *models.failed], now.failed_total + models.failed_total
     for job in failed:
@@ -206,7 +206,7 @@ def print_failed(now: wire.Status) -> None:
 
 
 def reading(state: wire.Enrichment) -> str:
-    """How far models are, in a line."""
+    """Describes the progress of models, in a line."""
     far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
     match state.state:
         case "off":

@@ -135,7 +135,7 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
 
 
 def how(trace: wire.Traced) -> Iterable[str]:
-    """How it was asked, where that is not the usual way."""
+    """Yields unusual options of a question."""
     plan, within = trace.plan, trace.plan.within or wire.Scope()
     if plan.effort != "normal":
         yield f"effort {plan.effort}"
@@ -175,7 +175,7 @@ def _print_evidence(evidence: wire.Why) -> None:
 
 
 def _unanswered(asked: wire.Asked) -> str:
-    """Why nothing is shown of an answer."""
+    """Explains why no answer is shown."""
     if asked.no_answer is None:
         return "Only passages were asked for."
     return "It was not answered." if asked.no_answer else NOT_KEPT

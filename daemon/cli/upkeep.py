@@ -122,7 +122,7 @@ def _report_restored(session: Session, name: str, kept: Path) -> bool:
 
 
 def _restore(session: Session, backup: Path) -> Path:
-    """Restores it under the daemon's lock; where what it replaced is kept."""
+    """Restores it under the daemon's lock; returns where the replaced memory is kept."""
     from memory import Memory  # 0.3 s, which the other commands of this group should not pay
 
     paths = session.paths
@@ -134,7 +134,7 @@ def _restore(session: Session, backup: Path) -> Path:
 
 
 def _backups(folder: Path) -> list[Path]:
-    """The backups of the folder, the newest first."""
+    """Lists the backups of the folder, newest first."""
     files = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
     return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
 

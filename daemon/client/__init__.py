@@ -1,1 +1,1 @@
-"""The client of the daemon: a request, a connection, its start, and the same on another computer."""
+"""The client of the daemon: requests, connection, start, and the daemon on another computer."""

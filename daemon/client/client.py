@@ -32,7 +32,7 @@ class Client(DaemonCalls):
         self.paths = paths
 
     def stop(self) -> None:
-        """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after STOP_SECONDS."""
+        """Stops the daemon and waits for its end. DaemonDownError if it has not ended after STOP_SECONDS."""
         super().stop()
         from daemon.lock import is_held
 

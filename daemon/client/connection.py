@@ -40,8 +40,8 @@ class DaemonError(Exception):
 
 
 class DaemonDownError(Exception):
-    """No daemon answers, or it went away; the message says what to do. `code` is the exit code of one that could not
-    start."""
+    """No daemon answers, or the connection broke; the message has a remedy. `code`: the exit code of a daemon that
+    could not start."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
         super().__init__(message)
@@ -49,10 +49,8 @@ class DaemonDownError(Exception):
 
 
 def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
-    """Sends a request with these fields in its body, or without a body; returns its good reply, still to be read.
-
-    A daemon that has no time now says when to ask again; it is asked for PATIENCE_SECONDS.
-    """
+    """Sends a request with these fields in its body, or without a body; returns its successful, unread reply. A busy
+    daemon says when to retry; retries for PATIENCE_SECONDS."""
     import time
 
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -93,7 +91,7 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
 
 
 def _await_reply(sock: socket.socket, paths: Paths, timeout: float | None) -> None:
-    """Returns when the reply begins. DaemonError if the daemon's event loop is blocked; TimeoutError."""
+    """Waits for the reply to begin. DaemonError if the daemon's event loop is blocked; TimeoutError."""
     import select
     import time
 
@@ -106,7 +104,8 @@ def _await_reply(sock: socket.socket, paths: Paths, timeout: float | None) -> No
 
 
 def _read_busy(stacks: Path) -> str:
-    """The function in which the main thread is, which is the last one in the file; "" while the loop is free."""
+    """Returns the function that blocks the daemon's main thread, the last one in the file; "" while the loop is
+    free."""
     try:
         *_, main = stacks.read_text("utf-8", "replace").split("most recent call first")
     except OSError:
@@ -116,14 +115,11 @@ def _read_busy(stacks: Path) -> str:
 
 
 class Response:
-    """A reply in HTTP/1.0: a status, the seconds until a retry if given, and a body that ends where the connection
-    ends.
-
-    In place of http.client, which takes a third of the time of a whole command to import.
-    """
+    """A reply in HTTP/1.0: status, seconds until a retry if given, and a body up to the end of the connection.
+    http.client would take a third of the time of a whole command to import."""
 
     def __init__(self, sock: socket.socket) -> None:
-        """Reads up to the body. Raises OSError, or ValueError if this is no HTTP."""
+        """Reads up to the body. OSError, or ValueError for invalid HTTP."""
         self.socket = sock
         self._file = sock.makefile("rb")
         protocol, _, rest = self._file.readline(LINE_BYTES).partition(b" ")
@@ -143,7 +139,7 @@ class Response:
         return self._file.readline()
 
     def interrupt(self) -> None:
-        """Wakes the thread that reads, which then has read all there is."""
+        """Wakes the reading thread, which then sees the end."""
         import socket
 
         with contextlib.suppress(OSError):
@@ -243,7 +239,7 @@ class Lines(Replies[bytes]):
 
 
 def _dial(paths: Paths, timeout: float | None) -> socket.socket:
-    """A connection to the daemon."""
+    """Connects to the daemon."""
     import socket
 
     if paths.socket.stat().st_uid != os.getuid():

@@ -61,7 +61,7 @@ class Server:
 
     @classmethod
     def parse(cls, address: str) -> Server:
-        """Reads `me@server` or `ssh://me@server:22/home/of/memory`. InvalidInputError."""
+        """Parses `me@server` or `ssh://me@server:22/home/of/memory`. InvalidInputError."""
         parts = ADDRESS.fullmatch(address)
         if parts is None:
             raise InvalidInputError(
@@ -70,14 +70,15 @@ class Server:
         return cls(re.sub(r"[\[\]]", "", parts["host"]), parts["port"] or "", parts["home"] or "")
 
     def write_command(self, arguments: list[str]) -> str:
-        """The line that runs `pal` there, for any shell. A setting of that computer leads it no further."""
+        """Returns the command line that runs `pal` there, in any shell. That computer's own setting for a remote memory
+        is ignored."""
         home = f" {HOME}={shlex.quote(self.home)}" if self.home else ""
         return f"sh -c {shlex.quote(f'{PLACES} {AT}={home} exec pal {shlex.join(arguments)}')}"
 
 
 def forward_socket(paths: Paths, start: bool) -> None:
-    """Forwards the socket of the daemon there, which is started if needed. InvalidInputError; DaemonDownError if the
-    server cannot be reached or has no `pal`; DaemonError if its version is another."""
+    """Forwards the socket of the remote daemon, which is started if needed. InvalidInputError; DaemonDownError if the
+    server cannot be reached or has no `pal`; DaemonError if its version differs."""
     find_daemon.cache_clear()  # the daemon there may have ended meanwhile
     there = find_daemon(paths, start)
     if (protocol := there["protocol"]) != wire.PROTOCOL:
@@ -117,8 +118,7 @@ NO_SSH = "There is no `ssh` on this computer. Install OpenSSH."
 
 @functools.cache
 def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
-    """Where the daemon there has its socket and puts files of other computers; it is started if needed.
-    DaemonDownError."""
+    """Returns the paths of the remote daemon's socket and of received files; starts it if needed. DaemonDownError."""
     server = Server.parse(paths.at)
     private_folder(paths.socket.parent)
     line = server.write_command(["daemon", "start" if start else "status", "--json"])
@@ -135,7 +135,7 @@ def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
 
 
 def _run_ssh(paths: Paths, options: list[str], *command: str) -> tuple[int, str, str]:
-    """Exit code, output, and the last line of the errors. DaemonDownError without OpenSSH."""
+    """Returns exit code, output, and the last line of the errors. DaemonDownError without OpenSSH."""
     import tempfile
 
     server = Server.parse(paths.at)
@@ -161,7 +161,7 @@ def _run_ssh(paths: Paths, options: list[str], *command: str) -> tuple[int, str,
 
 
 def ssh_command(paths: Paths, server: Server) -> list[str]:
-    """`ssh` with the shared connection to a server, before its name."""
+    """Returns the `ssh` command with the shared connection to a server, up to its name."""
     control = paths.socket.with_suffix(".ssh")
     options = [f"-o{name}={value}" for name, value in {**OPTIONS, "ControlPath": str(control)}.items()]
     return ["ssh", *options, *(["-p", server.port] if server.port else [])]
@@ -173,12 +173,9 @@ COMPARE_SECONDS = 3600.0  # between two comparisons of everything, which find wh
 
 
 class RemoteClient(Client):
-    """Makes calls of the daemon on another computer. Paths are those of this computer: files and folders to add or
-    watch are sent first, and the daemon gets the paths of their copies. `say` gets a sentence about what takes a while.
-
-    The first call finds out whether the connection still works, and makes another if not: to ask before would take two
-    trips more.
-    """
+    """A client of the daemon on another computer. Paths are those of this computer: files and folders to add or watch
+    are sent first, and the daemon gets the paths of their copies. `say` receives a sentence about slow steps. The first
+    call checks the connection and opens another if needed, which saves two round trips."""
 
     def __init__(self, paths: Paths, start: bool, say: Callable[[str], None]) -> None:
         super().__init__(paths)
@@ -187,7 +184,7 @@ class RemoteClient(Client):
         self._is_proved = False
 
     def reconnect(self) -> None:
-        """Forwards the daemon's socket again. Raises what `forward_socket` does."""
+        """Forwards the daemon's socket again. Raises like `forward_socket`."""
         self._say(f"Connecting to {Server.parse(self.paths.at).host}.")
         forward_socket(self.paths, self._start)
         self._is_proved = True
@@ -223,8 +220,8 @@ class RemoteClient(Client):
 
 
 def connect_remote(paths: Paths, start: bool, say: Callable[[str], None]) -> RemoteClient:
-    """A client of the daemon at `paths.at`. While its socket is forwarded already, nothing is asked of the network.
-    Raises what `forward_socket` does."""
+    """Returns a client of the daemon at `paths.at`. Uses no network while its socket is forwarded. Raises like
+    `forward_socket`."""
     client = RemoteClient(paths, start, say)
     if not paths.socket.exists():
         client.reconnect()
@@ -232,7 +229,7 @@ def connect_remote(paths: Paths, start: bool, say: Callable[[str], None]) -> Rem
 
 
 def find_copy(client: Client, path: Path) -> Path:
-    """Where the copy of a file or folder of this computer is, on the server."""
+    """Returns the path on the server of the copy of a local file or folder."""
     path, home = path.expanduser().absolute(), Path.home()
     below = path.relative_to(home if path.is_relative_to(home) else path.anchor)
     computer = os.uname().nodename.partition(".")[0] or "computer"
@@ -240,20 +237,19 @@ def find_copy(client: Client, path: Path) -> Path:
 
 
 def send(client: Client, path: Path) -> int:
-    """Copies a file, or a folder with all deletions, and returns the number of files that were copied.
-    DaemonDownError."""
+    """Copies a file, or a folder with all deletions; returns the number of copied files. DaemonDownError."""
     return len(_copy(client, path))
 
 
 def list_folders(client: Client) -> list[str]:
-    """The folders of this computer whose changes are sent to this server."""
+    """Lists the folders of this computer whose changes are sent to this server."""
     with suppress(OSError, ValueError):
         return list(json.loads(_list_file(client).read_text("utf-8")).get(client.paths.at, []))
     return []
 
 
 def keep_sending(client: Client, say: Callable[[str], None], stopped: threading.Event) -> None:
-    """Sends all folders, and from then on each that changes, until `stopped`. Without a connection it tries again."""
+    """Sends all folders, then each that changes, until `stopped`. Retries without a connection."""
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
     from watchdog.observers import Observer
 
@@ -298,7 +294,7 @@ def keep_sending(client: Client, say: Callable[[str], None], stopped: threading.
 
 
 def _send_again(client: Client, folder: str, changed: set[str]) -> int:
-    """Sends a folder; it counts as changed until that is done. The copy of a missing folder is kept."""
+    """Sends a folder; it counts as changed until that succeeds. The copy of a missing folder stays."""
     try:
         return send(client, Path(folder)) if Path(folder).is_dir() else 0
     except DaemonDownError:
@@ -307,7 +303,7 @@ def _send_again(client: Client, folder: str, changed: set[str]) -> int:
 
 
 def _copy(client: Client, path: Path, *options: str) -> Sequence[int]:
-    """Runs rsync; returns the size of each file that was copied. DaemonDownError."""
+    """Runs rsync; returns the size of each copied file. DaemonDownError."""
     server = Server.parse(client.paths.at)
     there = find_copy(client, path if path.is_dir() else path.parent)
     place = shlex.quote(str(there))
@@ -330,7 +326,7 @@ def _copy(client: Client, path: Path, *options: str) -> Sequence[int]:
 
 
 def _list_rules(client: Client) -> list[str]:
-    """What is never read there is never sent: patterns of the settings of this computer, and of the folders."""
+    """Returns the ignore patterns of this computer's settings and of the folders."""
     from daemon.config.settings import load
 
     watch = load(client.paths.config).watch

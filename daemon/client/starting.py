@@ -1,5 +1,4 @@
-"""A client of the daemon, which is started in the background if it does not run. What it last said, if it does not come
-up."""
+"""Connects to the daemon, starting it in the background if needed, and explains why it did not start."""
 
 from __future__ import annotations
 
@@ -26,10 +25,9 @@ NEW_MEMORY = "There was no memory in {}, so a new one begins there."
 def connect(
     paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
 ) -> Client:
-    """A client of the running daemon. With `start`, one that is not there is started, and one of an older protocol is
-    replaced; `say` gets a sentence about it. Raises DaemonDownError (with the end of the log, if the daemon died) and
-    DaemonError if the running daemon is newer than this client.
-    """
+    """Returns a client of the running daemon. With `start`, a missing one is started, and one of an older protocol
+    replaced; `say` receives a sentence about it. DaemonDownError (with the end of the log, if the daemon died);
+    DaemonError if the running daemon is newer than this client."""
     if paths.at:
         from daemon.client.remote import connect_remote
 
@@ -60,12 +58,12 @@ def connect(
 
 
 def explain_failure(error: DaemonDownError) -> str:
-    """Why a daemon could not start, in a sentence: what it said last."""
+    """Explains in a sentence why a daemon could not start, by its last output."""
     return str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
 
 
 def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
-    """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
+    """Starts a daemon and waits until one answers. Several clients may do so at once: the lock admits one daemon."""
     from daemon.lock import ALREADY_RUNNING, is_held
 
     if _start_service(client, wait, say):
@@ -89,7 +87,7 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
 
 
 def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
-    """If the daemon is installed as a service, has the system start it, so that no second one runs; whether it did."""
+    """Starts the daemon through its installed service, so that no second one runs; returns whether there is one."""
     from daemon.service import find_installed, start_service  # 10 ms, which only a start should pay
 
     service = find_installed(client.paths)
@@ -121,7 +119,7 @@ def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
 
 
 def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """A new daemon process, which outlives this one and its terminal; it may find that another one runs."""
+    """Starts a daemon process that outlives this one and its terminal; it exits if another one runs."""
     import subprocess  # 10 ms, which only a start should pay
 
     private_folder(paths.logs)
@@ -143,7 +141,7 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
 
 
 def _measure_output(paths: Paths) -> int:
-    """How much earlier daemons have said."""
+    """Returns the size of earlier daemons' output."""
     try:
         return paths.output.stat().st_size
     except OSError:
@@ -151,7 +149,7 @@ def _measure_output(paths: Paths) -> int:
 
 
 def _read_tail(paths: Paths, since: int) -> str:
-    """The last lines of the daemon's latest output, without earlier output."""
+    """Returns the last lines of the latest daemon's output."""
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()

@@ -1,1 +1,1 @@
-"""config.toml: its settings, how it is read, checked and written."""
+"""config.toml: its settings, reading, checking and writing."""

@@ -1,4 +1,5 @@
-"""Writing one setting into config.toml, whose comments and other settings stay; whether others can read a key in it."""
+"""Writes one setting into config.toml, keeping comments and other settings; checks whether others can read a key in
+it."""
 
 from __future__ import annotations
 
@@ -38,11 +39,11 @@ def write_setting(file: Path, key: str, value: str) -> Any:
 
 
 class NotTomlError(SettingsError):
-    """The file is no valid TOML, whatever is written into it."""
+    """The file is not valid TOML, whatever is written into it."""
 
 
 def read_or_make(file: Path) -> str:
-    """config.toml's text; without the file, all defaults are written."""
+    """Returns config.toml's text; writes all defaults if the file is missing."""
     if not file.exists():
         private_folder(file.parent)
         write_private(file, render(Settings()))
@@ -50,7 +51,7 @@ def read_or_make(file: Path) -> str:
 
 
 def _make_toml(value: str, default: Any) -> str:
-    """What the user typed -> TOML: a text needs no quotes, a list may be given as words between commas."""
+    """Converts the user's input to TOML: a text needs no quotes, a list may be words between commas."""
     if isinstance(default, str):
         return json.dumps(value.strip("\"'"))
     if isinstance(default, tuple) and not value.lstrip().startswith("["):
@@ -59,7 +60,7 @@ def _make_toml(value: str, default: Any) -> str:
 
 
 def _replace(text: str, section: str, name: str, value: str) -> str:
-    """The text with `name = value` in [section], in the place of an older value or at the section's end."""
+    """Returns the text with `name = value` in [section], replacing an older value or at the section's end."""
     lines = text.splitlines()
     header = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]")
     at = next((number for number, line in enumerate(lines) if header.match(line)), None)

@@ -1,9 +1,8 @@
-"""Dataclasses of settings as sections of TOML: read and checked with the line of what is wrong, listed, and written.
+"""Dataclasses of settings as sections of TOML: read and checked with line numbers, listed, and written.
 
-A field that is a dataclass is a section, one that is a Mapping of dataclasses a table of sections by names of the
-user's, and one with a sentence (`memory.settings.setting`) a setting. The others are parameters of the program: read
-where a file has them, listed nowhere. Standard library only.
-"""
+A field that is a dataclass is a section, a Mapping of dataclasses a table of sections named by the user, and a field
+with a sentence (`memory.settings.setting`) a setting. The others are parameters of the program: read if a file has
+them, listed nowhere. Standard library only."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ TABLE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of a section in a table
 
 
 class SettingsError(PalimpsestError):
-    """config.toml cannot be read; the message names the line and says what to do."""
+    """config.toml is invalid; the message has the line and a remedy."""
 
 
 class SectionReader:
-    """Makes dataclasses of settings from what TOML has, and collects in `ignored` the names that are no settings, as of
-    an earlier version. A name that is nearly a setting is an error: somebody meant that one."""
+    """Creates dataclasses of settings from TOML data, and collects in `ignored` names that are not settings, as of an
+    earlier version. A name that resembles a setting is an error: it is probably a typing error."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.ignored: list[str] = []
@@ -37,7 +36,7 @@ class SectionReader:
         self._text = text
 
     def read(self, kind: Any, data: dict[str, Any], section: str = "") -> Any:
-        """A `kind` from what TOML has under `section`. SettingsError with the line of what is wrong."""
+        """Creates a `kind` from TOML's `section`. SettingsError with the line."""
         types = get_type_hints(kind)
         values = {}
         for name, value in data.items():
@@ -86,7 +85,7 @@ class SectionReader:
         raise self._error(section, name, message)
 
     def _read_table(self, kind: Any, value: Any, section: str, table: str) -> dict[str, Any]:
-        """Sections by names of the user's."""
+        """Reads sections named by the user."""
         place = _join(section, table)
         if not isinstance(value, dict):
             message = f"is a table of sections: write [{place}.NAME] above the settings of each."
@@ -100,7 +99,7 @@ class SectionReader:
         return {name: self.read(kind, values, f"{place}.{name}") for name, values in value.items()}
 
     def _error(self, section: str, name: str, what: str) -> SettingsError:
-        """An error with the line of config.toml that has the setting."""
+        """Returns an error with the setting's line in config.toml."""
         here, number = "", None
         for n, line in enumerate(self._text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
@@ -118,7 +117,7 @@ def _join(section: str, name: str) -> str:
 
 
 def list_sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every dataclass below `values` that holds settings, with its path."""
+    """Yields every dataclass of settings in `values`, with its path."""
     for item in fields(values):
         inner = getattr(values, item.name)
         if is_dataclass(inner):
@@ -131,7 +130,7 @@ def list_sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def is_listed(item: Field[Any]) -> bool:
-    """Whether it is a setting for a person, or a table of such."""
+    """Whether it is a setting for a person, or a table of settings."""
     return "help" in item.metadata
 
 
@@ -141,12 +140,12 @@ def is_section(item: Field[Any]) -> bool:
 
 
 def is_table(item: Field[Any]) -> bool:
-    """Whether it holds sections by names of the user's."""
+    """Whether it has sections named by the user."""
     return item.default_factory is dict
 
 
 def show_example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
-    """How such a section is written, as a comment."""
+    """Yields an example of such a section, as a comment."""
     kind = get_args(get_type_hints(type(values))[item.name])[1]
     yield f"# {item.metadata['help']}"
     yield f"# [{section}.{item.name}.NAME]"
@@ -155,19 +154,19 @@ def show_example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
 
 
 def describe_setting(item: Field[Any]) -> str:
-    """A setting's sentence for config.toml and the tables, with the range of a number if it has one."""
+    """Returns a setting's sentence for config.toml and the tables, with the range of a number if it has one."""
     least, most = item.metadata["least"], item.metadata["most"]
     limits = "" if (least, most) == (0, MOST) else f" {describe_range(least, most).capitalize()}."
     return f"{item.metadata['help']}{limits}"
 
 
 def first_line(values: Any) -> str:
-    """What a section is about."""
+    """Returns a section's first docstring line."""
     return (type(values).__doc__ or "").strip().splitlines()[0]
 
 
 def to_toml(value: Any) -> str:
-    """A value as TOML."""
+    """Converts a value to TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -248,7 +248,7 @@ class Settings:
 
 
 def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
-    """All settings, in the order of config.toml: "section.name" -> its value, its default and its sentence."""
+    """Returns all settings, in the order of config.toml: "section.name" -> (value, default, sentence)."""
     return {
         f"{section}.{item.name}": (getattr(values, item.name), item.default, describe_setting(item))
         for section, values in list_sections(settings)
@@ -258,7 +258,7 @@ def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
 
 
 def render(settings: Settings) -> str:
-    """config.toml: every setting with its sentence and its value, and the parameters that are not their defaults."""
+    """Returns the text of config.toml: every setting with its sentence and value, and changed parameters."""
     text = [
         "# All settings of Palimpsest with their defaults. Changes take effect after `pal daemon restart`.",
     ]
@@ -280,7 +280,7 @@ def render(settings: Settings) -> str:
 
 
 def entries_for(key: str) -> dict[str, tuple[Any, Any, str]]:
-    """`entries` of the defaults, with those of an agent if `key` is one."""
+    """Returns the `entries` of the defaults, with those of an agent if `key` is one."""
     section, _, name = key.rpartition(".")[0].rpartition(".")
     is_client = section == "mcp.clients" and CLIENT_NAME.fullmatch(name)
     clients = {name: McpClientSettings()} if is_client else {}
@@ -288,12 +288,13 @@ def entries_for(key: str) -> dict[str, tuple[Any, Any, str]]:
 
 
 def load(path: Path) -> Settings:
-    """Reads config.toml; without the file all defaults. Raises SettingsError, with the line and the remedy."""
+    """Reads config.toml; all defaults without the file. SettingsError, with the line and a remedy."""
     return read_settings(path)[0]
 
 
 def read_settings(path: Path) -> tuple[Settings, list[str]]:
-    """The same, with the names in the file that are no settings, as of an earlier version; they are ignored."""
+    """Like `load`, also returns the names in the file that are not settings, as of an earlier version, and are
+    ignored."""
     try:
         return parse(path.read_text("utf-8"), path)
     except (FileNotFoundError, NotADirectoryError):
@@ -305,7 +306,7 @@ def read_settings(path: Path) -> tuple[Settings, list[str]]:
 
 
 def parse(text: str, path: Path) -> tuple[Settings, list[str]]:
-    """`read_settings` of the text of a config.toml. SettingsError."""
+    """Like `read_settings`, for the text of a config.toml. SettingsError."""
     import tomllib
 
     reader = SectionReader(path, text)
@@ -316,7 +317,7 @@ def parse(text: str, path: Path) -> tuple[Settings, list[str]]:
 
 
 def describe_ignored(path: Path) -> str:
-    """The names in config.toml that are no settings, in a sentence; "" without any. SettingsError."""
+    """Lists the names in config.toml that are not settings, in a sentence; "" without any. SettingsError."""
     if not (ignored := read_settings(path)[1]):
         return ""
     names = ", ".join(ignored)
@@ -324,7 +325,7 @@ def describe_ignored(path: Path) -> str:
 
 
 def new_folder_policy(path: Path) -> Literal["local", "any"]:
-    """The policy of new folders in config.toml; local by default."""
+    """Returns the policy of new folders in config.toml; local by default."""
     try:
         return "any" if load(path).models.policy == "any" else "local"
     except SettingsError:

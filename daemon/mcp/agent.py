@@ -30,7 +30,7 @@ READS_ONLY = "You may only read. The owner allows more: pal config set mcp.clien
 
 
 class RefusedError(Exception):
-    """An agent asks for what it may not have, or for what is not there; the message is for it."""
+    """An agent requested something forbidden or missing; the message is for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Access:
 
     @classmethod
     def in_folders(cls, folders: Iterable[str | Path], writes: bool = False) -> Access:
-        """All that was read from these: a watched folder is known by where its links lead, a file by its path."""
+        """Returns access to all sources read from these: a watched folder is known by its resolved path, a file by its
+        path."""
         paths = [Path(folder).expanduser().absolute() for folder in folders]
         return cls(tuple(dict.fromkeys(str(way) for path in paths for way in (path, path.resolve()))), writes=writes)
 
@@ -58,7 +59,7 @@ class Access:
         )
 
     def limit(self, **limits: object) -> wire.Scope:
-        """The scope of a question that finds nothing else."""
+        """Returns the scope that limits a question to the shared sources."""
         if self.everything:
             return wire.Scope(**limits)  # type: ignore[arg-type]
         within = tuple(f"{folder}{mark}" for folder in self.folders for mark in "/#")  # beginnings of uris
@@ -75,8 +76,8 @@ def access_of(client: McpClientSettings, watched: Callable[[], Iterable[wire.Fol
 
 
 class Policies:
-    """What each agent may, as config.toml and the watched folders say it now: a change counts within seconds, also for
-    one that is at work."""
+    """The policies of all agents, from the current config.toml and watched folders: changes apply within seconds, also
+    to running agents."""
 
     def __init__(self, config: Path, watched: Callable[[], Iterable[wire.Folder]]) -> None:
         self._config = config
@@ -84,7 +85,7 @@ class Policies:
         self._read: dict[str, tuple[float, Access]] = {}
 
     def find(self, name: str) -> Access:
-        """SettingsError for a config.toml that is wrong: then nothing is shared."""
+        """Returns an agent's policy. SettingsError for an invalid config.toml: then nothing is shared."""
         at, access = self._read.get(name, (0.0, Access()))
         if time.monotonic() - at > POLICY_SECONDS or not at:
             client = self.settings.mcp.clients.get(name, McpClientSettings())
@@ -99,7 +100,7 @@ class Policies:
 
 @dataclass(slots=True)
 class Meter:
-    """Counts calls: an agent in a loop must wait."""
+    """A rate limit: an agent in a loop must wait."""
 
     calls_per_minute: int
     now: Callable[[], float] = time.monotonic
@@ -119,7 +120,7 @@ class Meter:
 
 
 def client_name(text: str) -> str:
-    """What a program says that it is, as a name: "Claude Code" is claude-code."""
+    """Normalizes a program's name: "Claude Code" is claude-code."""
     return re.sub(r"[^a-z0-9_]+", "-", text.casefold()).strip("-_")[:40] or NAMELESS
 
 
@@ -151,11 +152,11 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """What its owner calls it, else what it says that it is."""
+        """Returns the name given by its owner, else by its program."""
         return self._named or (client_name(self._introduced) if self._introduced else NAMELESS)
 
     def introduce(self, name: str) -> None:
-        """Notes what the program says that it is."""
+        """Records the program's name for itself."""
         if name and name != self._introduced:
             self._introduced = name
             log.info("%s: it calls itself %r", self.name, name[:80])
@@ -170,17 +171,17 @@ class Agent:
 
     @property
     def access(self) -> Access:
-        """The sources that it may see now: the shared ones, and its own notes if it may write any."""
+        """Returns the sources that it may see now: the shared ones, and its own notes if it may write any."""
         access = self._find_access(self.name)
         return replace(access, folders=(*access.folders, self.own_notes)) if access.writes else access
 
     @property
     def own_notes(self) -> str:
-        """The beginning of the names of its notes, without the final slash."""
+        """Returns the uri prefix of its notes, without the final slash."""
         return f"{AGENT_NOTES}{self.name}"
 
     def guard(self, call: Call, called: str, *, writes: bool) -> Call:
-        """The call, limited and logged. Refusals, and errors of the daemon, are raised as ToolError."""
+        """Makes a call, limited and logged. Refusals, and errors of the daemon, are raised as ToolError."""
         from mcp.server.mcpserver.exceptions import ToolError  # whose package `pal mcp clients` does without
 
         @functools.wraps(call)
@@ -204,7 +205,7 @@ class Agent:
         return guarded  # type: ignore[return-value]
 
     def _admit(self, writes: bool) -> None:
-        """RefusedError for a call too many, and for what it may not do."""
+        """RefusedError above the rate limit, and for forbidden calls."""
         if wait := self._meter.take():
             raise RefusedError(f"Too many calls: wait {wait:.0f} seconds.")
         if self.access.is_empty:

@@ -65,14 +65,14 @@ WITH_TEXT = frozenset(("Answered", "Citation", "Fact", "Passage", "TaskContext")
 
 
 class Tools:
-    """Makes calls for an agent. RefusedError for what it may not do."""
+    """Makes calls for an agent. RefusedError for forbidden ones."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._traces: set[int] = set()  # of its own questions
 
     def make_function(self, call: Call) -> Callable[..., dict[str, Any]]:
-        """The tool of a call, as a function with its signature and description."""
+        """Returns a call's tool: a function with its signature and description."""
 
         def run(**arguments: Any) -> dict[str, Any]:
             return self.run(call.tool, **arguments)
@@ -83,7 +83,7 @@ class Tools:
         return run
 
     def run(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The reply of a tool, as much of it as fits."""
+        """Returns the reply of a tool, truncated to fit."""
         call, access = TOOLS[tool], self._agent.access
         self._check(tool, arguments)
         given = {name: _localize(value) for name, value in arguments.items() if value is not None}
@@ -97,8 +97,8 @@ class Tools:
         return fit(show(reply, access))
 
     def _make(self, call: Call, arguments: dict[str, Any]) -> Any:
-        """The reply to a call; the last event of a stream. An agent that may not see all gets an empty reply for an
-        unknown name: the error would list names that are like it."""
+        """Returns the reply to a call; the last event of a stream. An agent that may not see everything gets an empty
+        reply for an unknown name: the error would list similar names."""
         try:
             reply = self._agent.client.make(call, arguments)
         except DaemonError as error:
@@ -131,7 +131,7 @@ def _sign(call: Call) -> Signature:
 
 
 def show(value: Any, access: Access) -> Any:
-    """A value of the wire as JSON, without what an agent may not see."""
+    """Converts a wire value to JSON, without what an agent may not see."""
     if isinstance(value, tuple):
         return [show(item, access) for item in value if _may_see(item, access)]
     if not is_dataclass(value):
@@ -156,7 +156,7 @@ def _may_see(value: Any, access: Access) -> bool:
 
 
 def fit(reply: dict[str, Any]) -> dict[str, Any]:
-    """A reply, or as much of its longest part as fits into MAX_CHARS, with a sentence in `cut` about the rest."""
+    """Truncates the longest part of a reply to fit MAX_CHARS, with a sentence in `cut` about the rest."""
     sizes = {name: _measure(value) for name, value in reply.items()}
     over = sum(sizes.values()) - MAX_CHARS
     if over <= 0:
@@ -195,7 +195,7 @@ _SURROGATE = re.compile(r"(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f]..", re.IGNO
 
 
 class AgentServer(MCPServer[Any]):
-    """One agent's server. What an agent may not do is not listed, and refused if it does it all the same."""
+    """One agent's server. Forbidden tools are neither listed nor allowed."""
 
     def __init__(self, agent: Agent) -> None:
         super().__init__("palimpsest", title="Palimpsest", instructions=INSTRUCTIONS, middleware=[self._introduce])
@@ -219,7 +219,7 @@ class AgentServer(MCPServer[Any]):
         return [tool for tool in await super().list_tools() if writes or not TOOLS[tool.name].writes]
 
     async def _introduce(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Notes the name that the program gives itself."""
+        """Records the name that the program gives itself."""
         if ctx.method == "initialize":
             info = (ctx.params or {}).get("clientInfo")
             name = info.get("name") if isinstance(info, dict) else None
@@ -232,6 +232,6 @@ class AgentServer(MCPServer[Any]):
 
 
 async def _read_lines() -> AsyncIterator[str]:
-    """The lines of standard input, each valid text."""
+    """Yields the lines of standard input as valid text."""
     async for line in anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, "utf-8", "replace")):
         yield _SURROGATE.sub(lambda match: match[1] or "\\ufffd", line)

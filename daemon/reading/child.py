@@ -1,7 +1,7 @@
-"""The reading process: receives open files, replies with their contents, exits when idle.
+"""The parser process: receives open files, replies with their contents, exits when idle.
 
 A fresh interpreter without numpy, database or network. The system limits its memory, time and files; it cannot write,
-start programs except those of a reader, or connect."""
+connect, or start programs except those of a reader."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def main(left_out: Sequence[str] = ()) -> int:
 
 
 def _wait_for_request(connection: socket.socket) -> tuple[ReadRequest, int]:
-    """The next request; EOFError or OSError when idle. Requests already sent by then are served; later ones fail, and
+    """Returns the next request; EOFError or OSError when idle. Requests sent before are served; later ones fail, and
     the daemon starts another process."""
     connection.settimeout(IDLE_SECONDS)
     try:
@@ -97,7 +97,7 @@ def _wait_for_request(connection: socket.socket) -> tuple[ReadRequest, int]:
 
 
 def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
-    """(request, descriptor of its file). EOFError at the end."""
+    """Returns (request, descriptor of its file). EOFError at the end."""
     first, files, _, _ = socket.recv_fds(connection, 1, 1)
     if not first or len(files) != 1:
         raise EOFError
@@ -122,8 +122,8 @@ def _send(connection: socket.socket, frame: bytes) -> None:
 
 
 def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[bytes]]:
-    """The frames of the reply, in groups; one group for a reader that does not stream, so that a failing file has no
-    partial reply."""
+    """Yields the frames of the reply, in groups; one group for a reader that does not stream, so that a failing file
+    has no partial reply."""
     try:
         reader = plugins.reader(request.reader)
         if reader is None:
@@ -148,7 +148,7 @@ def _explain_memory(request: ReadRequest) -> str:
 
 
 def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[bytes]:
-    """The frames of a file, in order. Raises Unreadable."""
+    """Returns the frames of a file, in order. Raises Unreadable."""
     waiting = _read_documents(request, reader, path, file)
     group = _Group(request)
     left_out, room = "", MAX_FILE_EPISODES
@@ -161,7 +161,7 @@ def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> li
 
 
 def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> Iterator[list[bytes]]:
-    """The frames of a file, some documents at a time. Raises Unreadable before the first."""
+    """Yields the frames of a file, some documents at a time. Raises Unreadable before the first."""
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         parts = stream_parts(reader, path, stream, os.fstat(file), request.is_copied)
@@ -248,7 +248,7 @@ def _read_documents(request: ReadRequest, reader: Reader, path: Path, file: int)
 
 
 def _adapt(document: Document, tags: tuple[str, ...]) -> Document:
-    """The document with more tags and with JSON properties, as stored."""
+    """Returns the document with more tags and with JSON properties, as stored."""
     plain = json.loads(json.dumps(dict(document.properties), default=str)) if document.properties else {}
     return replace(document, properties=plain, tags=(*document.tags, *tags))
 
@@ -310,7 +310,7 @@ def _watch_memory() -> None:
 
 
 def _find_peak() -> int:
-    """The peak memory in bytes."""
+    """Returns the peak memory in bytes."""
     try:  # getrusage on Linux includes the peak of the parent process
         with Path("/proc/self/status").open(encoding="ascii", errors="replace") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))

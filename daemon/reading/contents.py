@@ -1,4 +1,4 @@
-"""A file handed to the reading process, and its contents in return."""
+"""A file passed to the parser process, and its parsed contents."""
 
 from __future__ import annotations
 

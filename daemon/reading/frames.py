@@ -1,4 +1,4 @@
-"""The messages between daemon and reading process: typed JSON with its length in front.
+"""The messages between daemon and parser process: typed JSON, prefixed by its length.
 
 Replies are untrusted data like the files: decoded into these types or refused, never executed."""
 
@@ -81,18 +81,18 @@ class FrameError(Exception):
 
 
 def pack(message: ReadRequest | Reply) -> bytes:
-    """A message as a frame."""
+    """Encodes a message as a frame."""
     body = _encode(message)
     return LENGTH.pack(len(body)) + body
 
 
 def unpack_request(receive: Callable[[int], bytes]) -> ReadRequest:
-    """The next request; `receive(n)` returns n bytes."""
+    """Returns the next request; `receive(n)` returns n bytes."""
     return _requests.decode(_read_body(receive))
 
 
 def unpack_reply(receive: Callable[[int], bytes]) -> tuple[Reply, int]:
-    """(next reply, its bytes). FrameError."""
+    """Returns (next reply, its bytes). FrameError."""
     body = _read_body(receive)
     try:
         return _replies.decode(body), len(body)

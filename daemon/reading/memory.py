@@ -1,4 +1,4 @@
-"""The limits of this process, and the unused memory that the C library keeps."""
+"""Process limits, and returning the C library's unused memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def set_limits() -> None:
 
 
 def limit_arenas() -> None:
-    """Makes all threads allocate from few places. Call it before there are threads."""
+    """Limits the C library's arenas for all threads. Call it before there are threads."""
     _call_glibc("mallopt", M_ARENA_MAX, ARENAS)
 
 
 def give_back() -> None:
-    """Returns the free memory of the C library to the system: hundreds of MB after much reading. Other threads go on,
-    which a collection of garbage would stop for seconds in a large memory."""
+    """Returns the C library's free memory to the system: hundreds of MB after much reading. Other threads continue,
+    which garbage collection would block for seconds in a large memory."""
     _call_glibc("malloc_trim", 0)
 
 

@@ -1,4 +1,4 @@
-"""The daemon's side of the reading process: starts it, hands it open files, kills it when it is late or too large.
+"""The daemon's side of parsing: starts parser processes, passes them open files, kills late or large ones.
 
 Whatever a file does to the process becomes an exception with a reason. The messages (`frames.py`) are imported with the
 first file: a daemon must start quickly."""
@@ -41,7 +41,7 @@ SEND_BYTES = 256 << 10  # of queued requests: more than all files handed to one 
 
 
 class Readers:
-    """Reading processes: some idle ones, and more while several files are read at once."""
+    """A pool of parser processes: some idle ones, and more while several files are read at once."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Readers:
         masker: Masker | None = None,
         left_out: Sequence[str] = (),
     ) -> None:
-        """A `masker` masks secrets. Does not load the plugins `left_out`."""
+        """A `masker` masks secrets. Does not load the plug-ins `left_out`."""
         self._new = partial(_ReadingProcess, settings, rules, masker, left_out)
         self._idle: list[_ReadingProcess] = []
         self._used: set[_ReadingProcess] = set()
@@ -58,7 +58,7 @@ class Readers:
         self.is_closed = False
 
     def read(self, file: OpenFile) -> FileDrafts:
-        """The contents of the file. Unreadable with the reason; ReaderDiedError; CancelledError."""
+        """Returns the contents of the file. Unreadable with the reason; ReaderDiedError; CancelledError."""
         ahead = self.read_ahead()
         ahead.hand(file)
         return ahead.take()
@@ -77,7 +77,7 @@ class Readers:
             process.close()
 
     def lend(self) -> _ReadingProcess:
-        """A process for exclusive use, until it is returned. CancelledError."""
+        """Returns a process for exclusive use, until it is given back. CancelledError."""
         with self._lock:
             if self.is_closed:
                 raise CancelledError
@@ -118,7 +118,7 @@ class ReadAhead:
                 self._process.send(file)
 
     def take(self) -> FileDrafts:
-        """The contents of the first file. Unreadable with the reason; ReaderDiedError; CancelledError."""
+        """Returns the contents of the first file. Unreadable with the reason; ReaderDiedError; CancelledError."""
         from daemon.reading.frames import Contents
 
         replies = self.replies()
@@ -129,14 +129,14 @@ class ReadAhead:
         return FileDrafts(first, replies)
 
     def replies(self) -> Generator[Reply, None, None]:
-        """The replies to the first file without the End. Closing it early kills the process."""
+        """Yields the replies to the first file without the End. Closing it early kills the process."""
         if self._replies is not None:
             self._replies.close()
         self._replies = self._ask()
         return self._replies
 
     def close(self) -> None:
-        """Drops the files that were not taken."""
+        """Drops the queued files."""
         if self._replies is not None:
             self._replies.close()
         self._waiting.clear()
@@ -174,7 +174,7 @@ class ReadAhead:
 
 
 class _ReadingProcess:
-    """Starts with the first file, exits when idle or large, and restarts for the next one."""
+    """A parser process: starts with the first file, exits when idle or large, and restarts for the next one."""
 
     def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None, left_out: Sequence[str]) -> None:
         self._settings = settings
@@ -202,8 +202,8 @@ class _ReadingProcess:
             process.wait()
 
     def send(self, file: OpenFile) -> bool:
-        """Hands a file over after the `unanswered` ones; False if their process accepts no more. ReaderDiedError if
-        none can be started."""
+        """Passes a file after the `unanswered` ones; False if their process accepts no more. ReaderDiedError if no
+        process can be started."""
         from daemon.reading.frames import ReadRequest, pack
 
         reader = file.reader
@@ -234,7 +234,7 @@ class _ReadingProcess:
                     raise ReaderDiedError(f"no reading process could be started: {error}") from error
 
     def receive(self, reader: Reader) -> Iterator[Reply]:
-        """The replies to the first `unanswered` file without the End. Unreadable, ReaderDiedError."""
+        """Yields the replies to the first `unanswered` file without the End. Unreadable, ReaderDiedError."""
         from daemon.reading.frames import End, Refusal
 
         total, refused = 0, ""
@@ -322,7 +322,7 @@ class _ReadingProcess:
             raise self._fail(f"{NO_TEXT} ({error})") from error
 
     def _explain_exit(self, reader: Reader) -> Exception:
-        """The reason of an exit: a limit for the file, or an error that may be temporary."""
+        """Returns the reason of an exit: a limit for the file, or an error that may be temporary."""
         process, self._process = self._process, None
         assert process is not None
         try:
@@ -346,6 +346,6 @@ class _ReadingProcess:
 
 
 def _clean_environment() -> dict[str, str]:
-    """The environment without the keys of models, with the same import path."""
+    """Returns the environment without the keys of models, with the same import path."""
     variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return variables | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

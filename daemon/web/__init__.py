@@ -1,1 +1,1 @@
-"""The page in the browser: access control and its files. It uses the same API as all clients."""
+"""The web page: access control and its files. It uses the same API as all clients."""

@@ -38,7 +38,7 @@ MAX_SESSIONS = 16  # the one that was not used for longest goes
 
 @dataclass
 class WebSession:
-    """The session of one browser. `used`: its last use, by the clock of its `WebSessions`."""
+    """A browser's session. `used`: its last use, by the clock of its `WebSessions`."""
 
     used: float
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -59,7 +59,7 @@ class WebSessions:
         return len(self._sessions)
 
     def create_link(self) -> str:
-        """A token that opens one session."""
+        """Returns a token that opens one session."""
         self._expire()
         token = secrets.token_urlsafe(32)
         self._links[token] = self._clock()
@@ -68,7 +68,7 @@ class WebSessions:
         return token
 
     def exchange(self, token: str) -> WebSession | None:
-        """The session for a token, which is then used up; None for an invalid token."""
+        """Exchanges a token for a session once; None for an invalid token."""
         self._expire()
         link = next((waiting for waiting in self._links if _is_same(waiting, token)), None)
         if link is None:
@@ -81,7 +81,7 @@ class WebSessions:
         return session
 
     def find(self, cookie: str, key: str, *, is_use: bool) -> WebSession | None:
-        """The open session of these two secrets; `is_use`: a person does something, and it stays open."""
+        """Returns the open session of these two secrets; `is_use`: a person acts, which keeps it open."""
         self._expire()
         for session in self._sessions:
             if _is_same(session.cookie, cookie) & _is_same(session.key, key):
@@ -95,7 +95,7 @@ class WebSessions:
         self._sessions.clear()
 
     def seconds_left(self) -> float | None:
-        """Seconds until the next link or session expires; None if none is left."""
+        """Returns the seconds until the next link or session expires; None without one."""
         self._expire()
         ends = [created + LINK_SECONDS for created in self._links.values()]
         ends += [session.used + self._idle_s for session in self._sessions]
@@ -148,8 +148,8 @@ ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "Use 
 
 
 class Guard:
-    """The application on the page's port. `hosts` are its host names, each with the port; `when_used` is called with
-    the token of a link that has become a session."""
+    """The application on the page's port. `hosts`: its host names, each with the port; `when_used` is called with the
+    token of a link that became a session."""
 
     def __init__(
         self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[str], None]
@@ -236,12 +236,13 @@ def _is_own(method: str, headers: Headers) -> bool:
 
 
 def _cookie_name(headers: Headers) -> str:
-    """Cookies are of a machine, not of a port: the pages of two memories need two names."""
+    """Returns a cookie name with the port: cookies belong to a machine, and the pages of two memories need two
+    names."""
     return f"palimpsest-{headers['host'].rpartition(':')[2]}"
 
 
 async def _read_token(receive: Receive) -> str:
-    """The token in a request's body; "" without one."""
+    """Returns the token in a request's body; "" without one."""
     body, more = b"", True
     while more and len(body) <= TOKEN_BYTES:
         message = await receive()

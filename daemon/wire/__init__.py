@@ -88,7 +88,7 @@ if not TYPE_CHECKING:  # so that who checks types knows of no name that is not h
 
 
 def parse_event(line: bytes | str) -> Event:
-    """A line of a stream -> its event. Raises ValueError for other lines."""
+    """Parses a line of a stream. ValueError for an invalid line."""
     from memory.events import Event
 
     data = json.loads(line)

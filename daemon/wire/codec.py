@@ -1,4 +1,4 @@
-"""Dataclasses to JSON and back, events to lines of a stream."""
+"""Converts dataclasses to JSON and back, and events to lines of a stream."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SENT_TOO = {
 
 
 def encode(value: Any) -> Any:
-    """A value of `daemon.wire` -> what `json.dumps` takes: objects, lists, strings (times, too), numbers, true, false,
-    null."""
+    """Converts a value of `daemon.wire` to what `json.dumps` accepts: objects, lists, strings (times, too), numbers,
+    true, false, null."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if is_dataclass(value):
@@ -50,18 +50,17 @@ def encode(value: Any) -> Any:
 
 
 def encode_event(event: Any) -> dict[str, Any]:
-    """An event as its JSON object, with its `type`."""
+    """Converts an event to its JSON object, with its `type`."""
     return {"type": type(event).__name__, **encode(event)}
 
 
 def event_line(event: Any) -> bytes:
-    """An event -> its line in a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
+    """Encodes an event as a line of a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
     return json.dumps(encode_event(event)).encode("ascii") + b"\n"
 
 
 def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
-    """The JSON object of a `kind` -> a `kind`; a `dict` is returned unchanged. ValueError, as `decode_fields` raises
-    it."""
+    """Converts a JSON object to a `kind`; returns a `dict` unchanged. ValueError, as `decode_fields`."""
     if kind is dict:
         return cast(T, data)
     required = [
@@ -73,12 +72,9 @@ def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
 def decode_fields(
     kinds: Mapping[str, Any], data: Any, required: Collection[str], *, strict: bool = False
 ) -> dict[str, Any]:
-    """The values that a JSON object has for these names. Keys it does not know are left out, for a newer daemon may
-    send more; with `strict`, as for what a client asks, they are not taken.
-
-    Raises ValueError, with the name of the field, if `data` is no object, a required field is missing or one holds
-    another type than it should.
-    """
+    """Decodes the fields of a JSON object. Skips unknown keys, because a newer daemon may send more; `strict` rejects
+    them, as in a client's request. ValueError, with the field's name, if `data` is no object, or a required field is
+    missing or of the wrong type."""
     if not isinstance(data, dict):
         raise ValueError(f"a JSON object is needed, not {type(data).__name__}")
     if strict and (unknown := [name for name in data if name not in kinds]):
@@ -89,7 +85,7 @@ def decode_fields(
 
 
 def parse_time(text: Any, name: str) -> datetime:
-    """An ISO 8601 time; without an offset it is local time. Raises InvalidInputError."""
+    """Parses an ISO 8601 time; local without an offset. InvalidInputError."""
     try:
         value = datetime.fromisoformat(text)
         if len(text) <= 10 and name not in FROM_ITS_BEGINNING:
@@ -104,7 +100,7 @@ def parse_time(text: Any, name: str) -> datetime:
 
 
 def parse_path(text: str, name: str) -> Path:
-    """An absolute path that a file can have. Raises ValueError."""
+    """Parses an absolute path of a file. ValueError."""
     try:
         if b"\0" in os.fsencode(text):
             raise ValueError

@@ -1,4 +1,4 @@
-"""What is read and forgotten: notes, files, watched folders, what agents write; tags and secrets in it."""
+"""Notes, files, watched folders, forgetting, agents; tags and secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Added(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Event):
-    """`done` of `total` documents; `label` is the one just read. `total` may still grow while a folder is walked."""
+    """`done` of `total` documents; `label`: the one just read. `total` may still grow while a folder is walked."""
 
     done: int
     total: int
@@ -36,7 +36,7 @@ RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the 
 
 @dataclass(frozen=True, slots=True)
 class SkippedReply:
-    """The files, the newest first; `total` is how many there are."""
+    """The files, newest first; `total` counts all."""
 
     files: tuple[Skipped, ...]
     total: int
@@ -59,8 +59,8 @@ class SourcesReply:
 
 @dataclass(frozen=True, slots=True)
 class RetiredReply:
-    """Sources with retired text, which is kept but no longer found by questions, the last retired first; `total`: how
-    many."""
+    """Sources with retired text, which is stored but no longer found by questions, last retired first; `total` counts
+    all."""
 
     sources: tuple[RetiredText, ...]
     total: int
@@ -68,8 +68,8 @@ class RetiredReply:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of new
-    files in it: local | any. `gone` is the number of missing files that a person must decide about. Its files get
+    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of
+    new files in it: local | any. `gone`: the number of missing files that a person must decide about. Its files get
     `tags`."""
 
     path: str
@@ -83,7 +83,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class GoneReply:
-    """Some of the missing files of a watched folder that a person must decide about; `total` is how many."""
+    """Missing files of a watched folder that a person must decide about; `total` counts all."""
 
     path: str
     files: tuple[str, ...]
@@ -92,8 +92,8 @@ class GoneReply:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many files in a folder would be read, and their size. Where they are too many to be counted soon, `complete`
-    is false and there are more. `lacking`: how many of them need a library that is not installed."""
+    """The number of files in a folder that would be read, and their size. `complete` is false if counting was stopped
+    after some seconds. `lacking`: how many of them need a library that is not installed."""
 
     files: int
     bytes: int
@@ -103,7 +103,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag, with how many sources carry it."""
+    """A tag, and the number of sources with it."""
 
     name: str
     sources: int
@@ -111,7 +111,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class SecretPlacesReply:
-    """Secrets that were masked when they were read, and those that the memory contains in plain text."""
+    """The places of masked secrets, and of secrets in plain text."""
 
     masked: tuple[SecretPlace, ...]
     unmasked: tuple[SecretPlace, ...]
@@ -127,7 +127,7 @@ class KeptNote:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """What an agent has written: how many notes, the newest `last`, and of how many answers it said something."""
+    """An agent: its number of notes, the newest `last`, and its number of verdicts on answers."""
 
     name: str
     notes: int = 0
@@ -137,7 +137,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class AgentUndone:
-    """The forgotten notes of an agent, and how many of its verdicts were removed."""
+    """The forgotten notes of an agent, and the number of its removed verdicts."""
 
     forgotten: Forgotten
     notes: int = 0

@@ -1,4 +1,4 @@
-"""Language models, embedders and plug-ins; the page in the browser."""
+"""Language models, embedders and plug-ins; the web page."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from memory.views import Plugin
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A language model that can be reached. `outdated`: the grades are of an earlier model of that
-    name, or of other tasks.
-
-    `tokens` were read and written today, `roles` is what it is used for now.
-    """
+    """An available language model. `outdated`: the grades are of an earlier model of that name, or of other tasks.
+    `tokens`: used today; `roles`: its current uses."""
 
     name: str
     is_local: bool
@@ -29,7 +26,7 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class ModelRole:
-    """What models are wanted for something, and the one that does it now; "" if none of them can."""
+    """A role of models: the wanted models, and the current one; "" if no model can."""
 
     role: str
     names: tuple[str, ...]
@@ -38,8 +35,8 @@ class ModelRole:
 
 @dataclass(frozen=True, slots=True)
 class ModelsReply:
-    """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more,
-    `warnings` the problems with the grades of those that are used or were just chosen."""
+    """The available models. `problems` say why others are unavailable, `hints` how to get more, `warnings` what is
+    wrong with the grades of those in use or just chosen."""
 
     models: tuple[ModelRow, ...]
     roles: tuple[ModelRole, ...]
@@ -50,8 +47,8 @@ class ModelsReply:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of asking a model for one word: its `reply`, after how long; or the `problem`. `models` are the
-    names of all that its server has, where none was named."""
+    """The result of asking a model for one word: its `reply` and the time it took; or the `problem`. `models`: all
+    models of its server, if no model was named."""
 
     name: str
     reply: str = ""
@@ -63,9 +60,8 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderReply:
-    """The embedder that is wanted, and the identity of the one that questions use. While `building`, `done` of `total`
-    episodes have a vector of the one that is wanted; `problem` says why that could not be done. Where "auto" is
-    wanted, `chosen` is the name of the embedder that it is here."""
+    """The wanted embedder, and the identity of the one in use. While `building`, `done` of `total` episodes have a
+    vector of the wanted one; `problem`: why that failed. `chosen`: the embedder that "auto" stands for here."""
 
     name: str
     used: str
@@ -79,7 +75,7 @@ class EmbedderReply:
 
 @dataclass(frozen=True, slots=True)
 class Embedding(Event):
-    """`done` of `total` episodes have a vector of the embedder that will answer from now on."""
+    """`done` of `total` episodes have a vector of the next embedder."""
 
     done: int
     total: int
@@ -88,8 +84,7 @@ class Embedding(Event):
 
 @dataclass(frozen=True, slots=True)
 class PluginsReply:
-    """The program itself, and every plug-in that is installed. `reranker` says why the one in use did not work when it
-    was last asked."""
+    """The program itself, and every installed plug-in. `reranker`: why the one in use failed last."""
 
     built_in: Plugin
     plugins: tuple[Plugin, ...] = ()
@@ -98,7 +93,7 @@ class PluginsReply:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """`url` works once; `opener` is a file of the owner's that leads a browser to it."""
+    """`url` works once; `opener` is a private file that leads a browser to it."""
 
     url: str
     opener: str

@@ -23,7 +23,7 @@ from memory.views import (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`before` is the earlier verdict; the answer cites `passages` of them, and if that is 0 nothing is learnt."""
+    """`before`: the earlier verdict; the answer cites `passages` passages: without any, nothing is learnt."""
 
     asked: Asked
     before: Opinion | None
@@ -32,7 +32,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class TracesReply:
-    """The questions, the newest first; `total` is how many there are."""
+    """The questions, newest first; `total` counts all."""
 
     traces: tuple[Asked, ...]
     total: int
@@ -40,8 +40,8 @@ class TracesReply:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Event):
-    """The end of a rebuild: how many `edges` remember something now, how many `passages` are in the full
-    text, how many have `vectors`, and how many `rows` a backup gave; 0 for what was not asked for."""
+    """The end of a rebuild: the number of `edges` with memory, of `passages` in the full text, of `vectors`, and of
+    `rows` restored from a backup; 0 for what was not requested."""
 
     edges: int = 0
     passages: int = 0
@@ -59,7 +59,7 @@ class MessagesReply:
 
 @dataclass(frozen=True, slots=True)
 class TrainingUndone:
-    """Whether the training was undone, and whether the scorer before it is used again."""
+    """Whether the training was undone, and whether the previous ranker is used again."""
 
     undone: bool
     earlier: bool
@@ -67,7 +67,7 @@ class TrainingUndone:
 
 @dataclass(frozen=True, slots=True)
 class FactsReply:
-    """The facts. `disputes` are the open revisions of kind "contradicts" between two of them."""
+    """The facts. `disputes`: the open revisions of kind "contradicts" between two of them."""
 
     about: str
     facts: tuple[Fact, ...]
@@ -76,7 +76,7 @@ class FactsReply:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A decision about two names. `replaced`: how many facts replaced others because of it, or no longer do."""
+    """A decision about two names. `replaced`: the number of replacements between their facts made or undone by it."""
 
     one: str
     other: str
@@ -86,8 +86,8 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class RevisionsReply:
-    """The revisions. `open` counts all that are undecided; `told_as_one`: names that may mean one object, since facts
-    of one replaced or repeated facts of the other."""
+    """The revisions. `open` counts all undecided ones; `told_as_one`: names that may mean one object, since facts of
+    one replaced or repeated facts of the other."""
 
     revisions: tuple[Revision, ...]
     open: int
@@ -96,7 +96,7 @@ class RevisionsReply:
 
 @dataclass(frozen=True, slots=True)
 class HeldValue:
-    """One value of a strand: its fact, and the revision that ended it."""
+    """A value of a timeline: its fact, and the revision that ended it."""
 
     fact: Fact
     ended: Revision | None = None
@@ -104,8 +104,8 @@ class HeldValue:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """What one subject had with one predicate, in order of time; or what a note said in place of what it had said: then
-    `subject` is its name, and there is no predicate."""
+    """The timeline of one subject and predicate; or the versions of a sentence in a note: then `subject` is the note's
+    name, and there is no predicate."""
 
     subject: str
     predicate: str
@@ -114,7 +114,7 @@ class Strand:
 
 @dataclass(frozen=True, slots=True)
 class HistoryReply:
-    """The timelines of an object; what changed last comes first."""
+    """The timelines of an object, last changed first."""
 
     about: str
     strands: tuple[Strand, ...]
@@ -147,8 +147,8 @@ class SearchReply:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReply:
-    """One object: the facts that hold, how each changed, the newest notes that mention it (`notes_total` in all), and
-    its neighbours."""
+    """An object: its valid facts, their changes, the newest notes that mention it (`notes_total` in all), and its
+    neighbours."""
 
     name: str
     names: tuple[str, ...]
@@ -161,8 +161,8 @@ class ObjectReply:
 
 @dataclass(frozen=True, slots=True)
 class NoteReply:
-    """What was read of one source, and when. `models` have read facts from it, as rules have; `facts` are those;
-    `passages` are the first of the source's `episodes`."""
+    """A source: when it was read, the `models` that extracted facts from it, these `facts`, and its first `passages` of
+    `episodes`."""
 
     source: ListedSource
     read: datetime | None
@@ -191,9 +191,9 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The newest changes and the newest sources read `since` (nothing without it), the newest revision to review, and
-    the plans for the next days or overdue; each with how many there are. With a `day`: the changes up to its end, and
-    the plans from it on."""
+    """The newest changes and the newest sources read `since` (none without it), the newest revision to review, and the
+    plans for the next days or overdue; each with its total. With a `day`: the changes up to its end, and the plans from
+    it on."""
 
     since: datetime | None = None
     changed: tuple[Revision, ...] = ()
@@ -209,8 +209,8 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsReply:
-    """Questions that have an answer in this memory; the notes that were read last, the newest first, and the names that
-    most of them mention."""
+    """Questions that have an answer in this memory; the notes read last, newest first; and the names that they mention
+    most."""
 
     questions: tuple[str, ...] = ()
     notes: tuple[ListedSource, ...] = ()
@@ -219,9 +219,8 @@ class SuggestionsReply:
 
 @dataclass(frozen=True, slots=True)
 class Told(Event):
-    """What a person tells in what they typed, `text`, and what they ask `besides`, if anything. `source` is the note
-    that it is kept as; "" where they have not said yet whether such is to be kept. `changes`: what it did to older
-    facts."""
+    """A person's statement, `text`, and the rest of what they typed, `besides`. `source`: the note that stores it; ""
+    if they have not agreed to storing statements yet. `changes`: its effects on older facts."""
 
     text: str
     source: str = ""
@@ -254,8 +253,8 @@ class RecallReply:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The words that were looked for, where no passage in reach has any of them and they name nothing: then the
-        hits are what comes nearest in meaning, however far that is."""
+        """Returns the words looked up if no passage in scope has any of them and they name nothing: the hits are then
+        only the nearest in meaning."""
         from memory.stages import AnalysisNote, SeedNote, TextNote, last_note
 
         analysis, text = last_note(AnalysisNote, self.steps), last_note(TextNote, self.steps)

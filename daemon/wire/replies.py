@@ -18,10 +18,8 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Failed(Event):
-    """A request that could not be answered; also the body of every HTTP error reply.
-
-    `code` is stable, one of `daemon.failures.CODES`; `remedy` says what to do.
-    """
+    """A failed request; also the body of every HTTP error reply. `code` is stable, one of `daemon.failures.CODES`;
+    `remedy` says what to do."""
 
     code: str
     message: str

@@ -1,4 +1,4 @@
-"""The state of the memory and the daemon, and of what models do in the background."""
+"""The state of the memory, the daemon, and background work by models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memory.views import Skipped, Stats, SyncState
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job that was given up: reading a passage or deciding about it by a model, a file that was set aside, a path
-    that was to be read once. `label` is its subject, `reason` a sentence."""
+    """A dead job: a model's reading or decision, a file that was set aside, or a path to be read once. `label`: its
+    subject; `reason`: a sentence."""
 
     id: int
     kind: str  # "extract" | "decide" | "read" | "add"
@@ -23,11 +23,9 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class Enrichment:
-    """How far models are with reading. `state`: off | no_model | idle | reading | waiting, with a sentence in `detail`.
-
-    `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today, of
-    `daily_minutes` (0: no limit). `unable`: that a model could not read several notes in a row.
-    """
+    """The progress of reading by models. `state`: off | no_model | idle | reading | waiting, with a sentence in
+    `detail`. `read` of `total` episodes were read by a model, `jobs` are queued or running; `tokens` and `minutes` were
+    spent today, of `daily_minutes` (0: no limit). `unable`: the model that failed to read several notes in a row."""
 
     state: str
     detail: str = ""
@@ -45,9 +43,9 @@ class Enrichment:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
-    is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
-    Consolidated, the retired passages that were `erased`."""
+    """The nightly maintenance. `state`: off | idle | battery | working | failed; `hour`: when it runs. `at`: its last
+    run, None if never, `seconds`: its duration, and the rest its results: counts as in Consolidated, the retired
+    passages that were `erased`."""
 
     state: str
     hour: int
@@ -63,8 +61,8 @@ class Night:
 @dataclass(frozen=True, slots=True)
 class Upkeep:
     """Scheduled backups and checks for damage, from `hour` on, every `backup_days` and `check_days` days (0: never):
-    when each was done last, how many backups there are, why the last one failed, and how many problems were found; when
-    one was restored on trial, and why that failed. `warnings` are sentences, each with the command that repairs it."""
+    the last run of each, the number of backups, why the last one failed, and the number of problems; the last trial
+    restore, and why it failed. `warnings` are sentences, each with the command that repairs it."""
 
     hour: int
     backup_days: int
@@ -81,8 +79,8 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class Erasing:
-    """What is still to be erased: `folders` that are being forgotten, with the sources that are `left` of them; and
-    since when words that are forgotten are still on the disk (None: none are), and why."""
+    """What is still to be erased: `folders` being forgotten, with the sources `left` in them; and since when forgotten
+    words are still on the disk (None: there are none), and why."""
 
     folders: tuple[str, ...] = ()
     left: int = 0
@@ -92,8 +90,8 @@ class Erasing:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Room on the disk of the memory. `state`: ok | low (no files are read) | full (nothing is written but what
-    forgetting removes); `text` is a sentence about it, unless it is ok."""
+    """Free space on the memory's disk. `state`: ok | low (no files are read) | full (only forgetting writes); `text`: a
+    sentence about it, unless it is ok."""
 
     state: str
     free: int  # bytes
@@ -102,7 +100,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class SyncBegun:
-    """`words` of a new key; "" where another computer made it."""
+    """`words` of a new key; "" if another computer made it."""
 
     sync: SyncState
     words: str = ""
@@ -110,8 +108,8 @@ class SyncBegun:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """The replica of the memory. `at` is when it was last seen to have everything, `problem` why it cannot be written.
-    Until `forgotten_until` it has states of the memory with text that was forgotten since."""
+    """The replica of the memory. `at`: when it was last complete; `problem`: why it cannot be written. Until
+    `forgotten_until` it has states of the memory with text that was forgotten since."""
 
     address: str
     at: datetime | None = None
@@ -121,8 +119,8 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a sentence about the
-    better search that is being prepared, if it is."""
+    """`queue` counts documents that wait to be read; `busy`: the current task. `preparing`: a sentence about the
+    embedder being prepared, if any."""
 
     version: str
     protocol: int
@@ -151,7 +149,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Notice(Event):
-    """Something a person should know. `level`: info | warning | error."""
+    """A message for a person. `level`: info | warning | error."""
 
     level: str
     text: str
