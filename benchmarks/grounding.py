@@ -45,11 +45,10 @@ def read(persona: Path, plugins: Plugins) -> dict[str, list[Episode]]:
     return found
 
 
-def proof_of(passages: Sequence[Episode]) -> Proof:
-    """What a person is shown of them: title, speaker, day and words."""
-    shown = (f"{one.title}\n{one.speaker or ''}\n{one.at.date() if one.at else ''}\n{one.text}" for one in passages)
-    topic = f"{passages[0].title}\n{passages[0].speaker or ''}"
-    return Proof("\n".join(shown), passages[0].at, topic)
+def proof_of(passage: Episode) -> Proof:
+    """What a person is shown of it: title, speaker, day and words."""
+    topic = f"{passage.title}\n{passage.speaker or ''}"
+    return Proof(f"{topic}\n{passage.at.date() if passage.at else ''}\n{passage.text}", passage.at, topic)
 
 
 def judge(
@@ -61,7 +60,9 @@ def judge(
         persona = row.get("set") or next(iter(notes))
         if not (passages := notes.get(persona, {}).get(row["title"])):
             raise command.DataError(f"{persona} has no note called {row['title']!r}.")
-        verdict, problem, check = judge_claim(f"{row['said']} [1]", {1: proof_of(passages)}, row["question"])
+        proofs = {number: proof_of(passage) for number, passage in enumerate(passages, 1)}
+        cited = "".join(f"[{number}]" for number in proofs)
+        verdict, problem, check = judge_claim(f"{row['said']} {cited}", proofs, row["question"])
         kind, half = row.get("wrong") or "right", row.get("half") or "all"
         judged.append({"half": half, "set": persona, "kind": kind, "said": row["said"],
                        "verdict": "contradicted" if problem else verdict, "check": check})  # fmt: skip

@@ -1,10 +1,10 @@
 """Whether a sentence of a model is proved by the passages that it cites. Pure and quick: no model, no database.
 
-A clause of it is *proved* where all its values (`memory/text/clauses.py`) and half of its words that the passages have
-at all are in one sentence, one row or two adjacent sentences, which neither ask nor suppose it. It is *contradicted*
-where the passages have another value of that kind with more of its words, say that its value ended, deny what it says
-or the other way round, or count something else with its number. All else is *unproved*. A word that the passages do
-not have is not compared: it is the model's own.
+A clause of it is *proved* where all its values (`memory/text/clauses.py`) and half of its words are in one sentence or
+row, or its subject in the sentence before; that one has the same tense, mood and subject. It is *contradicted* where
+the passages have another value of that kind with more of its words, say that its value ended, deny what it says or the
+other way round, or count something else with its number; there a word that they do not have is not compared: it is the
+model's own. All else is *unproved*.
 """
 
 from __future__ import annotations
@@ -14,23 +14,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from memory.text.clauses import Clause, Value, root
+from memory.text.clauses import MARKS, Clause, Value, root
 from memory.text.content import SAME_WORD, content_of, fold, put_digits, undot
-from memory.text.languages import ENGLISH, alternatives, guess_language
+from memory.text.languages import ENGLISH, guess_language
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
 Window = Sequence[Clause]  # a sentence, or two that follow each other
 
+_TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
+
 MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
-ENOUGH = 0.5  # share of a clause's words in the passages that are next to its values
+ENOUGH = 0.5  # share of a clause's words that are next to its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
-_PAST = re.compile(
-    rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
-)
-_TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
 
 
 class Finding(NamedTuple):
@@ -54,7 +52,6 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
     known = frozenset[str]().union(*(sentence.roots for sentence in there))
     topics = frozenset[str]().union(*(sentence.head_roots for sentence in there))
     context = {piece: near for passage in passages for piece, near in _neighbours(passage)}
-    is_past = _PAST.search(claim) is not None
     rivals: list[str] = []
     for part in whole.clauses:
         shared = (part.plain_roots & known) - topics
@@ -63,7 +60,7 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
             if is_sure:
                 return Finding("contradicted", (value.surface,), "rival")
             rivals.append(value.surface)
-        if not (part.is_denied or (is_past and not part.ended)) and (ended := _find_ended(part, context)):
+        if not (part.is_denied or (whole.is_past and not part.ended)) and (ended := _find_ended(part, context)):
             return Finding("contradicted", ended, "ended")
         if _is_denied(part, evidence, shared):
             return Finding("contradicted", (part.text.strip(),), "denied")
@@ -73,9 +70,9 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
         return Finding("unproved", tuple(rivals))
     windows: list[Window] = [(sentence,) for sentence in there]
     windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
-    if _is_proved(whole, windows, known):
+    if _is_proved(whole, windows):
         return Finding("proved")
-    unproved = tuple(part.text.strip() for part in whole.clauses if not _is_proved(part, windows, known))
+    unproved = tuple(part.text.strip() for part in whole.clauses if not _is_proved(part, windows))
     return Finding("unproved", unproved) if unproved else Finding("proved")
 
 
@@ -90,70 +87,44 @@ def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
 # Proof ----------------------------------------------------------------------------------------
 
 
-def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) -> bool:
+def _is_proved(part: Clause, windows: Sequence[Window]) -> bool:
     """Whether one of the windows, a sentence or two, proves a clause."""
-    if not part.values and not part.roots:
-        return True
     if len(part.values) > 1 or any(value.kind != "name" for value in part.values):
-        return any(_proves(window, part, ENOUGH * len(part.plain_roots.intersection(known))) for window in windows)
-    least = ENOUGH_ALONE * len(part.plain_roots)
-    return any(_proves(window, part, least) for window in windows if len(window) == 1)
+        return any(_proves(window, part, ENOUGH) for window in windows)
+    return any(_proves(window, part, ENOUGH_ALONE) for window in windows if len(window) == 1)
 
 
-def _proves(window: Window, part: Clause, least: float) -> bool:
+def _proves(window: Window, part: Clause, share: float) -> bool:
     """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
-    own = frozenset[str]().union(*(sentence.roots for sentence in window))
-    near = own | window[0].head_roots
-    has_value = any(sentence.holds(value, False) for sentence in window for value in part.values)
-    if not has_value and part.roots.isdisjoint(own - window[0].head_roots):
-        return False  # only what is above it has words of the clause
-    if len(window) > 1 and part.plain_roots.isdisjoint(window[-1].roots):
-        return False
-    if len(part.plain_roots & near) < least:
-        return False
-    if part.is_denied and not any(sentence.is_denied or sentence.ended for sentence in window):
-        return False
-    if _is_supposed(part, window) or any(
-        _is_joined(part, sentence.clauses) or any(map(part.reverses, sentence.clauses)) for sentence in window
-    ):
-        return False
     last = window[-1]
+    own = frozenset[str]().union(*(sentence.roots for sentence in window)) - window[0].head_roots
+    if part.roots.isdisjoint(own) and not any(line.holds(value, False) for line in window for value in part.values):
+        return False  # only what is above it has anything of the clause
+    if len(part.plain_roots & last.roots) < share * len(part.plain_roots):
+        return False
     has_other = any(not name.surface.isupper() for name in _other_names(last, part))
     for value in part.values:
-        if not last.holds(value, value.kind != "name" or not has_other) and (
-            value.kind != "name" or has_other or not window[0].holds(value)
-        ):
+        is_there = last.holds(value, value.kind != "name" or not has_other)
+        if not is_there and (value.kind != "name" or has_other or not window[0].holds(value)):
             return False
-        if _has_other_day(last, value) or not (part.is_denied or part.ended or _is_affirmed(value, window)):
+        if _has_other_day(last, value) or _is_of_other_clause(value, part, window):
             return False
-        if any(ended.holds(value) for ended in part.ended) and not any(
-            other.kind == value.kind and other.norm != value.norm for sentence in window for other in sentence.values
-        ):
-            return False
-    return not _has_other_roles(part, window)
-
-
-def _is_affirmed(value: Value, window: Window) -> bool:
-    """Whether a clause there has a value outside of what it denies, or none has it in so many words."""
-    homes = [clause for sentence in window for clause in sentence.clauses if clause.holds(value, False)]
-    return not homes or not all(any(ended.holds(value) for ended in home.ended) for home in homes)
-
-
-def _has_other_day(sentence: Clause, value: Value) -> bool:
-    """Whether a date is only that of the note, and the sentence names another time."""
-    written = sentence.at and Value("date", sentence.at.date().isoformat(), "")
-    if value.kind != "date" or not written or not written.is_same(value) or sentence.holds(value, False):
+    clauses = [clause for clause in last.clauses if any(clause.holds(value, False) for value in part.values)]
+    clauses = clauses or [clause for clause in last.clauses if clause.roots & part.roots]
+    if any(_is_other(part, clause) for clause in clauses) or any(map(part.reverses, last.clauses)):
         return False
-    return any(other.kind in ("date", "day", "weekday") for other in sentence.values)
+    return not (any(_is_joined(part, sentence.clauses) for sentence in window) or _has_other_roles(part, window))
 
 
-def _is_supposed(part: Clause, window: Window) -> bool:
-    """Whether the clauses with one of its values, or without values those with its words, all ask or suppose, and it
-    does not."""
-    clauses = [clause for sentence in window for clause in sentence.clauses]
-    homes = [[clause for clause in clauses if clause.holds(value, False)] for value in part.values]
-    homes = homes or [[clause for clause in clauses if clause.roots & part.roots]]
-    return not part.is_supposed and any(home and all(clause.is_supposed for clause in home) for home in homes)
+def _is_of_other_clause(value: Value, part: Clause, window: Window) -> bool:
+    """Whether the sentence has another value of that kind, and no clause of it has this one with all the words that
+    the part shares with the sentences."""
+    last = window[-1]
+    shared = part.roots & window[0].roots.union(last.roots)
+    is_one_of_two = value.kind != "name" and any(
+        other.kind == value.kind and not other.is_same(value) and not part.holds(other) for other in last.values
+    )
+    return is_one_of_two and not any(clause.holds(value, False) and shared <= clause.roots for clause in last.clauses)
 
 
 def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
@@ -179,6 +150,24 @@ def _place_tokens(clause: Clause) -> dict[str, int]:
         if token in clause.roots or match[0][0].isdigit() or (len(match[0]) == 1 and match[0].isupper()):
             places.setdefault(token, match.start())
     return places
+
+
+def _is_other(part: Clause, clause: Clause) -> bool:
+    """Whether a clause there denies, asks or supposes, is of the past, or begins with another name, and the one that it
+    would prove does not. What is nothing but values has tense and subject of its question."""
+    if clause.is_denied != part.is_denied or clause.is_supposed > part.is_supposed:
+        return True
+    opening = clause.text.lstrip(MARKS)
+    is_of_another = any(opening.startswith(name.surface) for name in _other_names(clause, part))
+    return bool(part.plain_roots) and (is_of_another or clause.is_past > part.is_past)
+
+
+def _has_other_day(sentence: Clause, value: Value) -> bool:
+    """Whether a date is only that of the note, and the sentence names another time."""
+    written = sentence.at and Value("date", sentence.at.date().isoformat(), "")
+    if value.kind != "date" or not written or not written.is_same(value) or sentence.holds(value, False):
+        return False
+    return any(other.kind in ("date", "day", "weekday") for other in sentence.values)
 
 
 def _other_names(sentence: Clause, part: Clause) -> list[Value]:

@@ -38,11 +38,14 @@ FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
 CLAUSE_END = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
 ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 SUPPOSES = re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
+_PAST = re.compile(
+    rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
+)
 _ROW = re.compile(r"\s\|\s|;\s[\w ]+:\s")
 HEADING = re.compile(r"[ \t]*(#{1,6}|\*+)[ \t]+\S")  # the marks are its level
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
-_STOPS, _MARKS = ".!?…", " *_\"'“(#-"
+_STOPS, MARKS = ".!?…", " *_\"'“(#-|"
 _IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
 _ARTICLES = word_set("facts", "articles")
 _WEEKDAYS = {
@@ -99,6 +102,11 @@ class Clause:
     def is_supposed(self) -> bool:
         """Whether it is a question or a supposition, and proves nothing."""
         return bool(ASKS.search(self.text) or SUPPOSES.search(self.text))
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Whether it has a verb in the past, or a participle that looks like one."""
+        return _PAST.search(self.text) is not None
 
     @cached_property
     def ended(self) -> tuple[Clause, ...]:
@@ -225,7 +233,7 @@ class Clause:
 
     def is_heading_word(self, name: Value) -> bool:
         """Whether a word has its capital as the first of a sentence, or names what all is about."""
-        first = self.begins and not self.is_row and self.text.lstrip(_MARKS).startswith(name.surface)
+        first = self.begins and not self.is_row and self.text.lstrip(MARKS).startswith(name.surface)
         return first or content_of(self.head).names(name.norm)
 
 

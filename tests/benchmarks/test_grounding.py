@@ -17,7 +17,7 @@ def test_right_and_wrong_sentences_are_counted(tmp_path: Path, capsys: pytest.Ca
     for name in ("manifest", "questions"):
         (persona / f"{name}.jsonl").write_text("\n".join(map(json.dumps, GOLD[name])))
     asked = {"set": "ida", "title": "files/2024-03-05 boat.md", "question": "Where is the Petrel moored?"}
-    said = [("Since March the Petrel lies in Oslo.", None), ("The Petrel is moored in Bergen.", "time")]
+    said = [("Ana Holt is on leave.", None), ("The Petrel is moored in Bergen.", "time")]
     rows = [asked | {"said": one, "wrong": wrong} for one, wrong in said]
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
     call = [str(tmp_path / "said.jsonl"), "--data", str(persona)]

@@ -96,7 +96,11 @@ def proof(title: str) -> dict[int, Proof]:
     return {1: Proof(f"{title}\n{day.date()}\n{NOTES[title]}", day, title)}
 
 
-UNPROVED = {  # that are right: their verbs are other ones
+UNPROVED = {  # that are right: their verbs or tenses are other ones, or half of their words
+    "Your quarterly mooring fee is 345 pounds since April 1, 2025.",
+    "It was increased from £310 to £345.",
+    "You must pay the berths by the 10th.",
+    "It's open on Tuesdays instead of Fridays now.",
     "No, the slipway is no longer open on Fridays.",
     "No, diesel isn't sold there anymore since the pump was taken away.",
     "The request for a second crane was rejected.",
@@ -169,7 +173,7 @@ def test_any_text_can_be_compared(said: str, title: str, question: str) -> None:
 
 
 PAIRS = [  # a passage, and what is right and wrong of one of its clauses
-    ("Benno pays 560 a month and Ludo pays 610.", "Ludo pays 610 a month.", "Ludo pays 560 a month."),
+    ("Benno pays 560 a month and Ludo pays 610.", "Ludo pays 610.", "Ludo pays 560."),
     ("The chapel seats 80, the barn seats 140.", "The barn seats 140.", "The barn seats 80."),
     ("Key A opens the shed and key B opens the boat house.", "Key B opens the boat house.", "Key B opens the shed."),
     ("The red tin holds screws, the blue tin holds nails.", "The blue tin holds nails.", "The blue tin holds screws."),
@@ -178,7 +182,7 @@ PAIRS = [  # a passage, and what is right and wrong of one of its clauses
     ("Ludo lent Marit 300 euros in May.", "Ludo lent Marit 300 euros.", "Marit lent Ludo 300 euros."),
     ("Ilka beat Tamsin at chess on Sunday.", "Ilka beat Tamsin at chess.", "Tamsin beat Ilka at chess."),
     ("Tamsin owes Benno 40 for the tickets.", "Tamsin owes Benno 40.", "Benno owes Tamsin 40."),
-    ("# Feast plan\nBring cake.", "The feast has cake.", "The feast is planned for May 2026."),
+    ("# Feast plan\nThere is cake.", "There is cake.", "The feast is planned for May 2026."),
     ("Ilka is back home on the 29th.", "Ilka is back home on 29 May 2026.", "Ilka is back home on 20 May 2026."),
     ("Ilka is ill. Ludo mends the oars.", "Ludo mends the oars.", "Ilka mends the oars."),
     ("Ilka R. has moved to Bergen.", "Ilka R. has moved to Bergen.", "Ilka S. has moved to Bergen."),
