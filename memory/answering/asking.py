@@ -1,4 +1,4 @@
-"""Asking: the course of one question from its retrieval to an answer without a model, with the steps for its trace."""
+"""Asking: one question from its retrieval to the extractive answer, with the steps for its trace."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Event = Step | Visit | Preview | Writing | Token | Citation
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """The answer, the steps to it, its tier, and the calls and tokens of models. `result` is the retrieval with
-    everything that was added to it, `expanded` the edges that a model chose to follow."""
+    """The answer, its steps, its tier, and the calls and tokens of models. `result`: the retrieval with all additions;
+    `expanded`: the edges that a model chose to follow."""
 
     answer: Answer
     steps: tuple[Step, ...]
@@ -40,8 +40,8 @@ class AskOutcome:
 
 @dataclass
 class Answering:
-    """The course of one question. `result` contains the results so far, `parts` the retrieval of each question that it
-    consists of. A connection of `reading` must see what the retrieval saw."""
+    """The answering of one question. `result`: the results so far; `parts`: the retrieval of each part of the question.
+    A connection of `reading` must see what the retrieval saw."""
 
     reading: OpenConnection
     result: RetrievalResult
@@ -73,7 +73,7 @@ class Answering:
         return extractive
 
     def _route(self) -> Step:
-        """Notes the tier, and the names of the question that nothing is known by."""
+        """Returns the step with the tier and the question's unknown names."""
         return self._record(step(RouteNote(self.tier, find_unknown_names(self.result) or None), 0.0))
 
     def _collect_parts(self) -> tuple[Visit, ...]:

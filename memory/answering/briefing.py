@@ -1,9 +1,8 @@
-"""Briefing: a summary of one object in a few lines (query-focused summarisation), each with its citation.
+"""Briefings: a summary of one object in a few lines (query-focused summarisation), each with its citation.
 
-First come its own current facts, what it is before all others, each with its former values, and the beginning of its
-notes; then the facts of other things that name it, and the newest informative sentences. Facts and sentences work
-alone: a memory that no model has read has few facts, and one of short messages has no notes.
-"""
+First its own current facts, "is" facts before all others, each with its former values, and the beginning of its notes;
+then facts of other objects that name it, and the newest informative sentences. Facts and sentences each suffice alone:
+a memory without a model has few facts, and one of short messages has no notes."""
 
 import re
 from collections import Counter
@@ -52,9 +51,9 @@ _IDENTITY = frozenset(chain.from_iterable(tables("briefings", "identity")))
 
 
 def find_objects(state: AnswerState, subject: str) -> list[int]:
-    """The objects of this name, the owner for "me"; empty if no object has it. Includes the object whose longer name
+    """Returns the objects of this name, the owner for "me"; empty without one. Includes the object whose longer name
     begins with it: the only such object if the short name has no facts, else the only one that is the title of a
-    passage. "Ana" may be a word of many facts, and "Ana Silva" the note about her."""
+    passage. "Ana" may be in many facts, and "Ana Silva" be the note about her."""
     conn, arrays, key = state.conn, state.result.graph, norm(subject)
     if key in _SELF:
         return graph.owner(conn)
@@ -70,7 +69,7 @@ def find_objects(state: AnswerState, subject: str) -> list[int]:
 
 
 def write_briefing(state: AnswerState, subject: str, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """What is known about `subject`, at most MAX_BRIEFING_LINES. `candidates`: of the retrieved episodes, the best
+    """Returns what is known about `subject`, at most MAX_BRIEFING_LINES. `candidates`: of the retrieved episodes, best
     first."""
     objects = find_objects(state, subject)
     facts, naming = _choose_facts(state, objects) if objects else ([], [])
@@ -82,7 +81,7 @@ def write_briefing(state: AnswerState, subject: str, candidates: Sequence[Answer
 
 
 def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
-    """The facts of the objects, and those of other things that name them."""
+    """Returns the facts of the objects, and those of other objects that name them."""
     conn, result = state.conn, state.result
     near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     current = [as_told_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
@@ -115,7 +114,7 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[An
 
 
 def _read_former_values(conn: Connection, result: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
-    """Fact -> the values that it replaced, the latest first, if the question may see a passage that states them."""
+    """Returns {fact: the values it replaced, latest first}, if the question may see a passage that states them."""
     replaced = relations.predecessors(conn, facts)
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
     visible = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if result.sees(episode)}
@@ -134,7 +133,7 @@ def _choose_sentences(
     facts: Sequence[AnswerCandidate],
     candidates: Sequence[AnswerCandidate],
 ) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
-    """The most informative sentences: those of the object's own notes in their order, and the others, the newest
+    """Returns the most informative sentences: those of the object's own notes in their order, and the others, newest
     first."""
     name = frozenset(stems(subject, result.question.language))
     passages = {line.episode.id for line in candidates}
@@ -158,13 +157,13 @@ def _choose_sentences(
 
 
 def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
-    """A key that orders lines as in their notes, fields last."""
+    """Returns a key that orders lines as in their notes, fields last."""
     episode = line.episode
     return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.source.start
 
 
 def _interleave(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The first line of each passage, then the second of each, and so on."""
+    """Returns the first line of each passage, then the second of each, and so on."""
     counts = Counter[int]()
     turn_of = {line.thesis_id: counts.update((line.episode.id,)) or counts[line.episode.id] for line in candidates}
     return sorted(candidates, key=lambda line: turn_of[line.thesis_id])
@@ -173,7 +172,7 @@ def _interleave(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
 def _limit_lines(
     candidates: Sequence[AnswerCandidate], own: Collection[int], facts: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """The candidates that fit after the `facts`, without duplicates and with few of one passage that is not its
+    """Returns the candidates that fit after the `facts`, without duplicates and with few per passage outside its
     `own`."""
     chosen: list[AnswerCandidate] = []
     taken = Counter[int]()
@@ -213,7 +212,7 @@ def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -
 
 
 def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:
-    """The sentence with the day on which it was written."""
+    """Adds the day on which the sentence was written."""
     episode = candidate.episode
     day = show_day(candidate.newness, episode) if episode.at and not episode.is_stamped else ""
     return candidate if not day or day in candidate.shown else replace(candidate, shown=f"{candidate.shown} ({day})")

@@ -1,4 +1,4 @@
-"""Answer candidates: the sentences of retrieved passages, with the facts that they state; and an answer as lines."""
+"""Answer candidates: the sentences of retrieved passages, with the facts they state; and an answer as lines."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from memory.time.timestamps import from_wall, to_wall
 
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
-    """Stems of a text's content words, in order."""
+    """Returns the stems of a text's content words, in order."""
     little = stop_words(language)
     return [stem(word, language) for word in words(text) if word not in little]
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceFact:
-    """A relation that a sentence states: in `words`, with the name of its `subject`."""
+    """A relation stated by a sentence: in `words`, with the name of its `subject`."""
 
     relation: Relation
     words: str
@@ -42,8 +42,8 @@ class SentenceFact:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence (thesis) of a passage, at `start` in it. `before`: the previous sentence; `facts`: those that it
-    states; `place`: its line; `retold`: it is a model's thesis about the passage's words."""
+    """A sentence (thesis) of a passage, at `start` in it. `before`: the previous sentence; `facts`: the ones it states;
+    `place`: its line; `retold`: it is a model's thesis about the passage's words."""
 
     episode: Episode
     thesis_id: int
@@ -57,8 +57,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a sentence has in common with a question; `covered`: the question's stems in the sentence or its passage,
-    `coverage`: their share of the question's weight, `line_coverage`: that share for the line with its headings.
+    """The features of a sentence for a question. `covered`: the question's stems in the sentence or its passage;
+    `coverage`: their share of the question's weight; `line_coverage`: that share for the line with its headings;
     `cosine`: of the question and the sentence under its title; `late`: their late interaction; `relevance`, in [0, 1]:
     the mean of both, each relative to the best."""
 
@@ -75,16 +75,12 @@ NOT_MEASURED = Features()
 
 @dataclass(frozen=True, slots=True)
 class AnswerCandidate:
-    """A sentence that may answer. `score`, any real number, orders candidates.
-
-    `start` and `quote`: its unit in its episode, `shown`: the text that an answer shows; `is_statement`: that is a fact
-    in generated words. `words`: the stems of the sentence; `values`: its numbers, dates and names that are not in the
-    question; both are empty until it is measured.
-
-    `newer`: the candidate (thesis id) whose fact replaced its own; `earlier`: it is outdated. `also`: other candidates
-    that support `shown`. `own`: its fact is the owner's and states exactly what the question asks about the owner.
-    `value`: the words of `shown` that the question asks for, if known. `folded`: hidden until the person unfolds it.
-    """
+    """A sentence that may answer. `score`, any real number, orders candidates. `start` and `quote`: its unit in its
+    episode; `shown`: the text that an answer shows; `is_statement`: that is a fact in generated words. `words`: the
+    stems of the sentence; `values`: its numbers, dates and names that are not in the question; both are empty until it
+    is measured. `newer`: the candidate (thesis id) whose fact replaced its own; `earlier`: it is outdated. `also`:
+    other candidates that support `shown`. `own`: it is the owner's fact for exactly the requested attribute. `value`:
+    the requested words of `shown`, if known. `folded`: hidden until the person unfolds it."""
 
     source: Sentence
     start: int
@@ -112,8 +108,8 @@ class AnswerCandidate:
         facts: Sequence[SentenceFact] = (),
         today: date | None = None,
     ) -> AnswerCandidate:
-        """The unmeasured candidate of a sentence (thesis) with its `unit`. A recurring event shows its next time from
-        `today`."""
+        """Returns the unmeasured candidate of a sentence (thesis) with its `unit`. A recurring event shows its next
+        time from `today`."""
         begin = thesis.span_from or 0
         (start, end), place = unit or ((begin, begin + len(thesis.text)), NOWHERE)
         quote = episode.text[start:end] if unit else thesis.text
@@ -122,7 +118,7 @@ class AnswerCandidate:
         return cls(sentence, start, quote, show_unit(quote, place, again))
 
     def cut_to_sentence(self) -> AnswerCandidate:
-        """The candidate with its sentence only, as the proof of a fact."""
+        """Returns the candidate with its sentence only, as the proof of a fact."""
         text = self.source.text
         shown = show_unit(text, self.place) if self.place.kind == "row" else show_links(text)
         return replace(self, start=self.source.start, quote=text, shown=shown)
@@ -145,7 +141,7 @@ class AnswerCandidate:
 
     @property
     def newness(self) -> int:
-        """The time of its passage (wall ms), 0 without one."""
+        """Returns the time of its passage (wall ms), 0 without one."""
         return to_wall(self.episode.at) or 0
 
     @property
@@ -155,13 +151,13 @@ class AnswerCandidate:
 
     @property
     def context(self) -> str:
-        """The headings above its line in the passage, and whose turn it is."""
+        """Returns the headings above its line in the passage, and the speaker."""
         place = self.place
         return " ".join(map("{}. ".format, filter(None, (*place.above, ", ".join(place.head), place.speaker))))
 
     @property
     def claim(self) -> str:
-        """What it states: its fact, its cells with their heads, or its sentence without the rest of its unit."""
+        """Returns its claim: its fact, its cells with their heads, or its sentence without the rest of its unit."""
         is_whole = self.is_statement or self.place.kind == "row"
         return self.shown if is_whole else self.source.text or self.shown
 
@@ -171,13 +167,13 @@ class AnswerCandidate:
         return self.episode.id == other.episode.id and start < end
 
     def citation(self, n: int) -> Citation:
-        """The citation of its sentence, under number `n`."""
+        """Returns the citation of its sentence, under number `n`."""
         cited = cite(n, self.episode, self.start, self.quote, self.earlier)
         return replace(cited, folded=self.folded, value=self.value)
 
 
 def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, the best first, without the worse of a sentence and a model's thesis about it."""
+    """Drops the lower-ranked of a sentence and a model's thesis about it. `candidates`: best first."""
     lines = list(candidates)
     if not any(line.source.retold for line in lines):
         return lines
@@ -193,12 +189,12 @@ def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 
 def covered_by(candidates: Iterable[AnswerCandidate]) -> frozenset[str]:
-    """The question's stems that at least one of them, or its passage, contains."""
+    """Returns the question's stems that at least one of them, or its passage, contains."""
     return frozenset[str]().union(*(candidate.features.covered for candidate in candidates))
 
 
 def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Citation:
-    """A citation of the words `quote` of an episode, from character `start` on."""
+    """Returns a citation of the words `quote` of an episode, from character `start` on."""
     turn = episode.turn_at(start)
     return Citation(
         n=n,
@@ -219,8 +215,8 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 
 
 def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[int, Episode]) -> list[AnswerCandidate]:
-    """The sentences of these passages (by id) that are valid at the question's time, in their order, then a model's
-    theses. A sentence that has ended with its fact is marked as earlier. A sentence whose only fact a person rejected
+    """Returns the sentences of these passages (by id) that are valid at the question's time, in their order, then a
+    model's theses. A sentence whose fact has ended is marked as earlier. A sentence whose only fact a person rejected
     is left out."""
     valid = result.valid_time
     theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, None)]
@@ -246,7 +242,7 @@ def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[in
 
 
 def _find_units(passages: Mapping[int, Episode], sentences: Sequence[Thesis]) -> dict[int, tuple[Span, Place]]:
-    """Sentence (thesis id) -> its unit and place. `sentences` are in the order of their passages."""
+    """Returns {sentence (thesis id): its unit and place}. `sentences` are in the order of their passages."""
     units: dict[int, tuple[Span, Place]] = {}
     for episode, group in groupby(sentences, lambda line: line.episode_id):
         lines = list(group)
@@ -256,7 +252,7 @@ def _find_units(passages: Mapping[int, Episode], sentences: Sequence[Thesis]) ->
 
 
 def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Thesis]) -> list[AnswerCandidate]:
-    """Candidates of the model's theses among these, each with the words of its passage."""
+    """Returns the candidates of the model's theses among these, each with the words of its passage."""
     candidates = []
     for thesis in theses:
         episode, start = passages[thesis.episode_id], thesis.span_from
@@ -270,7 +266,7 @@ def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Th
 def _is_on_days(
     result: RetrievalResult, episode: Episode, place: Place, elsewhere: Mapping[int, frozenset[date]]
 ) -> bool:
-    """Whether a line is no event, or is on the days of a question that asks for nothing else."""
+    """Whether a line is no event, or is on the days of a question that asks only for these."""
     question, when = result.question, result.question.when
     if place.kind != "event" or question.topic or when is None or when.kind == "now":
         return True
@@ -286,7 +282,7 @@ def _overlaps_any(thesis: Thesis, quotes: Iterable[Span]) -> bool:
 
 
 def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, list[SentenceFact]]:
-    """Thesis id -> the relations whose quote begins in it or covers it."""
+    """Returns {thesis id: the relations whose quote begins in it or covers it}."""
     sentences = list(theses)
     by_episode: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for relation, episode, start, end in relations.of_episodes(conn, sorted({line.episode_id for line in sentences})):
@@ -306,14 +302,14 @@ def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, 
 
 
 def read_names(conn: Connection, facts: Iterable[Relation]) -> dict[int, str]:
-    """The names of their subjects and objects, by node id."""
+    """Returns the names of their subjects and objects, by node id."""
     return graph.object_labels(conn, sorted({node for fact in facts for node in (fact.subject, fact.object)}))
 
 
 def read_evidence(
     conn: Connection, result: RetrievalResult, facts: Sequence[int]
 ) -> dict[int, list[tuple[Episode, int, int]]]:
-    """Fact (relation id) -> (episode, start, end) of its evidence that the question may see, the newest first."""
+    """Returns {fact (relation id): (episode, start, end) of its evidence that the question may see, newest first}."""
     rows = [row for row in relations.evidence(conn, facts) if result.sees(row[1])]
     passages = {passage.id: passage for passage in episodes.by_ids(conn, sorted({row[1] for row in rows}))}
     places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
@@ -326,7 +322,7 @@ def read_evidence(
 
 
 def titling_objects(result: RetrievalResult, episode: int) -> list[int]:
-    """The objects (node ids) that are the title of an episode; empty if it is newer than the graph."""
+    """Returns the objects (node ids) that are the title of an episode; empty if it is newer than the graph."""
     graph = result.graph
     row = graph.row_of.get(episode)
     begin, end = (0, 0) if row is None else graph.titled.indptr[row : row + 2]
@@ -351,26 +347,26 @@ def is_current(fact: Relation, at: int) -> bool:
 
 
 def as_told_then(fact: Relation, at: int) -> Relation:
-    """The fact as known at a time (ms UTC): without an end that a later fact gave it."""
+    """Returns the fact as known at a time (ms UTC): without an end that a later fact gave it."""
     was_open = fact.superseded_by is not None and fact.valid_to is not None and fact.valid_to > at
     return fact._replace(valid_to=None) if was_open else fact
 
 
 def select_current(known: Iterable[Relation], at: int) -> list[Relation]:
-    """The facts that are valid at a time (ms UTC), as known then."""
+    """Returns the facts valid at a time (ms UTC), as known then."""
     return [as_told_then(fact, at) for fact in known if is_current(fact, at)]
 
 
 def begins_ms(relation: Relation) -> int:
-    """When a fact begins, as a key for sorting; a moment before its end if only that is known."""
+    """Returns the begin of a fact as a sort key; a moment before its end if only that is known."""
     if relation.valid_from is not None:
         return relation.valid_from
     return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
 
 
 def describe_time(fact: Relation, episode: Episode, start: int, quote: str, written: bool = False) -> list[str]:
-    """From when and until when a fact is valid that a `quote` of an episode states, in words, if that is known.
-    `written`: a fact that begins when its note was written is shown "as of" that day."""
+    """Describes the known valid time of a fact that a `quote` of an episode states. `written`: a fact that begins when
+    its note was written is shown "as of" that day."""
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
         written_at = to_wall(episode.at)
@@ -383,8 +379,8 @@ def describe_time(fact: Relation, episode: Episode, start: int, quote: str, writ
 
 
 def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
-    """The day of a time (ms UTC), as 2024-05-31, or the month or year as the lines of a `quote` of an episode write it;
-    for the episode's own time also as its title or file name write it."""
+    """Formats the day of a time (ms UTC) as 2024-05-31, or the month or year as the lines of a `quote` of an episode
+    write it; for the episode's own time also as its title or file name write it."""
     text = lines_around(episode.text, start, start + len(quote)) if quote else ""
     if ms == to_wall(episode.at):
         text = f"{text}\n{episode.title}\n{PurePosixPath(episode.source.uri).stem}"

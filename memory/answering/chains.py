@@ -62,7 +62,7 @@ class ShownChain:
 
 
 def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
-    """The words of a line between two names as an arrow, if these are few, else ""."""
+    """Returns the words of a line between two names as an arrow, if they are few, else ""."""
     text = line.claim.casefold()
     begins = [text.find(name.casefold()) if name else -1 for name in (source, target)]
     if min(begins) >= 0:
@@ -75,7 +75,7 @@ def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
 
 class Statement(NamedTuple):
     """The objects joined by a thesis: those its passage is `about` (its page or note), and those in its own text. Its
-    `id` is positive and no object's; `score` in [0, 1]."""
+    `id` is positive and differs from those of objects; `score` in [0, 1]."""
 
     id: int
     about: tuple[int, ...]
@@ -97,9 +97,9 @@ class Chain(NamedTuple):
 def find_chains(
     statements: Iterable[Statement], weights: Mapping[int, float], roots: Collection[int], length: int
 ) -> list[Chain]:
-    """The chains of at most `length` statements from the question's objects, the `roots`, with no object twice: those
-    through most roots first, then by score. Of chains with the same statements only the first. `weights`: of objects, 0
-    by default."""
+    """Returns the chains of at most `length` statements from the question's objects, the `roots`, with no object twice:
+    those through most roots first, then by score. Of chains with the same statements only the first. `weights`: of
+    objects, 0 by default."""
     onward = _join_objects(statements, weights)
     best: dict[tuple[int, tuple[int, ...], int], Chain] = {}
     queue = deque(Chain((), (), (root,), 0.0) for root in sorted(roots))  # growing: one end, and a sum as score
@@ -138,12 +138,9 @@ def find_chains(
 def _join_objects(
     statements: Iterable[Statement], weights: Mapping[int, float]
 ) -> dict[int, list[tuple[int, int, float]]]:
-    """Object -> its steps: statement, target object, and score. A statement joins every two of its objects; a statement
-    with a single object joins it with itself.
-
-    A step's score: `statement's + ABOUT_WEIGHT if the passage is about one of the two + OBJECT_WEIGHT * mean weight of
-    the two`.
-    """
+    """Returns {object: its steps: statement, target object, and score}. A statement joins every two of its objects; a
+    statement with a single object joins it with itself. A step's score: `statement's + ABOUT_WEIGHT if the passage is
+    about one of the two + OBJECT_WEIGHT * mean weight of the two`."""
     steps_of: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for statement in statements:
         joined = sorted({*statement.about, *statement.objects})
@@ -160,7 +157,7 @@ def _join_objects(
 
 
 class ChainEvidence(NamedTuple):
-    """The `candidates` to show with the best one, in the order of the chains; these `chains`, the best first."""
+    """The `candidates` to show with the best one, in the order of the `chains`, which are best first."""
 
     candidates: Sequence[AnswerCandidate] = ()
     chains: Sequence[ShownChain] = ()
@@ -170,7 +167,7 @@ NO_CHAINS = ChainEvidence()
 
 
 def write_chains(chains: Iterable[ShownChain], citations: Sequence[Citation]) -> tuple[str, ...]:
-    """Each chain of an answer whose hops are all cited, with the number of the first citation that contains each."""
+    """Writes each chain of an answer whose hops are all cited, with the number of the first citation of each."""
     written = []
     for chain in chains:
         numbers = [_find_citation(line, citations) for line in chain.lines]
@@ -180,19 +177,18 @@ def write_chains(chains: Iterable[ShownChain], citations: Sequence[Citation]) ->
 
 
 def _find_citation(line: AnswerCandidate, citations: Sequence[Citation]) -> int:
-    """The number of the first citation with the words of a line, also as part of a longer line; 0 without one."""
+    """Returns the number of the first citation with the words of a line, also as part of a longer line; 0 without
+    one."""
     of_passage = (cited for cited in citations if cited.episode_id == line.episode.id)
     return next((cited.n for cited in of_passage if line.quote in cited.quote or line.source.text in cited.quote), 0)
 
 
 def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
-    """At most `most` candidates to show with the first of `candidates`, which are sorted, the best first.
-
-    For each rare object of the question: the candidates of its best chain, the more of the question it covers the
-    better; of one of several objects that the first candidate does not mention its best candidate, if it leads to no
-    other passage. A last hop that covers no more of the question is left out of a longest chain. None if no chain of a
-    single object leads through the passage of the first candidate, or if that covers the whole question.
-    """
+    """Returns at most `most` candidates to show with the first of `candidates`, which are best first. For each rare
+    object of the question: the candidates of its best chain, the more of the question it covers the better; of one of
+    several objects that the first candidate does not mention its best candidate, if it leads to no other passage. A
+    last hop that covers no more of the question is dropped from a longest chain. None if no chain of a single object
+    leads through the passage of the first candidate, or if that covers the whole question."""
     top = candidates[0]
     if _covers_all(top, state):
         return NO_CHAINS
@@ -243,8 +239,8 @@ def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
 
 
 def _list_names(chain: Chain, labels: Sequence[str], claim: str) -> tuple[str, ...]:
-    """The names of a chain's objects. Of its ends those that the `claim` of its last line contains, if there are any:
-    the others are what its passage is about."""
+    """Returns the names of a chain's objects. Of its ends those in the `claim` of its last line, if any: the others are
+    the topic of its passage."""
     ends = [labels[end] for end in chain.ends if end < len(labels)]  # a candidate may mention nothing else
     rest = claim.casefold().replace(labels[chain.vertices[-1]].casefold(), " ")
     claimed = [end for end in ends if end.casefold() in rest]
@@ -264,7 +260,7 @@ def _choose_per_episode(candidates: Sequence[AnswerCandidate]) -> list[AnswerCan
 def _read_statements(
     state: AnswerState, candidates: Sequence[AnswerCandidate]
 ) -> tuple[list[str], dict[int, float], list[Statement], set[int]]:
-    """The labels and weights of objects by number; the statements of candidates, which are numbered after the objects;
+    """Returns the labels and weights of objects by number; the statements of candidates, numbered after the objects;
     the objects at which chains begin. Numbers are by label and rank, independent of ids."""
     graph = state.result.graph
     subjects = {id: titling_objects(state.result, id) for id in {line.episode.id for line in candidates}}

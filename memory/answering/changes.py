@@ -1,5 +1,4 @@
-"""Changes: "What changed about Mara Quill" is answered with each fact that replaced another, with its former values and
-the sources of both."""
+"""Changes: "What changed about Mara Quill" is answered by each replaced fact, with its values and their sources."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,8 +19,8 @@ _REPLACING = (
 
 
 def list_changes(state: AnswerState) -> list[AnswerCandidate]:
-    """A line with the values of each fact that replaced another in the question's time, the latest change first, of
-    those that the question may see a passage of."""
+    """Returns a line with the values of each fact replaced in the question's time, latest change first, if the question
+    may see a passage with it."""
     conn, at, when = state.conn, state.result.time_ms, state.question.when
     if state.objects:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
@@ -48,8 +47,8 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
 
 
 def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines that are or precede an earlier value, all if there is none; empty if the question asks for any
-    change."""
+    """Returns the lines that are or precede an earlier value, all if there are no such lines; empty if the question
+    asks for any change."""
     if not state.objects and not _find_topic(state):
         return []
     pairs = pairwise([*lines, *lines[-1:]])
@@ -57,7 +56,7 @@ def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list
 
 
 def _find_topic(state: AnswerState) -> frozenset[str]:
-    """The question's stems without those of names, of its time and of words for change."""
+    """Returns the question's stems without those of names, of its time and of words for change."""
     question, stem_words = state.question, state.features.stem_words
     texts = [*state.result.named_objects.values(), question.when.words if question.when else ""]
     return frozenset(state.features.stems).difference(*map(stem_words, texts), changed_words(question.language))

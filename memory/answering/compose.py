@@ -73,9 +73,9 @@ and add nothing that you know from elsewhere."""
 def choose_model(
     choose: ChooseLLM, pieces: Sequence[EvidencePiece]
 ) -> tuple[LLM, tuple[EvidencePiece, ...], int] | None:
-    """The model for these pieces, those that it may get, and how many passages it may not get; None if there is none,
-    or nothing was found. LocalOnlyError if it may get nothing of it. What must stay on this machine goes to a model on
-    it, with all the rest. If there is none, another one answers from the rest."""
+    """Returns the model for these pieces, the pieces it may get, and the number of passages it may not get; None
+    without a model or pieces. LocalOnlyError if it may get no piece. Local text goes, with all the rest, to a model on
+    this machine. Without one, another model answers from the rest."""
     if not pieces:
         return None
     kept, left_out = evidence.drop_local(pieces)
@@ -98,8 +98,8 @@ def build_request(
     max_tokens: int = 700,
     fence: str = "",
 ) -> LlmRequest:
-    """Asks for the answer. `hint`: a sentence of ours on what kind of answer is wanted; `fence`: the word around data,
-    by default one that nobody knows. It stays on this machine if anything in the context has to."""
+    """Builds the request for an answer. `hint`: a trusted sentence about the wanted kind of answer; `fence`: the word
+    around data, by default a random one. It is local-only if anything in the context is."""
     fence = fence or make_fence()
     parts = [f"Today is {options.today:%A}, {options.today.date().isoformat()}."]
     if options.as_of is not None:
@@ -122,7 +122,8 @@ def build_request(
 
 
 def build_retry(first: LlmRequest, reply: str, problem: Problem, shown: str) -> LlmRequest:
-    """Asks once more: `reply` is what the model wrote, `shown` what of it is proved and on the person's screen."""
+    """Builds the second request: `reply` is what the model wrote, `shown` what of it is proved and on the person's
+    screen."""
     fence = make_fence()
     why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
@@ -147,7 +148,7 @@ class GroundedText:
     problems: list[str] = field(default_factory=list)
 
     def note(self, context: PromptContext, model: str, calls: int, tokens: int) -> ComposeNote:
-        """For the trace."""
+        """Returns the note for the trace."""
         kinds = [piece.kind for piece in context.pieces]
         episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
@@ -158,8 +159,8 @@ class GroundedText:
 def write_grounded(
     llm: LLM, first: LlmRequest, context: PromptContext, question: str
 ) -> Generator[Token | Citation | Writing, None, GroundedText]:
-    """Asks the model, twice at most; gives the checked text as it comes and each citation after its first use. Whatever
-    the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
+    """Asks the model, twice at most; yields the checked text as it arrives and each citation after its first use. Never
+    raises, whatever the model does, except ModelCancelledError for a cancelled request."""
     result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None
@@ -188,7 +189,7 @@ def write_grounded(
 
 
 class _Writer:
-    """Takes in what a model says and lets through what is not contradicted."""
+    """Checks a model's text and passes on what is not contradicted."""
 
     def __init__(self, result: GroundedText, context: PromptContext, question: str) -> None:
         self.said = ""  # in the call that is made
@@ -200,7 +201,7 @@ class _Writer:
         self._kept: set[str] = set()
 
     def listen(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation | Writing, None, Problem | None]:
-        """One call. The problem that ended it, if one did."""
+        """Makes one call; returns the problem that ended it, if any."""
         self.said, waiting = "", ""
         problem: Problem | None = None
         stream = llm.stream(request)
@@ -244,7 +245,7 @@ class _Writer:
         return grounding.is_refusal(text, self._question, self._proofs)
 
     def _add_citations(self, text: str) -> Iterator[str]:
-        """The sentences of a text without citations that one passage proves, each with it."""
+        """Yields the sentences of a text, with the missing citation added if one passage proves the sentence."""
         for start, end in sentences(text.replace("```", ""))[:MAX_CITED]:
             sentence = text[start:end]
             numbers = grounding.find_proofs(sentence, self._proofs, self._question)
@@ -252,7 +253,7 @@ class _Writer:
                 yield f"{sentence} [{numbers[0]}]"
 
     def _pass_on(self, claims: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
-        """Passes on the claims until one may not be shown; why it may not."""
+        """Passes on the claims up to the first that may not be shown; returns its problem."""
         result = self._result
         for claim in claims:
             verdict, problem, _ = grounding.judge_claim(claim, self._proofs, self._question)
@@ -279,7 +280,7 @@ class _Writer:
         return None
 
     def _renumber(self, claim: str, is_proved: bool, cited: re.Match[str]) -> str:
-        """The shown numbers of the cited pieces; a piece without a number becomes a citation."""
+        """Replaces numbers of pieces by those shown; a piece without a number becomes a citation."""
         shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
@@ -299,7 +300,7 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！
 
 
 def _sentence(text: str, claim: str) -> tuple[int, str]:
-    """Start and words of the sentence of a passage that shares most with a claim."""
+    """Returns start and words of the sentence of a passage that shares most with a claim."""
     wanted = set(stems(claim))
     parts = [(match.start(), match[0]) for match in _SENTENCE.finditer(text) if match[0].strip()]
     if not parts:
@@ -309,13 +310,13 @@ def _sentence(text: str, claim: str) -> tuple[int, str]:
 
 
 def _begins_refusal(text: str) -> bool:
-    """Whether it may say that there is no answer, as far as it goes."""
+    """Whether the text so far may be the beginning of a refusal."""
     start = text.lstrip(REFUSAL_MARKS).upper()[: len(NO_ANSWER)]
     return bool(start) and NO_ANSWER.startswith(start)
 
 
 def _missing(reply: str, question: str) -> tuple[str, ...]:
-    """What the model says is missing, as far as that only repeats words of the question."""
+    """Returns what the model says is missing, if it only repeats words of the question."""
     if not _begins_refusal(reply):  # a refusal in other words
         return ()
     reason = reply.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
@@ -329,14 +330,14 @@ def _missing(reply: str, question: str) -> tuple[str, ...]:
 
 
 def _explain_error(name: str, error: Exception) -> str:
-    """A sentence for the person, with what to do about it where the error says that."""
+    """Explains an error to the person in a sentence, with the error's remedy."""
     if isinstance(error, OverBudgetError | ModelUnavailableError):
         return as_sentence(error)
     return f"{name} {next((what for kind, what in _FAILURES.items() if isinstance(error, kind)), 'failed.')}"
 
 
 def as_sentence(error: ModelError) -> str:
-    """The error's message, which may end with a command, as a sentence before another one."""
+    """Returns the error's message, which may end with a command, as a sentence before another one."""
     text = one_line(str(error))
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
@@ -352,7 +353,7 @@ _FAILURES: dict[type[Exception], str] = {
 def finalise(
     body: GroundedText, lines: ExtractiveAnswer, result: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
-    """The final answer: the proved part of the model's text, the extractive answer, or a refusal."""
+    """Returns the final answer: the proved part of the model's text, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
     if any(citation.verdict == "unproved" for citation in body.citations):
         note = " ".join(filter(None, [note, UNPROVED_NOTE]))

@@ -1,5 +1,5 @@
-"""Confidence: how likely the retrieved lines answer the question, as a logistic model of a few named features; and
-whether that is enough, by it and other cheap signals.
+"""Confidence: the probability that the retrieved lines answer the question, by a logistic model of a few named
+features; and whether it suffices, by it and other cheap signals.
 
 A search always returns something near. An answer differs from a near miss in whether one passage contains both the
 names of the question and what it asks about them, and whether the kind of thing asked for (a number, a date, a name) is
@@ -7,8 +7,7 @@ in the same line. Each feature measures one of these, so that a refusal can be e
 
 WEIGHTS lie between those fitted to whether the first line is right and those fitted to whether any line answers, on the
 questions of six invented lives for a value that is current. With BIAS 13 % of their right first lines are refused.
-`python -m benchmarks.refusals` measures them against weights fitted on all other lives.
-"""
+`python -m benchmarks.refusals` measures them against weights fitted on all other lives."""
 
 import math
 import re
@@ -52,7 +51,7 @@ _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
-    """In [0, 1]: how likely the first of the `lines`, the best first, contains the answer. 0 without lines."""
+    """Returns the probability that the first of the `lines`, best first, contains the answer. 0 without lines."""
     if not lines:
         return 0.0
     features, read = confidence_features(state, lines), covered_by(lines)
@@ -88,7 +87,7 @@ def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked
 
 
 def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:
-    """The lines; the best gain by agreement. An outdated line gains nothing."""
+    """Raises the best lines by their agreement. An outdated line gains nothing."""
     best = lines[:MAX_COMPARED]
     agreed = [
         line
@@ -100,8 +99,8 @@ def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> 
 
 
 def measure_agreement(line: AnswerCandidate, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> float:
-    """In [0, 1]: the share of the best lines of other notes that have a value of this line. What several notes say is
-    more likely an answer (Brill et al. 2001: redundancy)."""
+    """Returns, in [0, 1], the share of the best lines of other notes that have a value of this line. Repeated values
+    are more likely the answer (Brill et al. 2001: redundancy)."""
     others = (other for other in lines if other.episode.source.id != line.episode.source.id)
     apart = list(islice((other for other in others if other.words != line.words), MAX_AGREEING))
     values = features.new_values(line.shown)
@@ -109,13 +108,11 @@ def measure_agreement(line: AnswerCandidate, lines: Sequence[AnswerCandidate], f
 
 
 def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
-    """The features of at least one line.
-
-    together, in [0, 1]: the share of the question that a line covers, times the share of the names that its passage
-    covers, at best. kind: 1 if the line that is best by this contains the kind of thing asked for, 0 if not, 0.5 if the
-    question does not say. cosine: of the question and the sentence of the first line. lead: the difference between the
-    scores of the first line and the next one with other words, at most MAX_LEAD.
-    """
+    """Returns the features of at least one line. together, in [0, 1]: the share of the question that a line covers,
+    times the share of the names that its passage covers, at best. kind: 1 if the line that is best by this contains the
+    kind of thing asked for, 0 if not, 0.5 if the question does not say. cosine: of the question and the sentence of the
+    first line. lead: the difference between the scores of the first line and the next one with other words, at most
+    MAX_LEAD."""
     top, features = lines[:MAX_CANDIDATES], state.features
     names, asked = _split_stems(features)
     features.embed_words(line.claim for line in top)
@@ -139,12 +136,12 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
 
 
 def name_passage(passage: Episode) -> str:
-    """The words that name a passage: its title, its speaker, the folders and the name of its file."""
+    """Returns the words that name a passage: its title, its speaker, the folders and the name of its file."""
     return f"{passage.title} {passage.speaker or ''} {passage.source.place}"
 
 
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
-    """(n,) which of the question's stems are names, and which are what it asks about them."""
+    """Returns (n,) which of the question's stems are names, and which are what it asks about them."""
     question = features.question
     own = features.stem_words(find_owned(question.text, question.language))
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
@@ -162,7 +159,7 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
 
 
 def _share(near: Floats, weights: Floats) -> Floats:
-    """(l, n) nearness -> (l,) mean by these weights; 1 if all weights are 0."""
+    """(l, n) nearness -> (l,) weighted mean; 1 if all weights are 0."""
     total = float(weights.sum())
     shares: Floats = (near * weights).sum(axis=1) / total if total else np.ones(len(near), np.float32)
     return shares
@@ -177,7 +174,8 @@ def contains_kind(text: str, features: QueryFeatures) -> bool:
 
 
 def _check_kind(shown: str, features: QueryFeatures) -> float:
-    """1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names none."""
+    """Returns 1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names
+    none."""
     question, text = features.question, _LABEL.sub("", shown)
     if features.asked_shapes:
         return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
@@ -186,7 +184,7 @@ def _check_kind(shown: str, features: QueryFeatures) -> float:
 
 
 def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
-    """The kinds of thing that a text contains and that are not in the question."""
+    """Returns the kinds of thing that a text contains and that are not in the question."""
     mentions, is_asked_with = features.mentions(text), features.is_asked_with
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     numbers = (word.strip(".,:/-") for word in _FIGURE.findall(text))
@@ -203,19 +201,19 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
 
 
 def _find_kinds(question: QuestionState) -> set[str]:
-    """The kinds of thing that the question asks for by a noun or verb."""
+    """Returns the kinds of thing that the question asks for by a noun or verb."""
     return {kind for kind in EXPECTED_TYPES if _stem_kinds(question, kind)}
 
 
 def _stem_kinds(question: QuestionState, kind: str) -> frozenset[str]:
-    """The stems of the question's nouns and verbs that ask for a kind of thing: "number", "cost", "date"."""
+    """Returns the stems of the question's nouns and verbs that ask for a kind of thing: "number", "cost", "date"."""
     nouns = alternatives("asks", "noun", kind, language=question.language)
     asked = re.findall(rf"\b(?:{nouns})\b", strip_accents(question.text.lower())) if nouns else ()
     return frozenset(stem(word, question.language) for words in asked for word in words.split())
 
 
 def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[str, ...]:
-    """The names and numbered things of the question that no line mentions: "Box 999" if there are other boxes,
+    """Returns the names and numbered things of the question that no line mentions: "Box 999" if there are other boxes,
     "Zenobia". Other forms and aliases of a name count as mentions."""
     question, exact = state.question, state.exact_names
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
@@ -250,7 +248,7 @@ def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Que
 
 
 def find_unknown_names(result: RetrievalResult) -> tuple[str, ...]:
-    """The names of the question that no known object's name contains or is part of."""
+    """Returns the names of the question that no known object's name contains or is part of."""
     known = {norm(label) for label in result.named_objects.values()}
     names = [name for name in result.question.mentions if not is_date(name.norm)]
     sure = [name for name in names if result.question.names.get(name.norm) == 1]

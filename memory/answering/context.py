@@ -1,10 +1,9 @@
-"""What a model gets to read for one question: numbered evidence, each piece with the passage it is from.
+"""The prompt context of one question: numbered evidence, each piece with its passage.
 
-Facts that contradict each other come first, then a few whole passages, the best first, then sentences of other
-passages, under one head for each passage. Other facts are left out: sentences and passages state them as well. The
-invariant: every piece has an episode, and a piece `is_local` if anything in it comes from a source whose text stays on
-this machine, be it a name or a day.
-"""
+Facts that contradict each other come first, then a few whole passages, best first, then sentences of other passages,
+under one head for each passage. Other facts are left out: sentences and passages state them as well. The invariant:
+every piece has an episode, and a piece `is_local` if anything in it, even a name or a day, comes from a source whose
+text stays on this machine."""
 
 from __future__ import annotations
 
@@ -61,9 +60,9 @@ class Candidate(NamedTuple):
 
 
 def score_facts(result: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
-    """(n,) how likely the question needs each of these facts: how well it fits, in [-1, 1], and the activation of its
-    edge. In two invented lives the right fact is among the ten best for 87 of 100 questions; by the first cosine alone
-    for 77, by shared words for 81."""
+    """Returns (n,) how likely the question needs each of these facts: how well it fits, in [-1, 1], and the activation
+    of its edge. In two invented lives the right fact is among the ten best for 87 of 100 questions; by the first cosine
+    alone for 77, by shared words for 81."""
     texts = [text for fact in facts for text in (fact.words, fact.predicate, fact.sentence)]
     if not texts:
         return np.zeros(0, np.float32)
@@ -109,13 +108,13 @@ class EvidencePiece:
     against: int = 0
 
     def repeats(self, other: EvidencePiece) -> bool:
-        """Whether both rest on the same words of one passage, or say the same."""
+        """Whether both quote the same words of one passage, or state the same."""
         start, end = max(self.start, other.start), min(self.start + len(self.quote), other.start + len(other.quote))
         return self.episode.id == other.episode.id and (start < end or self.text == other.text)
 
     @property
     def proof(self) -> Proof:
-        """What it can prove: the passage shown to a person with it."""
+        """Returns what it can prove: the passage shown to a person with it."""
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
         topic = f"{episode.title}\n{episode.speaker or ''}"
@@ -140,17 +139,17 @@ class PromptContext:
 
     @property
     def whole(self) -> set[int]:
-        """The episodes (ids) that are shown whole."""
+        """Returns the episodes (ids) that are shown whole."""
         return {piece.episode.id for piece in self.pieces if piece.kind == "passage"}
 
     def text(self) -> str:
-        """The pieces as prompt text; only a piece's number is at the start of a line."""
+        """Returns the pieces as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
         return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
     def look_further(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext | None:
-        """The best passage of this context, or several short ones, which may be half of an answer, and at most
-        MAX_PASSAGES_MORE pieces that it does not show, of about `tokens` tokens; None if there are none."""
+        """Returns the context for a second look: the best passage of this one, or several short ones, which may be half
+        of an answer, and at most MAX_PASSAGES_MORE new pieces, of about `tokens` tokens; None without new ones."""
         known = {(piece.episode.id, piece.quote.strip()) for piece in self.pieces}
         new = [piece for piece in pieces if (piece.episode.id, piece.quote.strip()) not in known]
         new = [piece for piece in new if piece.kind == "passage" or not any(map(piece.repeats, self.pieces))]
@@ -164,7 +163,7 @@ class PromptContext:
 
 
 def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ...], int]:
-    """The pieces that may leave this machine, and how many passages (episodes) may not."""
+    """Returns the pieces that may leave this machine, and the number of passages (episodes) that may not."""
     pieces = tuple(pieces)
     kept = tuple(piece for piece in pieces if not piece.is_local)
     shown = {piece.episode.id for piece in kept}
@@ -174,8 +173,9 @@ def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ..
 def fit_context(
     pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, most_whole: int = MAX_WHOLE
 ) -> PromptContext:
-    """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
-    passages that fit, then the first lines of other passages that fit in a quarter. It has at least one piece."""
+    """Returns the pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first
+    `most_whole` passages that fit, then the first lines of other passages that fit in a quarter. It has at least one
+    piece."""
     facts, passages, lines = ([item for item in pieces if item.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
@@ -198,7 +198,7 @@ def fit_context(
 
 
 def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePiece]:
-    """The first lines that fit, as one piece for each passage."""
+    """Returns the first lines that fit, as one piece for each passage."""
     of: dict[tuple[int, bool], list[EvidencePiece]] = {}
     taken: list[EvidencePiece] = []
     for line in lines:
@@ -212,7 +212,7 @@ def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePi
 
 
 def _join_lines(lines: Sequence[EvidencePiece]) -> EvidencePiece:
-    """Lines of one passage as one piece, in the order of the passage."""
+    """Joins lines of one passage to a piece, in the order of the passage."""
     first, *_ = ordered = sorted(lines, key=lambda line: line.start)
     end = max(line.start + len(line.quote) for line in lines)
     text = "\n".join(line.text for line in ordered)
@@ -229,11 +229,11 @@ def gather_evidence(
     only_lines: bool = False,
     is_second: bool = False,
 ) -> tuple[EvidencePiece, ...]:
-    """All that may be shown to a model. `lines` are those that may answer, the best first; those that are no longer so
-    are left out unless the question is about the past. Of the passages the `chosen` ones (episode ids) come first, then
-    those that retrieval and lines rank best together (reciprocal rank fusion). `embedder` compares facts with the
-    question; `conn` must see what the retrieval saw. With `only_lines` the lines are all that is shown. In a second
-    look passages that are like the first ones come first: a missed passage shares no word with the question."""
+    """Returns all pieces that may be shown to a model. `lines` may answer, best first; outdated ones are left out
+    unless the question is about the past. The `chosen` passages (episode ids) come first, then those that retrieval and
+    lines rank best together (reciprocal rank fusion). `embedder` compares facts with the question; `conn` must see what
+    the retrieval saw. With `only_lines` only the lines are shown. In a second look passages similar to the first ones
+    come first: a missed passage shares no word with the question."""
     if only_lines:
         return tuple(map(_line, lines))
     hits = result.order_by_feedback() if is_second else [hit.episode for hit in result.recall.hits]
@@ -300,7 +300,7 @@ def _is_named(name: str, rows: Iterable[str]) -> bool:
 
 
 def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) -> list[EvidencePiece]:
-    """Facts that hold and have to do with the question, the most first; after each the one that contradicts it.
+    """Returns valid facts related to the question, most related first; after each the one that contradicts it.
     `embedder` compares them with the question; `conn` must see what the retrieval saw."""
     hits = [hit.episode for hit in result.recall.hits]
     stated = {id for id, *_ in relations.of_episodes(conn, [episode.id for episode in hits])}
@@ -352,7 +352,7 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
 
 
 def _has_value(value: str) -> bool:
-    """Whether anything is written there: an empty field of a form contradicts nothing."""
+    """Whether the value is not blank: an empty field of a form contradicts nothing."""
     return any(character.isalnum() for character in value)
 
 
@@ -370,7 +370,7 @@ def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: 
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """The start and end of the sentence or line that contains these words."""
+    """Returns the start and end of the sentence or line that contains these words."""
     before = max((match.end() for match in _BREAK.finditer(text, 0, start)), default=0)
     after = _BREAK.search(text, max(start, end - 1))
     stop = text.find("\n", end) if after is None else after.start()

@@ -1,9 +1,8 @@
-"""Digests: "what happened last week", "what did I do in Porto", "what is new about the boat" are answered with a line
-of each note and event under its day, the newest last. The day of a note is the one on which it was written.
+"""Digests: "what happened last week", "what did I do in Porto", "what is new about the boat" are answered by a line of
+each note and event under its day, newest last. The day of a note is the one on which it was written.
 
-A time includes all notes written in it and all events on its days; a name all that contain it. If there are more than
-MAX_LINES, each line is the most informative of a group of consecutive ones.
-"""
+A time includes all notes written in it and all events on its days; a name all notes and events that contain it. If
+there are more than MAX_LINES, each line is the most informative of a group of consecutive ones."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ DAY_MS = 86_400_000
 
 
 class _Item(NamedTuple):
-    """The lines of a note on a day, or of an event, the most informative first, with its weight."""
+    """The lines of a note on a day, or of an event, most informative first, with its weight."""
 
     day: date
     is_note: bool
@@ -51,8 +50,8 @@ class _Item(NamedTuple):
 
 
 def write_digest(state: AnswerState) -> tuple[list[AnswerCandidate], int]:
-    """The lines of the digest that a question asks for, and the number of notes and events without a line. No lines if
-    it asks for something else, or no note and no event is to be shown."""
+    """Returns the lines of the digest that a question asks for, and the number of notes and events without a line. No
+    lines if it asks for something else, or no note or event matches."""
     question, is_new = state.question, state.question.type.of == "new"
     if question.type.kind == "yes_no":
         return [], 0
@@ -84,7 +83,7 @@ def write_digest(state: AnswerState) -> tuple[list[AnswerCandidate], int]:
 
 
 def _find_topic(state: AnswerState) -> frozenset[str]:
-    """The stems of the question's topic, without those of its time and of words like "happen" and "new"."""
+    """Returns the stems of the question's topic, without those of its time and of words like "happen" and "new"."""
     question = state.question
     time_words = state.features.stem_words(question.when.words) if question.when else ()
     generic = {stem(word, question.language) for word in generic_verbs()} | changed_words(question.language)
@@ -98,7 +97,8 @@ def _names_topic(state: AnswerState, topic: frozenset[str]) -> bool:
 
 
 def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
-    """The first day of the question's time and the day after its last one, today at the latest if it `is_over`."""
+    """Returns the first day of the question's time and the day after its last one, today at the latest if it
+    `is_over`."""
     question, tomorrow = state.question, state.question.today + timedelta(days=1)
     when = question.when if question.when and question.when.kind != "now" else None
     first = when.since.astimezone().date() if when and when.since else date.min
@@ -107,8 +107,8 @@ def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
 
 
 def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end: date) -> tuple[list[int], int]:
-    """The passages (ids) that a digest reads: of very many the newest if the question asks for what is new, else an
-    even sample. Also the number of notes without a passage among them."""
+    """Returns the passages (ids) that a digest reads: of very many the newest if the question asks for what is new,
+    else an even sample. Also the number of notes without a passage among them."""
     question, graph = state.question, state.result.graph
     since, until = (datetime(day.year, day.month, day.day).astimezone() for day in (max(first, EARLIEST), end))
     ids = episodes.find_in_scope(state.conn, Scope(since=since, until=until))
@@ -133,7 +133,7 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
 
 
 def _read_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], first: date, end: date) -> list[_Item]:
-    """An item for each day of each note."""
+    """Returns an item for each day of each note."""
     by_note: dict[tuple[int, date], list[AnswerCandidate]] = defaultdict(list)
     distinct = {passage.content: passage for passage in episodes.by_ids(state.conn, ids)}
     passages = {passage.id: passage for passage in distinct.values()}
@@ -167,7 +167,7 @@ def _make_item(state: AnswerState, day: date, lines: Sequence[AnswerCandidate], 
 
 
 def _show(line: AnswerCandidate, day: date) -> str:
-    """The line after its day, without a date of that day at its start."""
+    """Returns the line after its day, without a date of that day at its start."""
     written = line.episode.at
     is_of_day = written is not None and written.astimezone().date() == day
     head = show_day(line.newness, line.episode, line.start, line.quote) if is_of_day else day.isoformat()
@@ -178,7 +178,7 @@ def _show(line: AnswerCandidate, day: date) -> str:
 
 
 def _read_events(state: AnswerState, topic: frozenset[str], first: date, end: date) -> list[_Item]:
-    """The events of the time, each once, on its first day."""
+    """Returns the events of the time, each once, on its first day."""
     if topic and first == date.min:
         first = end - LONGEST_TIME
     if end - first > LONGEST_TIME:
@@ -194,7 +194,7 @@ def _read_events(state: AnswerState, topic: frozenset[str], first: date, end: da
 
 
 def _choose_items(items: Sequence[_Item], most: int, is_newest: bool) -> list[_Item]:
-    """At most `most` items in their order: the newest, or the most informative one of each of `most` groups."""
+    """Returns at most `most` items in their order: the newest, or the most informative one of each of `most` groups."""
     if len(items) <= most or is_newest:
         return [*items[max(0, len(items) - most) :]]
     groups = np.array_split(np.arange(len(items)), most)

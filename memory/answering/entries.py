@@ -1,9 +1,7 @@
-"""Entries: the items of lists, table rows, tasks and calendar entries of a passage, on which days each is, and how an
-answer shows it.
+"""Entries: list items, table rows, tasks and calendar entries of a passage, their days, and their form in an answer.
 
 Each is a quote of the passage's lines: lists with marks, tables, rows of `column: value`, outlines with TODO, sections
-that begin with their time.
-"""
+that begin with their time."""
 
 from __future__ import annotations
 
@@ -65,17 +63,18 @@ class Entry:
 
     @cached_property
     def again(self) -> Recurrence | None:
-        """The recurrence of an event; None without one."""
+        """Returns the recurrence of an event, or None."""
         return read_recurrence(self.quote) if self.kind == "event" else None
 
     @cached_property
     def marks(self) -> dict[str, str]:
-        """The marks of a task, the first of each kind."""
+        """Returns the marks of a task, the first of each kind."""
         return dict(reversed(read_marks(self.quote))) if self.kind == "task" else {}
 
     @property
     def due(self) -> tuple[date, str] | None:
-        """The day on which a task is due, with the time of day ""; None if its marks name no day ("next week")."""
+        """Returns the day on which a task is due, with the time of day ""; None if its marks name no day ("next
+        week")."""
         with suppress(ValueError):
             return date.fromisoformat(self._stated_due.strip("[]")), ""
         return None
@@ -85,18 +84,19 @@ class Entry:
         return self.marks.get("due") or self.marks.get("deadline") or ""
 
     def days_within(self, since: date, until: date) -> dict[date, str]:
-        """Its days from `since` on and before `until`, each with its time of day or ""."""
+        """Returns its days from `since` on and before `until`, each with its time of day or ""."""
         if self.kind == "event":
             return list_event_days(self.quote, since, until, self.elsewhere)
         return {day: at for day, at in self.days().items() if since <= day < until}
 
     def next_day(self, today: date) -> tuple[date, str] | None:
-        """Its first day that is not before `today`, with its time of day or ""."""
+        """Returns its first day that is not before `today`, with its time of day or ""."""
         ahead = move_day(today, MAX_AHEAD_DAYS)
         return min(self.days_within(today, date.max if self.again is None else ahead).items(), default=None)
 
     def days(self) -> dict[date, str]:
-        """The days that it names, each with its time of day or "", except those of creation, start and completion."""
+        """Returns the days that it names, each with its time of day or "", except those of creation, start and
+        completion."""
         if self.again is not None:
             return dict.fromkeys(sorted({self.again.first.date(), *self.again.listed} - self.again.left_out), "")
         if self.kind == "event":
@@ -108,7 +108,7 @@ class Entry:
         return days
 
     def show(self, day: date | None = None, time: str = "") -> str:
-        """Its text for an answer; with `day` (and `time`) as the entry of that day."""
+        """Returns its text for an answer; with `day` (and `time`) as the entry of that day."""
         bare = self._show_cells(day) if self.quote.lstrip().startswith("|") else self.text
         words = " ".join(_drop_marks(bare).split()) or bare
         words = re.sub(r"\*\*|__", "", show_links(words))
@@ -133,12 +133,13 @@ class Entry:
         return f"{at}: {', '.join(filter(None, (words, *rest)))}"
 
     def show_recurring(self, day: date, time: str = "") -> str:
-        """Its text as the entry of a day, with how often it recurs."""
+        """Returns its text as the entry of a day, with its recurrence."""
         often = self.again.describe() if self.again else ""
         return ", ".join(filter(None, (self.show(day, time), often)))
 
     def _show_cells(self, day: date | None) -> str:
-        """A row of a table without the cell of its `day`; with its column names if it has more than two columns."""
+        """Returns a row of a table without the cell of its `day`; with its column names if it has more than two
+        columns."""
         cells = read_cells(self.quote)
         head = self.heads[-1].split(" | ") if self.heads else []
         kept = [column for column, cell in enumerate(cells) if not column or day is None or cell != day.isoformat()]
@@ -146,7 +147,7 @@ class Entry:
         return show_row([cells[column] for column in kept], [head[column] for column in kept] if is_named else ())
 
     def key(self) -> str:
-        """The same for entries that say the same: their words without days, and the days of an event."""
+        """Returns a key shared by equal entries: their words without days, and the days of an event."""
         words = " ".join(_DAY.sub("", _drop_marks(self.text)).casefold().split())
         rules = self.again.rules if self.again else ""
         return f"{words} {sorted(self.days())} {rules}" if self.kind == "event" else words
@@ -157,7 +158,7 @@ def _drop_marks(words: str) -> str:
 
 
 def read_entries(episode: Episode, elsewhere: frozenset[date] = NO_DAYS) -> list[Entry]:
-    """The entries of a passage, in order, without those in code fences and the tasks of templates."""
+    """Returns the entries of a passage, in order, without those in code fences and the tasks of templates."""
     entries: list[Entry] = []
     for place in find_places(blank_fences(episode.text)):
         last = entries[-1] if entries else None
@@ -198,7 +199,7 @@ def _read_entry(episode: Episode, place: Place) -> Entry | None:
 
 
 def keep_newest(entries: Iterable[Entry]) -> list[Entry]:
-    """Of entries that say the same only the one of the newest passage."""
+    """Keeps, of equal entries, only the one of the newest passage."""
     newest: dict[str, Entry] = {}
     for entry in entries:
         other = newest.setdefault(entry.key(), entry)

@@ -65,10 +65,9 @@ MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 
 @dataclass(kw_only=True)
 class Escalation(Answering):
-    """One question on its way from tier to tier, with as little as suffices. `again` retrieves once more where a
-    model's outline may help. `chosen` are the episodes that a model chose, `expanded` the edges that it followed. Of a
-    digest (`is_digest`) a model sees the lines alone. `shown`: the model that found no answer, and what it was
-    shown."""
+    """Answers one question, from tier to tier, with as little as suffices. `again` retrieves once more if a model's
+    outline may help. `chosen`: the episodes that a model chose; `expanded`: the edges that it followed. Of a digest
+    (`is_digest`) a model sees the lines alone. `shown`: the model that found no answer, and what it was shown."""
 
     again: RetrieveAgain
     meter: Meter = field(init=False)
@@ -87,7 +86,7 @@ class Escalation(Answering):
         self.meter = Meter(replace(allowed, seconds=seconds), self.options.cancelled)
 
     def run(self) -> Generator[Event, None, AskOutcome]:
-        """The answer by the lowest tier that suffices, after the events that lead to it."""
+        """Yields the events and returns the answer by the lowest tier that suffices."""
         answer = yield from self._escalate()
         taken = self.meter
         return AskOutcome(
@@ -126,8 +125,8 @@ class Escalation(Answering):
             extractive = yield from self._extract()
 
     def _answer_from_replay(self, past: PastQuestion) -> Generator[Event, None, Answer | None]:
-        """The answer from the evidence of this question before, or of one that means the same, if a model finds an
-        answer there that agrees with the earlier one."""
+        """Returns the answer from the earlier evidence of this question, or of a paraphrase, if a model finds an answer
+        there that agrees with the earlier one."""
         start, whole = perf_counter(), self.result
         with self.reading() as conn:
             known = whole.restricted_to(conn, past.cited[:MAX_EPISODES_REPLAYED])
@@ -167,7 +166,7 @@ class Escalation(Answering):
         return None
 
     def _consult(self) -> Generator[Event, None, None]:
-        """Retrieves again with a model's reading of the question, if the strategy supports that."""
+        """Retrieves again with a model's outline of the question, if the strategy supports that."""
         consult = self.result.strategy.consult
         if consult is None or self.options.effort == "quick":
             return
@@ -182,7 +181,7 @@ class Escalation(Answering):
             yield self._record(step)
 
     def _look_further(self, text: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:
-        """Looks further after a model found no answer; whether there is anything new to answer from."""
+        """Searches further after a model found no answer; returns whether there is new evidence."""
         unfound, unproved = "The model does not find the answer in it.", "Nothing that the model wrote is proved."
         why = unfound if text.no_answer else unproved
         if self.options.effort == "quick" or (self.options.effort == "normal" and self.has_looked):
@@ -238,7 +237,7 @@ class Escalation(Answering):
         yield from self._collect(looked.episodes)
 
     def _pick_driver(self) -> LLM | None:
-        """The model that may drive tools, on this machine if there is one; None if none can be reached."""
+        """Returns the model that may use tools, preferably on this machine; None if none can be reached."""
         try:
             return self.options.driver(True) or self.options.driver(False)
         except Exception:  # whatever is wrong with it, the question goes on without
@@ -266,31 +265,31 @@ class Escalation(Answering):
 
     @property
     def _heard(self) -> str:
-        """The question as a model may read it, without a name that only an answer contained, which may have to stay
-        here."""
+        """Returns the question as a model may read it, without a name that only an answer contained, which may be
+        local."""
         asked = self.options.question
         return " ".join((*self.options.before[-1:], asked)) if asked else self.result.question.text
 
     @property
     def _tokens_beside(self) -> int:
-        """The tokens of an answer's request without its evidence."""
+        """Returns the tokens of an answer's request without its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
     @property
     def _asks_many(self) -> bool:
-        """Whether the answer is many things, which many passages tell."""
+        """Whether the answer is a list of things in many passages."""
         return self.is_digest or self.result.question.type.kind in ("list", "count", "about")
 
     @property
     def _max_evidence_tokens(self) -> int:
-        """Of the evidence that a model is shown now, about."""
+        """Returns the approximate limit of evidence tokens for the current request."""
         first = self.settings.context_tokens
         if self.options.effort == "deep":
             return max(MAX_TOKENS_DEEP, first)
         return max(MAX_TOKENS_MANY, first) if self._asks_many else first
 
     def _gather(self, result: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
-        """All that a model may get to read."""
+        """Returns all evidence that a model may get."""
         with self.reading() as conn:
             return gather_evidence(
                 conn, result, lines, self.embedder,
@@ -298,8 +297,8 @@ class Escalation(Answering):
             )  # fmt: skip
 
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
-        """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
-        room for evidence. Raises what the choice of a model raises."""
+        """Returns the model that answers, and its evidence, of `most` tokens; None without a model or room for
+        evidence. Raises like `choose_model`."""
         chosen = compose.choose_model(self.options.writer, pieces)
         if chosen is None:
             return None
@@ -322,7 +321,7 @@ class Escalation(Answering):
     def _compose(
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer
     ) -> Generator[Event, None, GroundedText]:
-        """What the model writes, and `meanwhile` the lines that answer."""
+        """Streams the model's text, and `meanwhile` the extractive lines."""
         answer = meanwhile.answer
         yield Preview("", (), llm.name) if answer.no_answer else Preview(answer.text, answer.citations, llm.name)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
@@ -359,8 +358,8 @@ def _withhold(
 
 
 def _may_see_question(choose: ChooseLLM, episodes: Sequence[Episode]) -> LLM | None:
-    """The model that may see a question, by what was found for it: where some of that must stay on this machine, one
-    that is there, or else one that may see the rest. None if there is none, or none can be reached."""
+    """Returns the model that may see a question, by the retrieved episodes: if some are local, a model on this machine,
+    or else one that may see the rest. None without one."""
     may_leave = [episode.source.policy == "any" for episode in episodes]
     try:
         llm = choose(not all(may_leave)) if episodes else None

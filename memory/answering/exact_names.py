@@ -40,7 +40,7 @@ class NumberedName(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word or number of a text with its neighbouring words, "" if there is none."""
+    """A word or number of a text with its neighbouring words, "" at an edge."""
 
     text: str
     before: str
@@ -53,12 +53,12 @@ class ExactNames:
     def __init__(
         self, question: QuestionState, stems: Collection[str], stem_words: Callable[[str], Sequence[str]]
     ) -> None:
-        """`stems`: of the question; `stem_words`: gives the stems of a text."""
+        """`stems`: of the question; `stem_words` returns the stems of a text."""
         self._question, self._stems, self._stem_words = question, stems, stem_words
 
     @cached_property
     def numbered(self) -> tuple[NumberedName, ...]:
-        """The numbers of the question that belong to a name, without counts, times and dates."""
+        """Returns the numbers of the question that belong to a name, without counts, times and dates."""
         question = self._question
         times = [mention.surface for mention in question.mentions if mention.kind == "date"]
         times += [question.when.words] if question.when else []
@@ -90,12 +90,12 @@ class ExactNames:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        """Form without accents -> the word, for each word of the names in the question."""
+        """Returns {form without accents: word} for each word of the names in the question."""
         names = (norm(mention.surface) for mention in self._question.mentions if mention.kind != "date")
         return {strip_accents(word): word for name in names for word in WORD.findall(name) if word.isalpha()}
 
     def select(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates without those that name a different number, spelling or place."""
+        """Returns the candidates without those that name a different number, spelling or place."""
         kept = self._drop_unnamed(candidates)
         for name in self.numbered:
             kept = _drop_others(kept, [self._fit_number(candidate, name) for candidate in kept])
@@ -104,8 +104,8 @@ class ExactNames:
         return kept
 
     def _drop_unnamed(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """Without the fields ("Rent: 640") and rows of notes and sections that the question does not name, where it
-        names another one with the same field or row."""
+        """Drops the fields ("Rent: 640") and rows of notes and sections that the question does not name, if it names
+        another one with the same field or row."""
         fields: dict[str, list[tuple[AnswerCandidate, frozenset[str]]]] = defaultdict(list)
         for line in candidates:
             is_row = line.place.kind == "row"
@@ -127,7 +127,7 @@ class ExactNames:
         return [line for line in candidates if line.thesis_id not in unnamed]
 
     def _keep_asked(self, text: str) -> frozenset[str]:
-        """The words of the question in a text, as stems."""
+        """Returns the words of the question in a text, as stems."""
         return frozenset(self._stem_words(text)).intersection(self._stem_words(self._question.text))
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
@@ -141,7 +141,8 @@ class ExactNames:
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
-        """1 if the line, or else its nearest heading with a number, has this number; -1 if another one; 0 if none."""
+        """Returns 1 if the line, or else its nearest heading with a number, has this number; -1 for another one; 0
+        without any."""
         for text in levels or _list_levels(candidate):
             tokens = [token for token in _read_tokens(text) if any(character.isdigit() for character in token.text)]
             same = [token for token in tokens if token.text.lower() == name.number]
@@ -164,8 +165,8 @@ class ExactNames:
         return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.after))
 
     def _fit_spelling(self, candidate: AnswerCandidate) -> int:
-        """1 if the line, or else its nearest heading with such a word, spells a name likewise; -1 if not; 0 if none has
-        it."""
+        """Returns 1 if the line, or else its nearest heading with such a word, spells a name likewise; -1 if not; 0
+        without any."""
         for text in _list_levels(candidate):
             line_words = set(WORD.findall(norm(text)))
             shared = {strip_accents(word) for word in line_words} & self._spellings.keys()
@@ -175,12 +176,12 @@ class ExactNames:
 
 
 def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
-    """The candidates without those of another name (-1), if any has the right one (1)."""
+    """Drops the candidates with another name (-1), if any has the right one (1)."""
     return [candidate for candidate, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
 
 
 def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
-    """The sentence, its line, then its headings, the nearest first. In a row each cell follows the name of its
+    """Yields the sentence, its line, then its headings, nearest first. In a row each cell follows the name of its
     column."""
     place = candidate.place
     cells = read_cells(candidate.quote) if place.kind == "row" else ()
@@ -203,5 +204,5 @@ def _read_tokens(text: str) -> Iterator[_Token]:
 
 
 def _mask_digits(code: str) -> str:
-    """The code with "9" for each number ("kiln53" is like "kiln7"), or for each digit if it has no letters."""
+    """Returns the code with "9" for each number ("kiln53" is like "kiln7"), or for each digit if it has no letters."""
     return re.sub(r"\d+" if re.search(r"[^\W\d_]", code) else r"\d", "9", code)

@@ -78,7 +78,7 @@ _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 def extract_answer(
     conn: Connection, result: RetrievalResult, embedder: Embedder, settings: AnswerSettings
 ) -> ExtractiveAnswer:
-    """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
+    """Returns the best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
     if not any(character.isalnum() for character in result.question.text):
         nothing = step(AnswerNote(), 0.0)
@@ -122,7 +122,8 @@ def extract_answer(
 def _judge(
     state: AnswerState, candidates: Sequence[AnswerCandidate], settings: AnswerSettings
 ) -> tuple[float, tuple[str, ...]]:
-    """How likely the first candidate answers, in [0, 1], and the names of the question that none mentions."""
+    """Returns the probability that the first candidate answers, and the names of the question that no candidate
+    mentions."""
     result, asked = state.result, state.question.type
     if not candidates:
         return 0.0, ()
@@ -140,7 +141,7 @@ def _judge(
 def _select(
     state: AnswerState, candidates: Sequence[AnswerCandidate], certainty: float, settings: AnswerSettings
 ) -> tuple[list[AnswerCandidate], ChainEvidence, bool]:
-    """The lines of an answer, the chains that they are from, and whether the first line clearly answers."""
+    """Returns the lines of an answer, their chains, and whether the first line clearly answers."""
     if not candidates:
         return [], NO_CHAINS, True
     chains = join_with_chains(state, candidates, settings.lines - 1) if settings.chains else NO_CHAINS
@@ -158,8 +159,8 @@ def _select(
 def _list(
     state: AnswerState, candidates: Sequence[AnswerCandidate]
 ) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
-    """The lines of the digest, list or changes that a question asks for, and a line that counts the rest. None if the
-    first candidate is the entry that the question names by its number."""
+    """Returns the lines of the digest, list or changes that a question asks for, and a line that counts the rest. None
+    if the first candidate is the entry that the question names by its number."""
     if not state.question.asks_entries or (candidates and state.exact_names.are_of_line(candidates[0])):
         return (), ()
     if state.question.type.of in ("all", "new"):
@@ -179,9 +180,9 @@ def _list(
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
-    """What may answer, best first: facts about the question's objects as statements, and the sentences of the retrieved
-    episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
-    compare by how likely each is to answer, of its kind."""
+    """Returns the candidates, best first: facts about the question's objects as statements, and the sentences of the
+    retrieved episodes that are valid at the question's time and not replaced. Statements and sentences are compared by
+    the probability that each, of its kind, answers."""
     owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
     sentences = state.read_found() if owner is None else owner.select_own(state.read_found())
     if sentences is None:
@@ -218,8 +219,8 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
 
 
 def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first, that are of what, whom and when the question names. Mail headers and the like are
-    left out where a better line exists."""
+    """Returns the candidates, best first, that match the names, persons and time of the question. Mail headers and the
+    like are left out if a better line exists."""
     agreed = prefer_agreed(candidates, state.features)
     selected = drop_retold(select_written(state, state.exact_names.select(agreed)))
     return [line for line in selected if line is selected[0] or line.place.kind != "filing"]
@@ -228,8 +229,8 @@ def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
 def _show_fullest(
     state: AnswerState, statement: AnswerCandidate, line: AnswerCandidate, replaced: Sequence[str]
 ) -> AnswerCandidate:
-    """The statement, or the line that it was extracted from, if that has more of the question: a word of it, or a value
-    of the expected kind ("tyres: winter on; summer tyres are at Ahrens"), and no value that was `replaced`."""
+    """Returns the statement, or the line that it was extracted from, if that has more of the question: a word of it, or
+    a value of the expected kind ("tyres: winter on; summer tyres are at Ahrens"), and no value that was `replaced`."""
     if statement.own or not statement.is_statement or line.earlier:
         return statement
     if any(contains_value(line.shown, old) for old in replaced):
@@ -242,8 +243,8 @@ def _show_fullest(
 
 
 def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[AnswerCandidate]:
-    """The candidates, beginning with the best one that states something not replaced by then (ms UTC), if there is one;
-    those before it are marked as earlier."""
+    """Moves the best candidate that states something not replaced by then (ms UTC) to the front; marks those before it
+    as earlier."""
     for place, candidate in enumerate(candidates):
         facts = [fact.relation for fact in candidate.facts]
         if not facts or any(fact.superseded_by is None or holds_at(fact, at) for fact in facts):
@@ -255,10 +256,10 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
 def fold(
     state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool, hops: Collection[int]
 ) -> list[AnswerCandidate]:
-    """The lines of an answer, the first of them with its value if it `is_clear`. If the question asks for one thing,
-    the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: after a clear
-    answer all but those that contradict it, else those after MAX_UNFOLDED. After a fact of the owner other people's
-    lines are left out."""
+    """Folds the lines of an answer, and marks the first one's value if it `is_clear`. If the question asks for one
+    thing, the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: after a
+    clear answer all but those that contradict it, else those after MAX_UNFOLDED. After a fact of the owner other
+    people's lines are left out."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0])) if is_clear else selected[0]
@@ -279,8 +280,8 @@ def fold(
 
 
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer; after the first, unless an earlier value follows, what its note said before an edit. That
-    is for the person alone, from a passage that is no longer evidence."""
+    """Returns the lines of an answer; after the first, unless an earlier value follows, what its note said before an
+    edit. That is for the person alone, from a passage that is no longer evidence."""
     if not lines or any(line.earlier for line in lines):
         return [*lines]
     first, *rest = lines
@@ -289,8 +290,8 @@ def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[An
 
 
 def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
-    """What the note of a line said in its place until it was edited, the latest; None if it always said the same. It is
-    no earlier value yet where the line names a later day from which it is replaced."""
+    """Returns what the note of a line said there until its latest edit; None without one. It is not an earlier value
+    yet if the line names a later day of its replacement."""
     replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
     for old, words in state.find_former(replaced, {line.episode.source.id}):
         until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
@@ -300,9 +301,9 @@ def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate |
 
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:
-    """The words of a line that answer the question: the value of the fact that it states, the text after a label, or
-    its only date or name of the expected kind that the question does not contain. "" if unsure: a number may count
-    anything."""
+    """Returns the words of a line that answer the question: the value of the fact that it states, the text after a
+    label, or its only date or name of the expected kind that the question does not contain. "" if unsure: a number may
+    count anything."""
     text = _TIMES.sub("", line.shown)
     if line.value and line.value in text:
         return line.value
@@ -319,7 +320,7 @@ def find_value(state: AnswerState, line: AnswerCandidate) -> str:
 
 
 def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
-    """The line with the day on which it was written, if it says "today" or "last week" of another day."""
+    """Adds the day on which the line was written, if it says "today" or "last week" of another day."""
     at = line.episode.at
     if at is None or at.date() == today or _TIMES.search(line.shown) or not is_relative_to_day(line.shown):
         return line
@@ -328,8 +329,8 @@ def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
-    """A sentence about an answer to a question for what is so now, if the newest of its lines is more than a year old,
-    or if it shows several and none has a date; else ""."""
+    """Describes the age of an answer about the present, if the newest of its lines is more than a year old, or if it
+    shows several and none has a date; else ""."""
     question = state.question
     if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
         return ""
@@ -348,7 +349,7 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
 
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
-    """A line for each candidate, numbered through."""
+    """Returns a numbered line for each candidate."""
     n = count(1)
     marks = ("earlier: " if line.earlier else "" for line in selected)
     cited = (tuple(proof.citation(next(n)) for proof in (line, *line.also)) for line in selected)
@@ -358,8 +359,8 @@ def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
 def _refuse(
     state: AnswerState, candidates: Sequence[AnswerCandidate], absent: Sequence[str], settings: AnswerSettings
 ) -> Answer:
-    """What is not known, and the lines that come closest. Only `absent` names are reported as unknown; a term is
-    missing only if no passage that was read contains it."""
+    """Returns a refusal with what is unknown, and the closest lines. Only `absent` names are reported as unknown; a
+    term is missing only if no passage that was read contains it."""
     result = state.result
     if not result.n_allowed or result.is_of_empty_time:
         return Answer(NOTHING_THERE if result.graph.n_alive else NOTHING_READ, no_answer=True)
@@ -382,14 +383,14 @@ def _refuse(
 
 
 def _deny_change(result: RetrievalResult, answer: Answer) -> Answer:
-    """The answer if nothing changed about the topic: the notes about it, or only that nothing changed."""
+    """Returns the answer if nothing changed about the topic: the notes about it, or only that nothing changed."""
     when = result.question.when
     note = NOTHING_CHANGED.format(f" {when.words}" if when is not None else "")
     return replace(answer, note=note) if answer.citations and not answer.no_answer else Answer(note, no_answer=True)
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
-    """The extractive answer, line by line, with a sentence why no model wrote if one should have."""
+    """Streams the extractive answer, line by line, with a sentence why no model wrote if one should have."""
     answer = extractive.answer
     if answer.no_answer:
         yield Token(answer.text)

@@ -1,11 +1,11 @@
 """Facts as answers, and supersession: a value replaced by the time in question ranks after its successor.
 
-A fact says in a few words what a sentence says among other things, and it says since when. So "what is" is answered by
-the fact that holds, not by the sentence about the change; and "how did it change" by its history, in order. The quote
-under a statement is a sentence that supports it.
+A fact states in a few words what a sentence says among other things, with its valid time. So "what is" is answered by
+the valid fact, not by the sentence about the change; and "how did it change" by its history, in order. The quote under
+a statement is a sentence that supports it.
 
-If the fact that a sentence states was replaced, its successor answers, and the sentence follows it, marked "earlier".
-"""
+If the fact that a sentence states was replaced, its successor answers, and the sentence follows it, marked
+"earlier"."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """A fact that may answer. `words`: it as a statement of the names of its `subject` and object, the `value`.
-    `past`: the ids of the facts that it replaced; `sentences` support it, `history` it or one of these, as far as the
-    question may see them. Of a fact that is shown: `replaced`, the values of its past."""
+    """A fact that may answer. `words`: its statement with the names of its `subject` and object, the `value`. `past`:
+    the ids of the facts that it replaced; `sentences` support it, `history` it or one of these, as far as the question
+    may see them. Of a shown fact: `replaced`, the values of its past."""
 
     relation: Relation
     subject: str
@@ -87,7 +87,7 @@ class FactCandidate:
 
     @property
     def since(self) -> int:
-        """Since when it holds, as far as that is known (ms UTC)."""
+        """Returns its known begin (ms UTC)."""
         begin = self.relation.valid_from
         return begin if begin is not None else self.relation.last_asserted or 0
 
@@ -98,9 +98,9 @@ ShownFact = tuple[FactCandidate, AnswerCandidate]  # a fact, and the candidate t
 def find_fact_candidates(
     state: AnswerState, candidates: Sequence[AnswerCandidate], owner: OwnerQuestion | None = None
 ) -> list[ShownFact]:
-    """The facts that answer best, best first; the history of the best where the question asks for the course. The
+    """Returns the facts that answer best, best first; the history of the best if the question asks for the course. The
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
-    facts may answer as well. A question about the `owner` is not answered with facts about others."""
+    facts may answer as well. A question about the `owner` is not answered by facts about others."""
     stated = {fact.relation.id for line in candidates for fact in line.facts}
     near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS_NEAR)}
     near |= {fact.id: fact for fact in relations.by_id(state.conn, sorted(stated))}
@@ -139,7 +139,7 @@ def find_fact_candidates(
 
 
 def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[FactCandidate]:
-    """These facts with what they replaced, and the sentences that the question may see."""
+    """Returns these facts with those they replaced, and the sentences that the question may see."""
     names = read_names(state.conn, facts)
     past = relations.predecessors(state.conn, [fact.id for fact in facts])
     sentences: dict[int, list[str]] = defaultdict(list)
@@ -161,7 +161,7 @@ def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[
 
 
 def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bool) -> tuple[list[float], list[float]]:
-    """(f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
+    """Returns (f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
     features, named = state.features, state.result.named_objects
     without_names = _without(state.question.text, named.values())
     sentences = sorted({text for fact in facts for text in fact.history})
@@ -186,7 +186,7 @@ def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bo
 def _with_score(
     state: AnswerState, candidate: AnswerCandidate, fact: FactCandidate, score: float, cosine: float
 ) -> AnswerCandidate:
-    """The sentence that supports a fact, scored as the fact."""
+    """Returns the sentence that supports a fact, scored as the fact."""
     features = state.features
     held = stems(" ".join([fact.words, *fact.history]), state.question.language)
     known = candidate.features
@@ -204,7 +204,7 @@ def _with_score(
 
 
 def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, str]) -> ShownFact:
-    """The fact with its shown words: those of its sentence if they are as plain as its own."""
+    """Returns the fact with its shown words: those of its sentence if they are as plain as its own."""
     replaced = tuple(values[id] for id in fact.past if id in values)
     is_plain = _is_plain(candidate.shown, fact.subject, fact.value, replaced)
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
@@ -221,8 +221,7 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
 
 
 def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
-    """Whether a sentence says the fact as plainly as the fact does: it is short, names who or what it is about, and
-    names no older value."""
+    """Whether a sentence is as plain as the fact: it is short, names the subject, and names no older value."""
     named = subject == NAMELESS or any(contains_value(shown, part) for part in (subject, *subject.split()))
     short = len(shown.split()) <= MAX_PLAIN_WORDS
     return named and short and contains_value(shown, value) and not any(contains_value(shown, old) for old in replaced)
@@ -231,8 +230,8 @@ def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> 
 def show_history(
     state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
 ) -> AnswerCandidate:
-    """The history as one line, in order: the current fact, those that it replaced (also what its note said before an
-    edit), and other facts with its subject and predicate."""
+    """Returns the history as one line, in order: the current fact, those that it replaced (also its note's text before
+    an edit), and other facts with its subject and predicate."""
     conn, fact = state.conn, best.relation
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [row.id for row in near if row.modality in ("asserted", "past")]
@@ -261,14 +260,14 @@ def show_history(
 
 
 def _without(question: str, names: Iterable[str]) -> str:
-    """The question without the names of what it is about, which all facts about that have in common."""
+    """Returns the question without the names of its topic, which all facts about that have in common."""
     for name in names:
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", question, flags=re.IGNORECASE)
     return question
 
 
 def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = MappingProxyType({})) -> str:
-    """Its valid time as far as known: a fact of a dated note without a date in its words was valid on that day. `days`:
+    """Formats its known valid time: a fact of a dated note without a date in its words was valid on that day. `days`:
     names of some times (ms UTC)."""
     start, end = (
         None if ms is None else days.get(ms) or show_day(ms, line.episode, line.start, line.quote)
@@ -286,8 +285,8 @@ def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = 
 
 
 def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first, with the successors of what they state where these hold at the time asked of. A fact
-    about another person than the question's objects is no answer about these."""
+    """Returns the candidates, best first, with the successors of their facts if these are valid at the question's time.
+    A fact about another person than the question's objects does not answer about these."""
     followed = {
         line.thesis_id: relation
         for line in candidates[:MAX_CANDIDATES_FOLLOWED]
@@ -316,7 +315,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
 
 
 def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> Relation | None:
-    """Of these facts the one that the question is about, if it is about one of them."""
+    """Returns the fact that the question is about, if any."""
     if not facts:
         return None
     cosines = features.cosines([fact.words for fact in facts]).tolist()
@@ -325,7 +324,7 @@ def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> R
 
 
 def _successor(state: AnswerState, relation: Relation) -> Relation | None:
-    """The fact itself if it holds, else the first of its successors that holds; None if none does."""
+    """Returns the fact itself if it is valid, else the first valid one of its successors, or None."""
     seen: set[int] = set()
     fact: Relation | None = relation
     while fact is not None and not holds_at(fact, state.result.time_ms):
@@ -337,6 +336,6 @@ def _successor(state: AnswerState, relation: Relation) -> Relation | None:
 
 
 def asks_past(question: QuestionState) -> bool:
-    """Whether a question asks for what was, or for a course of things; "When will ...?" does not."""
+    """Whether a question asks for the past, or for a course of events; "When will ...?" does not."""
     past = (match[0] for match in _PAST.finditer(question.text))
     return asks_course(question.text) or any("date" not in expected_types(word, question.language) for word in past)

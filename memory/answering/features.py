@@ -1,4 +1,4 @@
-"""Features: how well candidates fit a question, by relevance and newness (docs/decisions.md)."""
+"""Features: how well candidates match a question, by relevance and newness (docs/decisions.md)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanes
 
 
 class QueryFeatures:
-    """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), with
-    the sum 1."""
+    """The features of texts for a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), with the
+    sum 1."""
 
     def __init__(
         self,
@@ -98,14 +98,12 @@ class QueryFeatures:
         self._names = self._covered(word for name in names for word in self.stem_words(name))
 
     def score(self, candidates: Sequence[AnswerCandidate], cosines: Mapping[int, float]) -> list[AnswerCandidate]:
-        """The candidates with their features and scores, in their order. `cosines`: thesis id -> cosine of the question
-        with the sentence's vector; the mean for a line without one.
-
-        The relevance of a line is the mean of its cosine and its late interaction, each as a share of the best. It is
-        multiplied by a term that grows with newness: of lines about the same thing the newest is usually current. For
-        "Ana's phone" newness counts only in lines about Ana, and never in an agent's. Fitted weights do not find more
-        on lives that they were not fitted on (docs/decisions.md).
-        """
+        """Returns the candidates with their features and scores, in their order. `cosines`: thesis id -> cosine of the
+        question with the sentence's vector; the mean for a line without one. The relevance of a line is the mean of its
+        cosine and its late interaction, each as a share of the best. It is multiplied by a term that grows with
+        newness: of lines about the same thing the newest is usually current. For "Ana's phone" newness counts only in
+        lines about Ana, and never in an agent's. Fitted weights do not find more on lives that they were not fitted on
+        (docs/decisions.md)."""
         if not candidates:
             return []
         if not is_unspaced(self._language):  # pieces of words have no meaning
@@ -145,7 +143,7 @@ class QueryFeatures:
         return is_lead or is_title or bool(_ASKING.search(sentence.text))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
-        """The candidate with its features, without a score. A line after a question also covers that question's
+        """Returns the candidate with its features, without a score. A line after a question also covers that question's
         words."""
         sentence = candidate.source
         title, location, passage = self._stem_passage(sentence.episode)
@@ -167,8 +165,8 @@ class QueryFeatures:
         )
 
     def _interact(self, texts: Sequence[str], exact: Collection[str]) -> float:
-        """Late interaction in [0, 1]: the weighted mean, over the question's words, of the best match in these texts:
-        a line, its heads and its title."""
+        """Returns the late interaction in [0, 1]: the weighted mean, over the question's words, of the best match in
+        these texts: a line, its heads and its title."""
         nearest: Floats = np.array([key in exact for key in self.stems], np.float32)
         if not is_unspaced(self._language):
             nearest = np.maximum.reduce([nearest, *map(self.max_similarity, texts)])
@@ -181,17 +179,18 @@ class QueryFeatures:
         return cosines
 
     def newness(self, episode: Episode) -> float:
-        """In [0, 1]: the share of the dated episodes retrieved that are not newer; UNDATED for one without a date."""
+        """Returns, in [0, 1], the share of the dated episodes retrieved that are not newer; UNDATED without a date."""
         if not self._times:
             return 0.0
         return bisect_right(self._times, episode.at) / len(self._times) if episode.at else UNDATED
 
     def coverage(self, *texts: str) -> float:
-        """The share of the question's weight that these texts cover together."""
+        """Returns the share of the question's weight that these texts cover together."""
         return self._share(frozenset[str]().union(*(self._covered(self.stem_words(text)) for text in texts)))
 
     def stem_words(self, text: str) -> list[str]:
-        """The stems of a text's content words; the question's stem for a word that full text matches. Cached."""
+        """Returns the stems of a text's content words; the question's stem for a word that full text matches.
+        Cached."""
         if text not in self._stemmed:
             if self._prefixes:
                 little, words_of = stop_words(self._language), WORD.findall(index_form(text).lower())
@@ -220,13 +219,10 @@ class QueryFeatures:
             self._similarity.update(zip(new, near, strict=True))
 
     def max_similarity(self, text: str) -> Floats:
-        """(n,) in [0, 1]: the similarity of each word of the question to the nearest word of a text; 1 for the same
-        word. Cached.
-
-        Late interaction, MaxSim (Khattab & Zaharia 2020, eq. 3, with words for tokens): the vector of a whole sentence
-        shows its topic, but not whether it contains each thing that the question asks for. "Pays" is near to "rent",
-        "fee" to "cost".
-        """
+        """Returns (n,) in [0, 1]: the similarity of each word of the question to the nearest word of a text; 1 for the
+        same word. Cached. Late interaction, MaxSim (Khattab & Zaharia 2020, eq. 3, with words for tokens): the vector
+        of a whole sentence shows its topic, but not whether it contains each thing that the question asks for. "Pays"
+        is near to "rent", "fee" to "cost"."""
         if text not in self._nearest:
             self.embed_words([text])
             covered = self._cover_text(text)
@@ -236,7 +232,7 @@ class QueryFeatures:
         return self._nearest[text]
 
     def new_values(self, text: str) -> frozenset[str]:
-        """A text's names, dates and numbers that the question does not contain. Cached."""
+        """Returns a text's names, dates and numbers that the question does not contain. Cached."""
         if text not in self._values:
             names = {name.norm for name in self.mentions(text) if not self.is_asked_with(name.surface)}
             numbers = {word for word in _NUMBER.findall(text) if self._stem(word) not in self._weights}
@@ -244,7 +240,7 @@ class QueryFeatures:
         return self._values[text]
 
     def holds_expected(self, text: str) -> frozenset[ExpectedType]:
-        """The kinds of thing that the question asks for and that a text contains."""
+        """Returns the kinds of thing that the question asks for and that a text contains."""
         if not self._expected:
             return frozenset()
         values, weekdays = self.new_values(text), word_numbers("time", "weekdays").keys()
@@ -263,7 +259,8 @@ class QueryFeatures:
         return self._words[text]
 
     def _stem_passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The stems of the title and speaker; the question's stems in its file's path, and anywhere in the passage."""
+        """Returns the stems of the title and speaker; the question's stems in its file's path, and anywhere in the
+        passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
             location = self._covered(self.stem_words(episode.source.place))
@@ -271,7 +268,7 @@ class QueryFeatures:
         return self._passages[episode.id]
 
     def _stem(self, word: str) -> str:
-        """The stem of a word; the question's stem if full text matches the word."""
+        """Returns the stem of a word; the question's stem if full text matches the word."""
         if word not in self._stem_of:
             plain = strip_accents(word)
             keys = (key for prefix, key in self._prefixes if plain.startswith(prefix))
@@ -282,7 +279,7 @@ class QueryFeatures:
         return frozenset(self._weights.keys() & words)
 
     def _cover_text(self, text: str) -> frozenset[str]:
-        """The question's stems that a text covers; a phone number covers "phone"."""
+        """Returns the question's stems that a text covers; a phone number covers "phone"."""
         covered = self._covered(self.stem_words(text))
         for attribute, keys in self.asked_shapes.items():
             if SHAPES[attribute].search(text):
@@ -294,8 +291,8 @@ class QueryFeatures:
 
 
 class AnswerState:
-    """What one answer is made from: the retrieval result (`result`), the features of the question, and the `objects`
-    (node ids) that it is about. `conn` must see the state that was searched. Each passage is read once."""
+    """The input of one answer: the retrieval result (`result`), the features of the question, and the `objects` (node
+    ids) that it is about. `conn` must see the state that was searched. Each passage is read once."""
 
     def __init__(self, conn: Connection, result: RetrievalResult, embedder: Embedder) -> None:
         self.conn, self.result, self.question = conn, result, result.question
@@ -306,18 +303,17 @@ class AnswerState:
 
     @cached_property
     def exact_names(self) -> ExactNames:
-        """The names of the question that must match exactly."""
         return ExactNames(self.question, self.features.stems, self.features.stem_words)
 
     @cached_property
     def beside_names(self) -> frozenset[str]:
-        """The question's stems that are not part of names."""
+        """Returns the question's stems that are not part of names."""
         labels = graph.object_labels(self.conn, sorted(set(self.objects)))
         names = " ".join([*self.result.named_objects.values(), *labels.values()])
         return frozenset(self.features.stems).difference(stems(names, self.question.language))
 
     def read(self, of: Iterable[Episode]) -> list[AnswerCandidate]:
-        """The candidates of these episodes with their scores, the best first."""
+        """Returns the candidates of these episodes with their scores, best first."""
         passages = {passage.id: passage for passage in of}
         new = {id: passage for id, passage in passages.items() if id not in self._read}
         self._read |= {id: [] for id in new}
@@ -328,7 +324,7 @@ class AnswerState:
         return sorted(lines, key=lambda line: (-line.score, line.shown, line.source.episode.source.uri, line.start))
 
     def _compare(self, candidates: Sequence[AnswerCandidate]) -> dict[int, float]:
-        """Thesis id -> the cosine of the question with its sentence's vector; for a model's thesis that of its
+        """Returns {thesis id: the cosine of the question with its sentence's vector}; for a model's thesis that of its
         sentence."""
         embedder, ids = self.result.embedder, sorted({line.episode.id for line in candidates})
         query = embedder.embed_query(self.question.text)
@@ -343,12 +339,12 @@ class AnswerState:
         return cosines
 
     def read_found(self) -> list[AnswerCandidate]:
-        """The candidates of the retrieved episodes, best first."""
+        """Returns the candidates of the retrieved episodes, best first."""
         return self.read(hit.episode for hit in self.result.recall.hits)
 
     def find_supporting(self, ids: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
-        """Fact (relation id) -> the best sentence that states it and that the question may see: the newest, agents'
-        sentences last. `known`: candidates that were read already."""
+        """Returns {fact (relation id): the best sentence that states it and that the question may see}: the newest,
+        agents' sentences last. `known`: candidates that were read already."""
         quotes, properties = relations.evidence(self.conn, ids), relations.property_evidence(self.conn, ids)
         lines_of = self._read_evidence({row[1] for row in (*quotes, *properties) if self.result.sees(row[1])}, known)
         best: dict[int, AnswerCandidate] = {}
@@ -371,7 +367,7 @@ class AnswerState:
     def _read_evidence(
         self, ids: Collection[int], known: Sequence[AnswerCandidate]
     ) -> dict[int, list[AnswerCandidate]]:
-        """Passage id -> its candidates, for these passages and those of `known`. Copies of a passage share the
+        """Returns {passage id: its candidates}, for these passages and those of `known`. Copies of a passage share the
         candidates of one of them, since their evidence is in the same places."""
         lines_of: dict[int, list[AnswerCandidate]] = defaultdict(list)
         for line in known:
@@ -385,8 +381,8 @@ class AnswerState:
         return {**lines_of, **{id: lines_of[copy] for id, copy in copy_of.items()}}
 
     def find_former(self, ids: Sequence[int], notes: Collection[int]) -> list[tuple[Fact, AnswerCandidate]]:
-        """The facts among these (relation or thesis ids) that a version of one of these `notes` (source ids) stated
-        before it was edited, each with its words there. For display only: the old version is no evidence."""
+        """Returns the facts among these (relation or thesis ids) that a version of one of these `notes` (source ids)
+        stated before it was edited, each with its words there. For display only: the old version is no evidence."""
         former = [fact for fact in facts.by_id(self.conn, ids) if fact.quote] if ids else []
         passages = {passage.id: passage for passage in episodes.by_ids(self.conn, [fact.episode_id for fact in former])}
         pairs = []

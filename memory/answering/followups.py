@@ -37,8 +37,8 @@ MAX_LINES = 3  # of an answer, searched for a person's name
 
 @dataclass(frozen=True, slots=True)
 class EarlierAnswer:
-    """The answer to an earlier question: the names of the objects that the question names, and the answer's citations.
-    `is_title`: whether a name in lower case is the title of notes."""
+    """The answer to an earlier question: the names of its objects, and the citations. `is_title`: whether a name in
+    lower case is the title of notes."""
 
     named: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
@@ -51,8 +51,8 @@ UNKNOWN = EarlierAnswer()
 def resolve_followup(
     question: str, before: Sequence[str], last: EarlierAnswer = UNKNOWN, now: datetime | None = None
 ) -> str:
-    """The text to search for: the question, or a complete question if it depends on the newest question `before` it
-    that names something. `last`: the answer to the last question."""
+    """Returns the text to search for: the question, or a complete question if it depends on the newest question
+    `before` it that names something. `last`: the answer to the last question."""
     text = question.strip().lstrip("¿¡ ")
     if not before or len(text.split()) > MAX_FOLLOWUP_WORDS:
         return question
@@ -80,7 +80,7 @@ def resolve_followup(
 
 
 def _find_earlier(before: Sequence[str], language: str) -> str:
-    """The newest question that names something or depends on no other."""
+    """Returns the newest question that names something or depends on no other."""
     complete = (text for text in reversed(before) if find_names(text, language) or not _refers(text.strip(), language))
     return next(complete, before[-1])
 
@@ -91,7 +91,7 @@ def _refers(text: str, language: str) -> bool:
 
 @cache
 def _make_pattern(key: str, language: str) -> re.Pattern[str]:
-    """The words of a language that refer to something named before, or that begin a follow-up."""
+    """Returns a pattern of a language's words that refer to something named before, or that begin a follow-up."""
     return re.compile(alternatives("followup", key, language=language) or "(?!)", re.IGNORECASE)
 
 
@@ -111,7 +111,8 @@ def _is_bare(rest: str, language: str) -> bool:
 def _replace_name(
     earlier: str, rest: str, names: Sequence[str], known: EarlierAnswer, language: str, now: datetime | None
 ) -> str | None:
-    """The earlier question with another name or time, or the rest if that is a complete question; None if neither."""
+    """Returns the earlier question with another name or time, or the rest if that is a complete question; None
+    otherwise."""
     objects = [name for label in known.named if (name := _find_written(label, earlier))]
     if not names:
         thing = rest.rstrip(" ?")
@@ -129,7 +130,8 @@ def _replace_name(
 
 
 def _replace_time(earlier: str, rest: str, language: str, now: datetime) -> str | None:
-    """The earlier question with another time, if the rest is only a time: "and in June", "and the day before"."""
+    """Returns the earlier question with another time, if the rest is only a time: "and in June", "and the day
+    before"."""
     old = resolve_time(earlier, now)
     if old and (span := _find_bare_time(old.words, now)) and _find_bare_time(rest, now) == rest:
         return earlier.replace(span, rest)
@@ -141,7 +143,7 @@ def _replace_time(earlier: str, rest: str, language: str, now: datetime) -> str 
 
 
 def _find_bare_time(text: str, now: datetime) -> str:
-    """The time at the end of a text without its preposition: "Friday" of "on Friday"."""
+    """Returns the time at the end of a text without its preposition: "Friday" of "on Friday"."""
     parts, local = text.split(), now.astimezone().replace(tzinfo=None)
     ends = (" ".join(parts[start:]) for start in range(len(parts)))
     return next((end for end in ends if _names_span(end, local)), "")
@@ -158,7 +160,7 @@ def _names_span(text: str, local: datetime) -> bool:
 
 
 def _find_subject(earlier: str, known: EarlierAnswer, is_thing: bool, language: str) -> str:
-    """The name of what the earlier question and its answer are about; "" if that is ambiguous."""
+    """Returns the name of the topic of the earlier question and its answer; "" if ambiguous."""
     asked = question_type(earlier, language, known.named)
     if asked.kind == "about":
         return asked.subjects[0]
@@ -175,7 +177,7 @@ def _find_subject(earlier: str, known: EarlierAnswer, is_thing: bool, language: 
 
 
 def _find_answered(earlier: str, citations: Sequence[Citation], language: str) -> str:
-    """The first new name in the answer's line that contains half of the question's words and fewest others."""
+    """Returns the first new name in the answer's line that contains half of the question's words and fewest others."""
     asked = {stem(word, language) for word in content_words(earlier, language)}
     names: list[tuple[float, str]] = []
     for line in [line for line in citations if not line.folded and not line.earlier][:MAX_LINES]:
@@ -192,13 +194,13 @@ def _list_stems(text: str, language: str) -> set[str]:
 
 
 def _find_written(name: str, question: str) -> str:
-    """A name with its article as a question writes it; "" if the question does not contain it."""
+    """Returns a name with its article as a question writes it; "" if the question does not contain it."""
     match = re.search(rf"(?<!\w)(?:{_make_articles()} )?{re.escape(name)}(?!\w)", question, re.IGNORECASE)
     return match[0] if match else ""
 
 
 def _drop_article(thing: str) -> str:
-    """A name without its article, in lower case."""
+    """Returns a name without its article, in lower case."""
     return re.sub(rf"^{_make_articles()} ", "", thing.lower())
 
 

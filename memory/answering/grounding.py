@@ -1,9 +1,8 @@
-"""Whether what a model wrote is proved by what it cites. Pure and quick: no model, no database.
+"""Grounding: checks whether a model's claims are proved by their citations. Pure and quick: no model, no database.
 
 An answer is read in *claims*: text up to and including the sentence that has a citation. Each gets a verdict by its
 values (`verdicts.py`): a proved claim is shown, an unproved one is shown as the model's own words, and one that is
-contradicted, has an address that the notes do not have, or cites nothing, is not shown.
-"""
+contradicted, has an address that the notes do not have, or cites nothing, is not shown."""
 
 from __future__ import annotations
 
@@ -36,8 +35,8 @@ _NEGATING = word_set("claims", "negating") | DENYING
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a citation can prove: all the words that were shown under its number, and the day they were written.
-    `topic`: what its title and its speaker say that it is about."""
+    """What a citation can prove: all the words shown under its number, and the day they were written. `topic`: what its
+    title and speaker say it is about."""
 
     text: str
     at: datetime | None = None
@@ -50,13 +49,13 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a claim is not shown. `what`: the words or numbers that are wrong."""
+    """The reason not to show a claim. `what`: the words or numbers that are wrong."""
 
     kind: ProblemKind
     what: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """As the model reads it."""
+        """Describes the problem to the model."""
         named = ", ".join(f'"{word}"' for word in self.what)
         return {
             "no_citation": "it has no citation",
@@ -68,7 +67,7 @@ class Problem:
 
 
 class Judgement(NamedTuple):
-    """The verdict on a claim, the check that contradicts it, and why it is not shown, if it is not."""
+    """The verdict on a claim, the check that contradicts it, and the problem if it is not shown."""
 
     verdict: Verdict
     problem: Problem | None = None
@@ -76,8 +75,8 @@ class Judgement(NamedTuple):
 
 
 def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
-    """The claims that are complete, and what is left over. Until the text has `ended` nothing is known of the last
-    characters: another citation may follow."""
+    """Returns the complete claims, and the rest. Until the text has `ended` its last characters are undecided: another
+    citation may follow."""
     claims: list[str] = []
     start = 0
     groups = list(GROUP.finditer(text))

@@ -61,7 +61,7 @@ class OwnerQuestion:
 
     @classmethod
     def from_state(cls, state: AnswerState) -> OwnerQuestion | None:
-        """None if the question is not about the owner, or names another person."""
+        """Returns None if the question is not about the owner, or names another person."""
         question = state.question
         if not question.of_owner or question.type.kind == "about" or _find_people(state, [*state.result.named_objects]):
             return None
@@ -73,7 +73,7 @@ class OwnerQuestion:
         return cls(state, stems, attribute, people[0] if people and len(topic) > 1 else None)
 
     def select_own(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate] | None:
-        """The candidates without those about another person. None if only those contain the rarest word of the
+        """Returns the candidates without those about another person. None if only those contain the rarest word of the
         question, or if no candidate is about the relative it asks about."""
         features = self.state.features
         if self.person is not None:
@@ -145,7 +145,7 @@ class OwnerQuestion:
 
     @cached_property
     def _forms(self) -> dict[str, re.Pattern[str]]:
-        """Patterns for the words before a word that say whose it is, in the question's language and in English."""
+        """Returns patterns for possessors before a word, in the question's language and in English."""
         codes = dict.fromkeys((self.state.question.language, ENGLISH))
         my, i, their, they = (
             "|".join(owner_pattern(key, code) for code in codes) for key in ("my", "i", "their", "they")
@@ -159,7 +159,7 @@ class OwnerQuestion:
 
     @cached_property
     def _verbs(self) -> frozenset[str]:
-        """The stems of the verbs that the question uses with "I", and of their synonyms."""
+        """Returns the stems of the verbs that the question uses with "I", and of their synonyms."""
         stems = self._asked_verbs
         return stems | self._attribute_stems if stems & self._attribute_stems else stems
 
@@ -211,8 +211,8 @@ class OwnerQuestion:
 
 
 def name_family(conn: Connection, question: str, at: int) -> str:
-    """The question with the names of the owner's relatives, known at a time (ms UTC), for words like "my daughter",
-    unless it only asks who they are."""
+    """Returns the question with the names of the owner's relatives, known at a time (ms UTC), for words like "my
+    daughter", unless it only asks who they are."""
     language = guess_language(question)
     my = owner_pattern("my", language)
     pattern = re.compile(rf"(?<!\w)(?:{my}) (?P<word>{people_words(language)})(?P<of>['’]s?)?(?!\w)", re.IGNORECASE)
@@ -235,7 +235,7 @@ def name_family(conn: Connection, question: str, at: int) -> str:
 
 
 def _find_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
-    """The persons among these objects, without the owner."""
+    """Returns the persons among these objects, without the owner."""
     own = graph.owner(state.conn)
     others = [id for id in objects if id not in own]
     return graph.list_people(state.conn, others, word_set("owner", "attributes", "birthday")) if others else []
@@ -249,11 +249,8 @@ def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
 
 
 def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates of the question's writer and of its time, if there are any.
-
-    A line of another time stays if it names a day of the question's time, or if it covers more of the question than
-    every line of that time.
-    """
+    """Returns the candidates of the question's writer and time, if any. A line of another time stays if it names a day
+    of the question's time, or if it covers more of the question than every line of that time."""
     kept = list(candidates)
     if writer := set(_fold_name(state.question.writer).split()):
         own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
@@ -277,7 +274,7 @@ def _find_writer(candidate: AnswerCandidate) -> set[str]:
 
 
 def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
-    """Whether a line belongs to a time by when it was written or the days that it names; None if neither is known."""
+    """Whether a line belongs to a time, by its writing or the days that it names; None if both are unknown."""
     episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
     written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
     days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]

@@ -1,4 +1,4 @@
-"""An answer as lines; of a question with several parts each line once and under its part."""
+"""An answer as lines; for a question with several parts each line once, under its part."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Key = tuple[int, str]  # of a line: its first passage and its text
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
-    """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
-    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
+    """An answer with its lines, empty for a refusal. `candidates`: the shown ones, then the others, best first;
+    `chains`: the paths to them. A digest uses its candidates only."""
 
     answer: Answer
     lines: tuple[Line, ...]
@@ -33,7 +33,7 @@ class ExtractiveAnswer:
 
 
 def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
-    """An answer of these lines, numbered, with their citations."""
+    """Returns an answer of these lines, numbered, with their citations."""
     events = list(stream_lines(lines))
     text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
     citations = tuple(event for event in events if isinstance(event, Citation))
@@ -41,7 +41,8 @@ def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ..
 
 
 def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers, after the citations that it is the first to use. Numbers start after the offset."""
+    """Streams each line with its numbers, after the citations that it is the first to use. Numbers start after the
+    offset."""
     seen: set[int] = set()
     for text, cited in lines:
         numbered = [replace(citation, n=citation.n + behind) for citation in cited]
@@ -51,7 +52,7 @@ def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Cit
 
 
 def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> ExtractiveAnswer:
-    """One answer of at least one answer per question in `parts`: each under its question, each line once, numbered
+    """Merges at least one answer per question in `parts`: each under its question, each line once, numbered
     consecutively, and last the questions without an answer. A refusal only if all answers are."""
     candidates = _interleave([answer.candidates for answer in answers])
     missing = tuple(dict.fromkeys(term for answer in answers for term in answer.answer.missing))
@@ -80,7 +81,7 @@ def _make_key(line: Line) -> _Key:
 
 
 def _assign_lines(answers: Sequence[Sequence[Line]]) -> dict[_Key, int]:
-    """Line -> the number of the part that shows it: the first in which it ranks highest."""
+    """Returns {line: the number of the part that shows it}: the first in which it ranks highest."""
     best: dict[_Key, tuple[int, int]] = {}
     for part, lines in enumerate(answers):
         for rank, line in enumerate(lines):
@@ -89,8 +90,8 @@ def _assign_lines(answers: Sequence[Sequence[Line]]) -> dict[_Key, int]:
 
 
 def _renumber(lines: Sequence[Line], cited: dict[_Key, tuple[Citation, ...]]) -> list[Line]:
-    """The lines of an answer, numbered on from `cited`, to which their citations are added. Lines of an earlier part
-    become one line "- as above", at the top if they are the best."""
+    """Returns the lines of an answer, numbered on from `cited`, to which their citations are added. Lines of an earlier
+    part become one line "- as above", at the top if they are the best."""
     numbered: list[Line] = []
     repeated: list[Citation] = []
     for line in lines:
@@ -108,7 +109,7 @@ def _renumber(lines: Sequence[Line], cited: dict[_Key, tuple[Citation, ...]]) ->
 
 
 def _interleave(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCandidate, ...]:
-    """The best candidate of each answer, then the second of each, and so on, each once."""
+    """Returns the best candidate of each answer, then the second of each, and so on, each once."""
     merged: dict[int, AnswerCandidate] = {}
     for candidate in chain.from_iterable(zip_longest(*answers)):
         if candidate is not None:
@@ -117,7 +118,7 @@ def _interleave(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCan
 
 
 def _merge_steps(answers: Sequence[ExtractiveAnswer], citations: Sequence[Citation]) -> Step:
-    """One step for all of them, with the chains that these `citations` contain and the details of each part."""
+    """Merges all steps, with the chains that these `citations` contain and the details of each part."""
     steps = [answer.step for answer in answers]
     n_lines = sum(AnswerNote.from_detail(step.detail).lines for step in steps)
     chains = write_chains(chain.from_iterable(answer.chains for answer in answers), citations)

@@ -1,9 +1,8 @@
-"""Places: where a sentence is in its passage, which often says what the sentence is about.
+"""Places: the position of a sentence in its passage, which often names its topic.
 
 "code 4471" is unclear without the heading above it, "30 min | Rudge" without its table's head, and the second sentence
-of an item is about what its first one names. A passage's text is divided into lines, each with what is above it. A
-sentence is read with as much of its line as fits: its unit.
-"""
+of an item continues the topic of the first. A passage's text is divided into lines, each with what is above it. A
+sentence is read with as much of its line as fits: its unit."""
 
 from __future__ import annotations
 
@@ -48,10 +47,10 @@ _NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its f
 @dataclass(frozen=True, slots=True)
 class Place:
     """A line of a passage from `start` to `end`; an entry of a calendar with all its lines, a task's heading with the
-    lines that plan it. `above`: the headings, line with a colon and items that lead to it, outermost first; `level`
-    of these are items. `head`: the cells of its table's head, which is a heading itself. `speaker`: whose turn of
-    a chat it is. `filing`: a mail's head, a date, links, tags. `text`: its words without marks; `box`: its box, "x" of
-    "[x]"; `block`: the number of its list, table or paragraph."""
+    lines that plan it. `above`: the headings, line with a colon and items that lead to it, outermost first; `level` of
+    these are items. `head`: the cells of its table's head, which is a heading itself. `speaker`: of its turn in a chat.
+    `filing`: a mail's head, a date, links, tags. `text`: its words without marks; `box`: its box, "x" of "[x]";
+    `block`: the number of its list, table or paragraph."""
 
     kind: PlaceKind
     start: int
@@ -71,7 +70,7 @@ NOWHERE = Place("text", 0, 0)
 
 @lru_cache(maxsize=2048)
 def find_places(text: str) -> tuple[Place, ...]:
-    """The lines of a passage that contain words, in order. Linear in the length of the text."""
+    """Returns the lines of a passage that contain words, in order. Linear in the length of the text."""
     reader, start = _PlaceReader(), 0
     lines = text.split("\n")
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -154,12 +153,12 @@ def _is_head(row: str, following: str) -> bool:
 
 
 def read_cells(row: str) -> tuple[str, ...]:
-    """The cells of a table's row."""
+    """Returns the cells of a table's row."""
     return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
 
 
 def _is_filing(line: str, following: str) -> bool:
-    """Whether a line only files what is near it (a mail's head, links, tags, a date), or greets: "Dear Ana,", "Best
+    """Whether a line only files the text near it (a mail's head, links, tags, a date), or greets: "Dear Ana,", "Best
     wishes,"."""
     if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
         return True
@@ -182,13 +181,14 @@ def _is_date(line: str) -> bool:
 
 
 def _find_line(starts: Sequence[int], offset: int) -> int:
-    """The number of the line that contains a character of the passage; there must be a line."""
+    """Returns the number of the line that contains a character of the passage; there must be a line."""
     return max(0, bisect_right(starts, offset) - 1)
 
 
 def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
-    """For the span of each sentence of a passage, the span of its unit and its place. A unit is the sentence with those
-    before it in its line as far as they fit; also those after it if it is short or in an item, a row or a turn."""
+    """Returns, for the span of each sentence of a passage, the span of its unit and its place. A unit is the sentence
+    with those before it in its line as far as they fit; also those after it if it is short or in an item, a row or a
+    turn."""
     places = find_places(text)
     starts = [place.start for place in places]
     lines = [(_find_line(starts, start), _find_line(starts, max(start, end - 1))) for start, end in spans]
@@ -210,7 +210,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
 def _extend_unit(
     number: int, joined: Sequence[bool], sizes: Sequence[int], room: int, is_terse: bool
 ) -> tuple[int, int]:
-    """The first and last sentence of the unit of a sentence, at most `room` words."""
+    """Returns the first and last sentence of the unit of a sentence, at most `room` words."""
     first = last = number
     room -= sizes[number]
     while first and joined[first - 1] and sizes[first - 1] <= room:
@@ -223,7 +223,7 @@ def _extend_unit(
 
 
 def show_unit(quote: str, place: Place, again: str = "") -> str:
-    """A unit's text for an answer. `again`: the next time of a recurring event (`show_next`)."""
+    """Returns a unit's text for an answer. `again`: the next time of a recurring event (`show_next`)."""
     if place.text.startswith("|"):
         return show_row([show_links(cell) for cell in read_cells(quote)], place.head)
     if place.kind in ("event", "task"):
@@ -234,8 +234,8 @@ def show_unit(quote: str, place: Place, again: str = "") -> str:
 
 
 def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
-    """A row of a table as a line: each cell after its column's name if `head` has one per cell, else the first cell as
-    the name of the others."""
+    """Returns a row of a table as a line: each cell after its column's name if `head` has one per cell, else the first
+    cell as the name of the others."""
     cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
     if len(head) == len(cells):
         named = (f"{name}: {cell}" if name else cell for name, cell in zip(head, cells, strict=True) if cell)

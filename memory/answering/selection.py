@@ -1,6 +1,5 @@
-"""Selection: the lines that an answer shows: the best, those that connect it with the question, and the next best; for
-a question about a name a briefing. Every line is in the memory.
-"""
+"""Selection: the lines of an answer: the best, those that connect it with the question, and the next best; for a
+question about a name a briefing. Every line is in the memory."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
 def select_best(
     candidates: Sequence[AnswerCandidate], joined: Sequence[AnswerCandidate], settings: AnswerSettings
 ) -> list[AnswerCandidate]:
-    """At most `settings.lines` candidates without repeats: the best, those that connect it with the question
+    """Returns at most `settings.lines` candidates without repeats: the best, those that connect it with the question
     (`joined`), and the next best; former values follow their newer one."""
     floor = candidates[0].score - settings.line_margin
     near = (
@@ -50,8 +49,8 @@ def select_best(
 def _cut_to_addition(
     line: AnswerCandidate, selected: Sequence[AnswerCandidate], least: float
 ) -> AnswerCandidate | None:
-    """The line, or its sentence alone if it shares a unit with a selected line; None if it adds nothing or is below
-    `least`."""
+    """Returns the line, or its sentence alone if it shares a unit with a selected line; None if it adds nothing or is
+    below `least`."""
     if any(line.words == other.words or _adds_nothing(line, other) for other in selected):
         return None
     overlapping = [other for other in selected if line.overlaps(other)]
@@ -64,7 +63,7 @@ def _cut_to_addition(
 
 
 def _sort_values(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines in their order, except that lines with former values follow the line with the newest value."""
+    """Moves lines with former values after the line with the newest value; otherwise keeps the order."""
     ordered: list[AnswerCandidate] = []
     while lines:
         first = lines[0]
@@ -90,9 +89,9 @@ def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
 def select_by_type(
     state: AnswerState, candidates: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """The lines to show, in order: a briefing, or the usual lines, with their dates for a question about times; for a
-    course of events by time, with their other values. `candidates`: all, the best first. Empty if no candidate contains
-    a word of an unknown name that a briefing is wanted of (in German it may be any noun)."""
+    """Returns the lines to show, in order: a briefing, or the usual lines, with their dates for a question about times;
+    for a course of events by time, with their other values. `candidates`: all, best first. Empty if no candidate
+    contains a word of the unknown name of a requested briefing (in German it may be any noun)."""
     asked = state.question.type
     if asked.kind == "about":
         briefing = write_briefing(state, asked.subjects[0], candidates)
@@ -105,8 +104,8 @@ def select_by_type(
 
 
 def add_date(line: AnswerCandidate) -> AnswerCandidate:
-    """The line with the day on which it was written. A fact has its dates already; if its sentence names another day,
-    the sentence is quoted."""
+    """Adds the day on which the line was written. A fact has its dates already; if its sentence names another day, the
+    sentence is quoted."""
     at = line.episode.at
     quote = " ".join(line.quote.split())
     days = _list_days(quote)
@@ -120,7 +119,7 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
 
 
 def _list_days(text: str) -> set[str]:
-    """The days and months that a text names; "-09-05" without a year."""
+    """Returns the days and months that a text names; "-09-05" without a year."""
     return {name.norm for name in mentions(text) if is_date(name.norm) and name.norm.count("-") > 1}
 
 
@@ -143,7 +142,7 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
 
 
 def contradicts(line: AnswerCandidate, first: AnswerCandidate, state: AnswerState) -> bool:
-    """Whether a line has another value for what the first one states, and neither is known to be the former one. It has
+    """Whether a line has another value for the first line's statement, and neither is known to be outdated. It has
     another value of the same field and covers as much of the question, or only their values differ, or it has the words
     of the question that the first one has and another number of the same unit ("75 mcg" and "raised to 88 mcg")."""
     if all(": " in candidate.source.text for candidate in (line, first)):
@@ -162,7 +161,7 @@ def contradicts(line: AnswerCandidate, first: AnswerCandidate, state: AnswerStat
 
 
 def _read_amounts(line: AnswerCandidate, language: str) -> dict[str, set[str]]:
-    """The numbers of a line by what they count."""
+    """Returns the numbers of a line by what they count."""
     amounts: dict[str, set[str]] = {}
     for value in Clause(line.shown, language).values:
         if value.kind == "number" and value.unit:
@@ -171,14 +170,14 @@ def _read_amounts(line: AnswerCandidate, language: str) -> dict[str, set[str]]:
 
 
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
-    """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
+    """Returns the key in lower case and the value of a field; the key is "" if it is a speaker's name."""
     before, _, value = line.source.text.rpartition(": ")
     key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
     return ("" if key == (line.episode.speaker or "").casefold() else key), value
 
 
 def _is_same_note(a: Source, b: Source) -> bool:
-    """Whether two sources are one, or versions of one note: of one title, and the name of one begins that of the
+    """Whether two sources are one, or versions of one note: they have one title, and the name of one begins that of the
     other."""
     short, long = sorted((document_of(source.uri.casefold())[0] for source in (a, b)), key=len)
     is_begun = long.startswith(short) and "/" not in long[len(short) :]

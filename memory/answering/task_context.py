@@ -1,10 +1,9 @@
-"""What a program gets to read before a task: the facts that hold, then the sentences of many passages that fit best, as
-many as there is room for, each with the number of its source.
+"""The context of a program's task: the valid facts, then the best sentences of many passages, as many as fit, each with
+the number of its source.
 
-Not whole passages: in the same room sentences hold more of the gold lines of invented lives (`benchmarks.contexts`).
-Each takes one line, so that no text of a note can look like another line, and those that give orders to a program are
-left out. The same memory gives the same text.
-"""
+Not whole passages: in the same space sentences contain more of the gold lines of invented lives
+(`benchmarks.contexts`). Each takes one line, so that no text of a note can look like another line, and those with
+orders to a program are left out. The same memory gives the same text."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ Cited = AnswerCandidate | EvidencePiece
 
 
 def write_task_context(conn: Connection, result: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
-    """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
+    """Returns the results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
     state = AnswerState(conn, result, embedder)
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     near = (line for line in ranked if line.features.relevance >= LEAST_RELEVANCE or line.own)
@@ -62,14 +61,14 @@ def write_task_context(conn: Connection, result: RetrievalResult, embedder: Embe
 
 @dataclass
 class _Page:
-    """The facts and sentences of a text. Sources below the folder `root` are named without it."""
+    """The facts and sentences of a text. Sources below the folder `root` are named relative to it."""
 
     root: str
     facts: list[EvidencePiece] = field(default_factory=list)
     sentences: list[AnswerCandidate] = field(default_factory=list)
 
     def add_facts(self, facts: Iterable[EvidencePiece], budget: int) -> None:
-        """The first of them, as far as there is room for facts."""
+        """Adds the first facts that fit into their share."""
         most = about_tokens(self.write()) + FACT_SHARE * budget
         for fact in facts:
             self.facts.append(fact)
@@ -78,7 +77,7 @@ class _Page:
                 return
 
     def add_sentences(self, ranked: Iterable[AnswerCandidate], budget: int) -> None:
-        """As many as there is room for, the best first, none twice and none that a fact says."""
+        """Adds the best sentences that fit, without repetitions, also of facts."""
         seen: set[str] = set()
         misfits = 0
         for line in ranked:
@@ -96,7 +95,7 @@ class _Page:
                 return
 
     def list_sources(self) -> dict[int, ContextSource]:
-        """The source of each passage (by id), numbered in the order of the facts, then of the sentences."""
+        """Returns the source of each passage (by id), numbered in the order of the facts, then of the sentences."""
         begins: dict[int, tuple[Episode, int]] = {}
         cited: list[Cited] = [*self.facts, *self.sentences]
         for item in cited:
@@ -116,7 +115,7 @@ class _Page:
         }
 
     def list_lines(self, sources: Mapping[int, ContextSource]) -> tuple[ContextLine, ...]:
-        """A line for each fact, and one for the sentences of each passage."""
+        """Returns a line for each fact, and one for the sentences of each passage."""
         facts = [ContextLine("fact", _show_fact(fact), sources[fact.episode.id].n) for fact in self.facts]
         by_passage: dict[int, list[AnswerCandidate]] = {}
         for line in self.sentences:
@@ -124,7 +123,7 @@ class _Page:
         return (*facts, *(ContextLine("passage", _join(of), sources[id].n) for id, of in by_passage.items()))
 
     def write(self) -> str:
-        """The text."""
+        """Returns the text."""
         sources = self.list_sources()
         lines = self.list_lines(sources)
         heads = {source.n: _show_head(source) for source in sources.values()}
@@ -145,7 +144,7 @@ def _overlap(a: Cited, b: Cited) -> bool:
 
 
 def _join(sentences: Iterable[AnswerCandidate]) -> str:
-    """The sentences of one passage in their order, with a mark where something was left out."""
+    """Joins the sentences of one passage in their order, with a mark at each gap."""
     ordered = sorted(sentences, key=lambda line: line.start)
     text = _show(ordered[0])
     for before, line in pairwise(ordered):
@@ -166,19 +165,19 @@ def _show_fact(fact: EvidencePiece) -> str:
 
 
 def _show_head(source: ContextSource) -> str:
-    """What precedes the sentences of a passage: its number, title, day and speaker."""
+    """Returns the head of a passage's sentences: its number, title, day and speaker."""
     day = source.at.date().isoformat() if source.at else ""
     by = f"by {source.speaker}" if source.speaker else ""
     return f"[{source.n}] {', '.join(filter(None, [source.title, day, by]))}: "
 
 
 def _fits_task(sentence: AnswerCandidate) -> bool:
-    """Whether it has something of the task, in words or in meaning."""
+    """Whether it matches the task, in words or in meaning."""
     return sentence.own or sentence.features.coverage > 0 or sentence.features.cosine >= LEAST_COSINE
 
 
 def _is_heading(sentence: AnswerCandidate) -> bool:
-    """Whether it is the line of a heading and nothing else, such as an event with its time."""
+    """Whether it is only the line of a heading, such as an event with its time."""
     line = lines_around(sentence.episode.text, sentence.start, sentence.start + 1)
     return line.startswith("#") and one_line(sentence.shown).strip("# ") == one_line(line).strip("# ")
 
@@ -193,7 +192,7 @@ _find_orders = lru_cache(maxsize=2 * PASSAGES)(order_spans)
 
 
 def _find_root(episodes: Iterable[Episode]) -> str:
-    """The folder that contains all their files; "" if its name is short."""
+    """Returns the folder that contains all their files; "" if its name is short."""
     paths = {episode.source.uri for episode in episodes if episode.source.uri.startswith("/")}
     root = commonpath([path.rpartition("/")[0] or "/" for path in paths]) if len(paths) > 1 else ""
     return root if len(root) >= LEAST_ROOT_CHARS else ""

@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 
 def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Finding:
-    """The verdict on a sentence that cites these passages (sentences of `read_passage`)."""
+    """Returns the verdict on a sentence that cites these passages (sentences of `read_passage`)."""
     there = [sentence for passage in passages for sentence in passage]
     language = there[0].language if there else ENGLISH
     claim = undot(" ".join(YES_OR_NO.sub("", claim).split())) or f"{question.rstrip('?')}."
@@ -77,7 +77,7 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
 
 
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
-    """Each clause of a passage with its sentence and the adjacent ones that continue it."""
+    """Yields each clause of a passage with its sentence and the adjacent ones that continue it."""
     for place, sentence in enumerate(passage):
         before = passage[place - 1 : place] if sentence.joins else ()
         behind = [later for later in passage[place + 1 : place + 2] if later.joins]
@@ -128,8 +128,8 @@ def _is_of_other_clause(value: Value, part: Clause, window: Window) -> bool:
 
 
 def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
-    """Whether a clause joins what two say: "A pays 5, B pays 6" as "B pays 5". What comes later in it, a value if it
-    has any, is in clauses that lack the earlier, and begin with something else instead."""
+    """Whether a clause joins two statements: "A pays 5, B pays 6" as "B pays 5". Its later values, or without values
+    its later words, are in clauses that lack the earlier ones, and begin with something else instead."""
     own, there = _place_tokens(part), [_place_tokens(clause) for clause in clauses]
     values = {root(value.norm, part.language) for value in part.values if value.kind != "name"}
     for later in values or own:
@@ -143,7 +143,7 @@ def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
 
 
 def _place_tokens(clause: Clause) -> dict[str, int]:
-    """The roots of its words, its letters and numbers, each with its first place in its text."""
+    """Returns the roots of its words, its letters and numbers, each with its first place in its text."""
     places: dict[str, int] = {}
     for match in _TOKEN.finditer(clause.text):
         token = root(fold(match[0]), clause.language)
@@ -176,8 +176,8 @@ def _other_names(sentence: Clause, part: Clause) -> list[Value]:
 
 
 def _has_other_roles(part: Clause, window: Window) -> bool:
-    """Whether the role of a value in the clause is that of another value there: of a name of the clause, or of anything
-    else of that kind."""
+    """Whether the role of a value in the clause belongs to another value there: to a name of the clause, or to any
+    other value of that kind."""
     there = [role for sentence in window for role in sentence.roles]
     return any(
         role
@@ -194,8 +194,8 @@ def _has_other_roles(part: Clause, window: Window) -> bool:
 
 
 def _evidence(part: Clause, clause: Clause, shared: Collection[str], near: Window) -> set[object]:
-    """Which of these words and of the values of `part` are in a clause; unless it names somebody else, also the names
-    of the sentences near it and of what it is about."""
+    """Returns which of these words and of the values of `part` are in a clause; unless it names another person, also
+    the names of the sentences near it and of its topic."""
     names = [value for value in clause.values if value.kind == "name"]
     is_about = all(part.speaks_of(name) or content_of(clause.head).names(name.norm) for name in names)
     values = {
@@ -213,9 +213,9 @@ def _find_rivals(
     shared: Collection[str],
     context: Mapping[Clause, Window],
 ) -> Iterator[tuple[Value, bool]]:
-    """The values of a clause for which the passages have another of that kind that the sentence lacks, with more of the
-    clause's words and values around it, or with all that is around the value; and whether that is sure: the other one
-    has more and everything that is around the value or, if the value is nowhere, everything in the clause."""
+    """Yields the values of a clause for which the passages have another of that kind that the sentence lacks, with more
+    of the clause's words and values around it, or with everything around the value; and whether that is sure: the other
+    one has more and everything around the value or, if the value is nowhere, everything in the clause."""
     for value in part.values:
         homes = [clause for clause in evidence if clause.holds(value)]
         if value.kind == "name" and not homes:
@@ -248,7 +248,7 @@ def _find_rivals(
 
 
 def _find_ended(part: Clause, pieces: Collection[Clause]) -> tuple[str, ...]:
-    """A value that the passage calls outdated wherever it occurs, and the clause does not."""
+    """Returns a value that the passage calls outdated wherever it occurs, and the clause does not."""
     for value in part.values:
         homes = [piece for piece in pieces if piece.holds(value, False)]
         is_told = any(ended.holds(value) for ended in part.ended)
@@ -258,7 +258,7 @@ def _find_ended(part: Clause, pieces: Collection[Clause]) -> tuple[str, ...]:
 
 
 def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Collection[str]) -> bool:
-    """Whether all clauses that have most of its words deny some of them, and it does not; or the other way round."""
+    """Whether all clauses that have most of its words deny some of them, and it does not; or the reverse."""
     most = max(map(len, evidence.values()), default=0)
     if most < max(2, ENOUGH_TO_DENY * (len(shared) + len(part.values))):
         return False
@@ -271,7 +271,7 @@ def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Col
 
 
 def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
-    """A number which counts something else in its sentence: "12 sailors and 3 pupils"."""
+    """Returns a number that counts something else in its sentence: "12 sailors and 3 pupils"."""
     for value in part.values:
         if value.kind == "number" and value.unit and value.unit not in SAME_WORD:
             unit = root(value.unit, part.language)

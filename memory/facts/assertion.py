@@ -1,7 +1,6 @@
-"""Assertion: extractions become relations and theses, and each new relation is put in its place in valid time.
+"""Assertion: extractions become relations and theses, and each new relation is ordered in valid time.
 
-One transaction for any number of episodes, and idempotent: the same extraction again changes nothing.
-"""
+One transaction for any number of episodes, and idempotent: the same extraction again changes nothing."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +23,8 @@ MAX_PREDICATE_CHARS = 80
 
 
 class FactAsserter:
-    """Asserts facts within one transaction. `owner` are the names of the person whose memory it is, `embedder` makes
-    the vectors of facts; `now` is ms UTC."""
+    """Asserts facts within one transaction. `owner`: the names of the memory's owner; `embedder` embeds the facts;
+    `now` is ms UTC."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str], embedder: Embedder) -> None:
         self.conn = conn
@@ -45,7 +44,7 @@ class FactAsserter:
         self, extractions: Mapping[int, Extraction], model: str | None = None, edited: Mapping[int, int] | None = None
     ) -> None:
         """Asserts the extractions of live episodes (by id), oldest episode first, by `model` or by rules. `edited`:
-        which sources' properties may be others since when (source id -> ms UTC)."""
+        since when the properties of sources may have changed (source id -> ms UTC)."""
         self._edited = edited or {}
         placed = {row.id: row for row in episodes.list_refs(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
@@ -76,8 +75,8 @@ class FactAsserter:
                 self._superseder.apply_decision(decision, model)
 
     def carry_evidence(self, going: Sequence[int], added: Sequence[int]) -> None:
-        """A new episode of a source that still has the words of one that goes asserts nothing new with them. What a
-        model extracted from them has evidence in it, too; rules extract it again."""
+        """Gives the evidence of retired episodes to new episodes of their source with the same words, for facts
+        extracted by a model; rules extract them again."""
         for id, extractor, quote, episode, words in relations.quotes(self.conn, going, added):
             start = -1 if quote is None else words.find(quote)
             if quote is not None and start < 0:
@@ -88,12 +87,12 @@ class FactAsserter:
                 self._superseder.touched.add(id)
 
     def merge_duplicates(self, groups: Iterable[Sequence[int]]) -> int:
-        """Merges relations that say the same (`relations.duplicate_groups`); how many were too many."""
+        """Merges equal relations (`relations.duplicate_groups`); returns the number of removed ones."""
         return sum(map(self._superseder.merge_duplicates, groups))
 
     def replace_edited(self, edited: Mapping[int, int], edits: Sequence[tuple[int, int]]) -> None:
         """Ends the facts whose words a source's newer version (source id -> its beginning, ms UTC) replaced, whatever
-        their predicate. `edits`: pairs of theses (sentence, its edited form); those that a relation states, such as the
+        their predicate. `edits`: pairs of theses (sentence, its edited form); those stated by a relation, such as the
         line `phone: 1234` of front matter, are skipped, as they have no place in the text."""
         labels: set[str] = set()
         for source, since in edited.items():
@@ -107,14 +106,14 @@ class FactAsserter:
             self._superseder.replace_edited(old, new)
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
-        """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more. What
-        an edit replaced stays: it is history."""
+        """Retracts the relations whose evidence was only in these retired episodes. What an edit replaced stays in
+        history."""
         lost = relations.without_evidence(self.conn, gone)
         fact_vectors.delete(self.conn, lost)
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def restore_passages(self, ids: Sequence[int]) -> None:
-        """Brings retired passages back, and with them what their relations changed."""
+        """Restores retired passages, and the effects of their relations."""
         gone = relations.without_evidence(self.conn, ids)
         past.restore(self.conn, ids)
         for id in gone:
@@ -122,7 +121,8 @@ class FactAsserter:
         self._superseder.supersede_again(gone)
 
     def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
-        """A person says that they are not: what rules and models made of their being one is taken back; how much."""
+        """Separates objects by a person's decision: undoes the revisions that treated them as one; returns their
+        number."""
         graph.part(self.conn, ones, others)
         rows = revisions.list_across(self.conn, ones, others)
         for row in rows:
@@ -146,7 +146,7 @@ class FactAsserter:
 
     def correct(self, fact: int, value: str, episode: int, length: int) -> int:
         """Gives a relation the value that a person states, in the first `length` characters of their passage; returns
-        the new relation. InvalidInputError if it has that value already."""
+        the new relation. InvalidInputError for its present value."""
         (old,) = relations.by_id(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
@@ -170,8 +170,8 @@ class FactAsserter:
         return new
 
     def dispute(self, fact: int, value: str, episode: int, length: int) -> None:
-        """Another value of a relation that a person states at the same time, in the first `length` characters of their
-        passage: the two contradict each other until a person decides."""
+        """Adds another value of a relation, stated by a person at the same time in the first `length` characters of
+        their passage, as a contradiction until a person decides."""
         (old,) = relations.by_id(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object not in (old.object, old.subject):
@@ -183,11 +183,11 @@ class FactAsserter:
             fact_vectors.put(self.conn, self._embedder, [new])
 
     def result(self) -> AssertionResult:
-        """What came of it, without the pairs that a model has to judge."""
+        """Returns the result, without the pairs that a model has to judge."""
         return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids))
 
     def propose_pairs(self) -> tuple[tuple[int, int], ...]:
-        """The pairs (older, newer) of facts that a model has to judge."""
+        """Returns the pairs (older, newer) of facts that a model has to judge."""
         ids = sorted({*self._asserted, *(thesis.node_id for thesis in self._theses)})
         return tuple(dict.fromkeys([*sorted(self._returned), *self._superseder.propose_pairs(ids)]))
 
@@ -197,7 +197,7 @@ class FactAsserter:
             fact_vectors.put(self.conn, self._embedder, fact_vectors.list_missing(self.conn, -1, touched))
 
     def graph_changes(self) -> list[GraphChange]:
-        """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
+        """Returns the changes to the graph in memory, removals first; none if nothing was asserted."""
         touched = sorted({*self._new, *self._superseder.touched, *self._asserted})
         if not (touched or self._theses or self._resolver.new_objects):
             return []
@@ -213,8 +213,8 @@ class FactAsserter:
         ]
 
     def _withdraw_properties(self, episode: int, asserted: Mapping[int | None, ExtractedRelation]) -> None:
-        """Removes the evidence of relations that the source's properties asserted before and no longer do. A property
-        with another value replaces its former one."""
+        """Removes the evidence of relations that the source's properties no longer assert. A property with another
+        value replaces its former one."""
         gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in asserted]
         single = [id for id, claim in asserted.items() if id is not None and claim.start < 0 and claim.single]
         new = {(fact.subject, fact.canon): fact for fact in relations.by_id(self.conn, single)} if gone else {}
@@ -226,7 +226,7 @@ class FactAsserter:
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def _assert_relation(self, row: episodes.EpisodeRef, claim: ExtractedRelation, extractor: str) -> int | None:
-        """The relation of this claim, a new or a known one; None if the claim is empty."""
+        """Returns the new or known relation of this claim; None if the claim is empty."""
         label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
         if not label or not claim.subject.strip() or not claim.object.strip():
             return None
@@ -263,8 +263,8 @@ class FactAsserter:
         return id
 
     def _said_from(self, row: episodes.EpisodeRef, claim: ExtractedRelation) -> int | None:
-        """Since when a passage contains a claim (ms UTC): the time that it is about, or for words of an edit the time
-        of the edit, whatever the date of the note."""
+        """Returns since when a passage contains a claim (ms UTC): the time of its topic, or for words of an edit the
+        time of the edit, whatever the date of the note."""
         if claim.start < 0:
             return self._edited.get(row.source_id, row.event_from)
         if row.since is None or episodes.was_stated_before(self.conn, row.id, self._line(row.id, claim)):
@@ -280,15 +280,15 @@ class FactAsserter:
         canon: int,
         start: int | None,
     ) -> int | None:
-        """The start of a claim. If an edit put its words next to a date that was there before, the date belongs to the
-        replaced value, and the claim begins with the edit."""
+        """Returns the start of a claim. If an edit put its words next to a date that was there before, the date belongs
+        to the replaced value, and the claim begins with the edit."""
         if claim.valid_from is None or row.since is None or self._said_from(row, claim) != row.since:
             return start
         slot = [fact for node in subjects for fact in relations.of_slot(self.conn, node, canon, object, start)]
         return row.since if any(fact.valid_from == start and fact.object != object for fact in slot) else start
 
     def _line(self, episode: int, claim: ExtractedRelation) -> str:
-        """The line that a claim is read out of."""
+        """Returns the line from which a claim was extracted."""
         (row,) = episodes.read_texts(self.conn, [episode])
         start = row.text.rfind("\n", 0, claim.start) + 1
         end = row.text.find("\n", claim.end)
@@ -304,8 +304,8 @@ class FactAsserter:
         start: int | None,
         extractor: str,
     ) -> int | None:
-        """The known relation with the same content. Words that were in the note before are not new, whatever the file's
-        date."""
+        """Returns the known relation with the same content. Words that were in the note before are not new, whatever
+        the file's date."""
         slot = [old for node in subjects for old in relations.of_slot(self.conn, node, canon, object, start)]
         names = graph.object_labels(self.conn, [object, *(old.object for old in slot)])
         same = [old for old in slot if old.modality == claim.modality and same_value(names[old.object], names[object])]
@@ -331,8 +331,8 @@ class FactAsserter:
         start: int | None,
         extractor: str,
     ) -> int | None:
-        """The last superseded relation. None if a later claim names its start or is from rules, which read only later
-        text; whether a model's claim revives the relation is a model's decision."""
+        """Returns the last superseded relation. None if a later claim names its start or is from rules, which read only
+        later text; whether a model's claim revives the relation is a model's decision."""
         last = max(superseded, key=lambda fact: (fact.valid_to or 0, fact.id))
         later = start is not None and start > (last.valid_to or 0)
         if later and (claim.valid_from is not None or extractor == RULE):
@@ -354,14 +354,14 @@ class FactAsserter:
             self._asserted.setdefault(old.id, [old.subject])
 
     def _insert_value(self, old: Relation, object: int, value: str, start: int | None) -> int:
-        """A relation with a value that a person states instead of a known one."""
+        """Inserts a relation with a value that a person states instead of a known one; returns its id."""
         predicate, _ = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
         new = relations.insert(self.conn, old.subject, predicate, object, "asserted", 1.0, start, None, self._now)
         self._new.append(new)
         return new
 
     def _copy_relation(self, replaced: Relation) -> int:
-        """The relation as it holds again, from its latest evidence on."""
+        """Copies a relation that is valid again, from its latest evidence on."""
         predicate, conf, episode, start, end, extractor = relations.latest_evidence(self.conn, replaced.id)
         subject, object, modality, begin = replaced.subject, replaced.object, replaced.modality, replaced.last_asserted
         id = relations.insert(self.conn, subject, predicate, object, modality, conf, begin, None, self._now)
@@ -372,13 +372,13 @@ class FactAsserter:
         return id
 
     def _bind_to_revisions(self, anew: int, made: Sequence[int]) -> None:
-        """Binds a relation that is valid again to its revisions: it is removed if they are undone."""
+        """Attaches a relation that is valid again to its revisions: undoing them removes it."""
         relations.set_field(self.conn, anew, "t_expired", self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
-        """The relations among these edges as the graph in memory has them."""
+        """Returns the relations among these edges as links of the graph in memory."""
         return [
             Link(id, "rel", src, dst, start, end, tuple(json.loads(spans)))
             for id, src, dst, start, end, spans in relations.live_spans(self.conn, ids)

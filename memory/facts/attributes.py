@@ -1,6 +1,5 @@
-"""Attributes of the person whose memory it is: what "my phone", "I live" and "my sister" ask for, in the words of each
-language. An attribute is a slot of a profile; people are attributes whose value is somebody.
-"""
+"""Attributes of the owner: what "my phone", "I live" and "my sister" ask for, in the words of each language. An
+attribute is a slot of a profile; relatives are attributes whose value is a person."""
 
 import re
 from collections import Counter
@@ -32,7 +31,7 @@ def _keys(table: str) -> dict[str, str]:
 
 
 def attribute_of(label: str) -> str | None:
-    """The attribute that the last of some words names: "phone" of "mobile phone number"; None if none does."""
+    """Returns the attribute that a label's last words name: "phone" of "mobile phone number"; None without one."""
     keys = _keys("attributes") | _keys("people")
     keyed = [keys[word] for word in words(label.replace("-", "")) if word in keys]
     return "email" if "email" in keyed[:-1] and keyed[-1] == "address" else keyed[-1] if keyed else None
@@ -40,7 +39,7 @@ def attribute_of(label: str) -> str | None:
 
 @cache
 def attribute_words(attribute: str, language: str | None = None) -> frozenset[str]:
-    """The words of a language, or of all, for an attribute, or for those that it may stand for."""
+    """Returns the words of a language, or of all, for an attribute and those it may stand for."""
     return frozenset(
         word
         for table in ("attributes", "people")
@@ -51,17 +50,17 @@ def attribute_words(attribute: str, language: str | None = None) -> frozenset[st
 
 
 def person_of(label: str) -> str | None:
-    """What somebody is to the owner, by a word of any language: "mother" of "mum"; None if it is no such word."""
+    """Returns a person's relation to the owner by a word of any language: "mother" of "mum"; None for other words."""
     return _keys("people").get(label.casefold().strip())
 
 
 def people_meant(key: str) -> tuple[str, ...]:
-    """The attributes that one may stand for: a child is a daughter or a son."""
+    """Returns the attributes that one may stand for: a child is a daughter or a son."""
     return _GROUPS.get(key, (key,))
 
 
 def is_about_owner(title: str) -> bool:
-    """Whether a note's title says that its writer wrote it about themselves."""
+    """Whether a note's title says that it is about its writer."""
     return title.split(" › ")[0].strip(" #*").casefold() in _titles()
 
 
@@ -71,12 +70,12 @@ def _titles() -> frozenset[str]:
 
 
 def title_spellings() -> list[str]:
-    """The titles of a note about its writer, as they may be written."""
+    """Returns the possible titles of a note about its writer."""
     return sorted({form for title in _titles() for form in (title, title.capitalize(), title.title(), title.upper())})
 
 
 def list_own_names(properties: Mapping[str, Any], text: str) -> list[str]:
-    """How a note about its writer says that they are called: in its properties, or in fields."""
+    """Returns the writer's names in a note about them: from its properties or fields."""
     names = [str(value) for key, value in properties.items() if attribute_of(str(key)) == "name" and value]
     names += [match["value"] for match in _FIELD.finditer(text) if attribute_of(match["key"]) == "name"]
     return list(dict.fromkeys(name.strip(" *_") for name in names if any(c.isalpha() for c in name)))
@@ -84,25 +83,25 @@ def list_own_names(properties: Mapping[str, Any], text: str) -> list[str]:
 
 @cache
 def people_words(language: str) -> str:
-    """The words of a language for people, as alternatives of a regular expression."""
+    """Returns the words of a language for people, as alternatives of a regular expression."""
     [table] = tables("owner", "people", language=language) or tables("owner", "people", language=ENGLISH)
     listed = sorted({word for forms in table.values() for word in forms.split()}, key=lambda word: (-len(word), word))
     return "|".join(map(re.escape, listed))
 
 
 def owner_pattern(key: str, language: str) -> str:
-    """The regular expression under `key` of a language's words for the owner, or of English ones."""
+    """Returns the regular expression under `key` of a language's words for the owner, or of English ones."""
     return str((tables("owner", key, language=language) or tables("owner", key, language=ENGLISH))[0])
 
 
 def owner_words(key: str) -> frozenset[str]:
-    """The words under `key` in all languages."""
+    """Returns the words under `key` in all languages."""
     return word_set("owner", key)
 
 
 def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The names of the main addressee of a mailbox, given From and To of each mail; empty if unclear. More than half of
-    the mails that they did not write, and at least MIN_MAILS, are addressed to them."""
+    """Returns the names of the main addressee of a mailbox, given From and To of each mail; empty if unclear. More than
+    half of the mails that they did not write, and at least MIN_MAILS, are addressed to them."""
     to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
     for sender, receivers in mails:
         writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}

@@ -1,10 +1,8 @@
-"""Decisions: what a model is asked about the facts of a passage and the nearest known facts, and how its answer is
-parsed.
+"""Decisions: the request to a model about the facts of a passage and the nearest known facts, and parsing its reply.
 
 One request contains all pairs. Facts are numbered and grouped by slot, and each newer one is followed by the numbers of
-the older ones that it may affect. An answer names the pairs in which something happens; it can only classify a pair
-that the request contains.
-"""
+the older ones that it may affect. The reply names the affected pairs; it can only classify a pair that the request
+contains."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -80,7 +78,8 @@ with one JSON object, without line breaks or indentation. Leave out the pairs th
 
 
 def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = True) -> LlmRequest:
-    """Asks about pairs (older, newer), `MAX_PAIRS` at most. `local_only` unless the sources of all may leave here."""
+    """Builds the request for pairs (older, newer), `MAX_PAIRS` at most. `local_only` unless all their sources may leave
+    this machine."""
     fence = make_fence()
     number, slots = _numbered(pairs)
     lines = []
@@ -101,7 +100,7 @@ def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = T
 
 
 def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decision]:
-    """What the answer to their `decision_request` says about the pairs; of each at most one. `data` may be anything."""
+    """Returns the decisions in the reply to their `decision_request`, at most one per pair. `data` may be anything."""
     number, _ = _numbered(pairs)
     asked = {(number[old.id], number[new.id]): (old, new) for old, new in pairs}
     decisions: dict[tuple[int, int], Decision] = {}
@@ -123,12 +122,12 @@ def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decis
 
 
 def is_empty(data: Any) -> bool:
-    """Whether an answer says that nothing happens in any pair."""
+    """Whether a reply affects no pair."""
     return isinstance(data, Mapping) and data.get("decisions") == []
 
 
 def _numbered(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[str, list[Fact]]]:
-    """Numbers of the facts by their ids, and the facts by their slots, in one order."""
+    """Returns the numbers of the facts by their ids, and the facts by slot, in the same order."""
     slots: dict[str, dict[int, Fact]] = defaultdict(dict)
     for fact in (fact for pair in pairs for fact in pair):
         slots[slot_of(fact)][fact.id] = fact
@@ -139,12 +138,12 @@ def _numbered(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[
 
 
 def slot_of(fact: Fact) -> str:
-    """The heading of a fact: its subject and its predicate."""
+    """Returns the heading of a fact: its subject and its predicate."""
     return one_line(f"{fact.objects[0]} - {fact.predicate}") if fact.predicate else STATEMENTS
 
 
 def shown_value(fact: Fact) -> str:
-    """A fact under its heading, without its words."""
+    """Formats a fact under its heading, without its words."""
     text = one_line(fact.objects[-1] if fact.predicate else fact.text, MAX_QUOTE_CHARS) + f" ({fact.modality}"
     text += f", from {fact.valid_from.date().isoformat()}" if fact.valid_from else ""
     text += f", until {fact.valid_to.date().isoformat()}" if fact.valid_to else ""

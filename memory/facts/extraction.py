@@ -1,7 +1,6 @@
-"""Extractions: the relations, theses and objects of an episode's words, with names not yet resolved to objects.
+"""Extractions: the relations, theses and objects in an episode, with names not yet resolved to objects.
 
-Rules and models both make an `Extraction`; all that follows (resolution, assertion, supersession) is the same for both.
-"""
+Rules and models both make an `Extraction`; resolution, assertion and supersession are the same for both."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,14 +22,11 @@ class ExtractedObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedRelation:
-    """One typed relation. `subject` and `object` are names as written, or `OWNER`; a value ("0.13", "4 mg") is an
-    object too. `predicate` is in words: "lives in".
-
-    [start, end) is the quote in the episode's text, -1 where it is in the source's properties. Valid times are of the
-    world; None is open. `past`: was so once and is no longer, at the time of its episode; `negated`: is not so.
-    `by_place`: the subject is what the words are a part of (a note, a record, a row, a task), and not everything that
-    is called the same. `single`: the form of the statement shows that the subject has one value at a time.
-    """
+    """A typed relation. `subject` and `object` are names as written, or `OWNER`; a value ("0.13", "4 mg") is an object
+    too. `predicate` is in words: "lives in". [start, end) is the quote in the episode's text, -1 if it is in the
+    source's properties. Valid times are of the world, None is open. `past`: no longer true at the time of its episode;
+    `negated`: not true. `by_place`: the subject is what contains the words (a note, a record, a row, a task), not every
+    object of that name. `single`: the form of the statement shows that the subject has one value at a time."""
 
     subject: str
     predicate: str
@@ -45,7 +41,7 @@ class ExtractedRelation:
     conf: float = 1.0
 
     def valid_time(self, at: int | None) -> tuple[int | None, int | None]:
-        """Its begin and end, ms UTC: as it says, else from when it was `at` on, or until then."""
+        """Returns its begin and end, ms UTC: as stated, by default from `at` on, or until `at` if past."""
         start, end = to_wall(self.valid_from), to_wall(self.valid_to)
         holds = self.modality in ("asserted", "negated", "plan")
         if start is None and holds and (end is None or at is None or at < end):
@@ -59,7 +55,7 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedThesis:
-    """A self-contained statement about `objects`, with the quote it was made from."""
+    """A self-contained statement about `objects`, with its quote."""
 
     text: str
     objects: tuple[str, ...]
@@ -72,7 +68,7 @@ class ExtractedThesis:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that was extracted from one episode."""
+    """Everything extracted from one episode."""
 
     relations: tuple[ExtractedRelation, ...] = ()
     theses: tuple[ExtractedThesis, ...] = ()

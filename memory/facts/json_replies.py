@@ -1,4 +1,4 @@
-"""JSON that a model says: asked for a second time where it cannot be used, and read as far as it goes."""
+"""JSON replies of a model: requested a second time if unusable, and parsed as far as they go."""
 
 import json
 import re
@@ -18,10 +18,10 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[][{}]', re.DOTALL)
 
 
 def complete_json(llm: LLM, request: LlmRequest) -> Any:
-    """The JSON value of the reply. Of one that broke off, or repeats itself without end, what was whole by then is
-    taken; one that is no JSON of the right kind is asked for once more, in another way: the same would only be said
-    again. One that is, but breaks a rule of the schema somewhere inside, is returned all the same: who reads it drops
-    the item, not the rest. Raises ModelError as the model does, MalformedOutputError only for the second reply."""
+    """Returns the JSON value of the reply. A cut or endlessly repeating reply is parsed up to its last complete item; a
+    reply of the wrong kind is requested once more, in other words, since the same request would be answered the same
+    way. A reply that breaks a rule of the schema somewhere inside is returned: its reader drops the invalid item.
+    Raises ModelError as the model does, MalformedOutputError only for the second reply."""
     schema = request.schema or {}
     try:
         return llm.complete(request).data
@@ -49,8 +49,8 @@ def complete_json(llm: LLM, request: LlmRequest) -> Any:
 
 
 def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
-    """The first object in a text with the lists that the schema requires, whatever they contain, also in prose or a
-    fence. If its end is missing, the items before that; None without any."""
+    """Returns the first object in a text, also in prose or a fence, that has the lists required by the schema, whatever
+    they contain. If its end is missing, the complete items; None without any."""
     begin = text.find("{")
     if begin < 0 or len(text) > MAX_REPLY_CHARS:
         return None
@@ -65,7 +65,7 @@ def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _parse_cut(text: str) -> Any:
-    """JSON whose end is missing -> its value up to the last whole item; None if there is none."""
+    """Parses JSON without its end up to the last complete item; None without one."""
     open_brackets: list[str] = []
     whole = (0, "")  # where the last item ended, and what closes the rest
     for match in _TOKEN.finditer(text):
@@ -84,6 +84,6 @@ def _parse_cut(text: str) -> Any:
 
 
 def rows_of(value: Any, key: str) -> Sequence[Any]:
-    """The list at a key of a reply, which may be anything; empty without one."""
+    """Returns the list at a key of a reply, which may be anything; empty without one."""
     rows = value.get(key) if isinstance(value, Mapping) else None
     return rows if isinstance(rows, list) else ()

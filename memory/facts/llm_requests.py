@@ -1,10 +1,9 @@
-"""What a model is asked about passages, and how its answer is parsed.
+"""Extraction requests to a model, and parsing its replies.
 
-Requests and answers are values: nothing here calls a model but `complete_json`. An answer is untrusted data. The
-invariant of `parse_extractions`: every relation and thesis has its words in its own episode, was not said by a machine,
-and has a valid modality and valid dates; any other item is dropped alone, with a reason. An answer can only add claims
-about its episodes.
-"""
+Requests and replies are values: only `complete_json` calls a model. A reply is untrusted data. The invariant of
+`parse_extractions`: every relation and thesis has its words in its own episode, was not written by a machine, and has a
+valid modality and valid dates; any other item is dropped alone, with a reason. A reply can only add claims about its
+episodes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +56,7 @@ EXAMPLE = {
 
 
 class Dropped(NamedTuple):
-    """An item of an answer that was not taken. `reason` quotes nothing of it."""
+    """A rejected item of a reply. `reason` quotes nothing of it."""
 
     episode_id: int
     kind: str  # object | fact | statement | episode
@@ -74,7 +73,7 @@ def list_of(most: int, **properties: Any) -> dict[str, Any]:
 
 
 def text_of(most: int) -> dict[str, Any]:
-    """The schema of a text of at most `most` characters: without a limit it could fill the reply."""
+    """Returns the schema of a text of at most `most` characters: without a limit it could fill the reply."""
     return {"type": "string", "maxLength": most}
 
 
@@ -158,7 +157,7 @@ on Tuesday, 2031-05-06:
 
 @dataclass(frozen=True, slots=True)
 class KnownWords:
-    """The names and predicates that facts near a text already have: whoever reads it is to use them again."""
+    """The names and predicates of facts near a text, which a model is asked to reuse."""
 
     names: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
@@ -167,9 +166,9 @@ class KnownWords:
 def extraction_request(
     episodes: Sequence[Episode], owner_names: Sequence[str] = (), known: KnownWords = KnownWords()
 ) -> LlmRequest:
-    """Asks for the facts of these episodes (`MAX_EPISODES` at most, see `Grades.batch`). `owner_names`: how the owner
-    is called. It stays on this machine if the text of any of them has to; the names and what is `known`, too, must be
-    such that they may go with it."""
+    """Builds the request for the facts of these episodes (`MAX_EPISODES` at most, see `Grades.batch`). `owner_names`:
+    the owner's names. It is local-only if the text of any episode is; the names and `known` words must be allowed to go
+    with it."""
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]
     fence = make_fence()
     parts = []
@@ -212,8 +211,8 @@ def _about(episode: Episode) -> str:
 def parse_extractions(
     data: Any, episodes: Sequence[Episode], owner_names: Sequence[str] = ()
 ) -> tuple[dict[int, Extraction], list[Dropped]]:
-    """The extractions of an answer to the `extraction_request` of these episodes, by its id, and the dropped items.
-    Episodes that the answer does not mention are left out. `data` may be anything."""
+    """Returns the extractions in the reply to the `extraction_request` of these episodes, by id, and the dropped items.
+    Episodes that the reply does not mention are left out. `data` may be anything."""
     extractions: dict[int, Extraction] = {}
     dropped: list[Dropped] = []
     for entry in rows_of(data, "episodes"):
@@ -230,8 +229,8 @@ def parse_extractions(
 
 
 def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
-    """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken. "" if
-    that is not so. Words of a machine or for one do not count; it is no fault of the model to have read them."""
+    """Explains why a reply about an episode is unusable: it had facts, and each was dropped; "" otherwise. Words of a
+    machine or for one do not count, since the model is not to blame for reading them."""
     if extraction.relations or extraction.theses:
         return ""
     reasons = [item.reason for item in dropped if item.kind in ("fact", "statement")]
@@ -242,11 +241,11 @@ def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
 
 
 class _Invalid(Exception):
-    """The item cannot be taken; the message is the reason."""
+    """An item is invalid; the message is the reason."""
 
 
 class _EpisodeReply:
-    """The valid items of the answer about one episode."""
+    """The valid items of the reply about one episode."""
 
     def __init__(self, episode: Episode, owner_names: Sequence[str]) -> None:
         self.dropped: list[Dropped] = []
@@ -320,8 +319,8 @@ class _EpisodeReply:
         return {"start": start, "end": end, "valid_from": valid_from, "valid_to": valid_to}
 
     def _object(self, item: Mapping[str, Any], named: set[str], values: Sequence[set[str]]) -> ExtractedObject:
-        """Names that the text does not have are useless, and harmful as aliases: they merge different objects. So do
-        the names of two `values` of one subject, where one may have replaced the other."""
+        """Returns an object without aliases that are not in the text: these would merge different objects. So would the
+        names of two `values` of one subject, where one may have replaced the other."""
         name = self._name(_words(item, "name", MAX_NAME_CHARS))
         if name.casefold() not in named and not self._text.names(name):
             raise _Invalid("the text does not name it")
@@ -370,7 +369,7 @@ def _modality(item: Mapping[str, Any]) -> Modality:
 
 
 def _valid(item: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
-    """The first day on which it holds, and the first on which it no longer does."""
+    """Returns the first day on which it is valid, and the first on which it no longer is."""
     valid_from, last = _days(item, "valid_from"), _days(item, "valid_until")
     if valid_from and last and last[1] <= valid_from[0]:
         raise _Invalid("it ends before it begins")
@@ -378,7 +377,7 @@ def _valid(item: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
 
 
 def _days(item: Mapping[str, Any], key: str) -> tuple[datetime, datetime] | None:
-    """The first day of 2024-03-09 (also with a time), 2024-03 or 2024, and the day after the last."""
+    """Returns the first day of 2024-03-09 (also with a time), 2024-03 or 2024, and the day after the last."""
     value = item.get(key)
     if value is None or value == "":
         return None

@@ -1,9 +1,9 @@
-"""Entity resolution: which object a name means.
+"""Entity resolution: finds the object that a name means.
 
-A name means the object that has it as an alias; a short name of a person the one whose longer name the same passage,
-or else the whole memory, knows, if there is only one. What a model calls an alias becomes one, so that both objects
-are found under it: nothing is moved, and taking the alias away undoes it. A person is never taken for anything else,
-and never for a person with another family name.
+A name means the object that has it as an alias; a person's short name means the one whose longer name the same passage,
+or else the whole memory, contains, if it is the only one. An alias given by a model becomes one, so that both objects
+are found by it: nothing is moved, and removing the alias undoes it. A person is never merged with another kind of
+object, and never with a person of another family name.
 
 Theses in a model's words, which are added to the sentences of an episode, are about such objects."""
 
@@ -28,7 +28,7 @@ _NO_ALIAS = frozenset("i me my he she it they we you him her them us owner user"
 
 
 class Resolver:
-    """Names to objects within one transaction; `new_objects` are the objects it made: (node id, leads nowhere)."""
+    """Resolves names to objects within one transaction; `new_objects`: the created ones: (node id, leads nowhere)."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
         self.conn = conn
@@ -43,7 +43,7 @@ class Resolver:
         self.new_objects: list[tuple[int, bool]] = []
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
-        """Starts the next passage, with its extracted objects and the names that it mentions with their kinds."""
+        """Starts the next passage, with its extracted objects, and the names in it with their kinds."""
         self._kinds = {norm(object.name): object.kind for object in extraction.objects if object.kind}
         named = [(norm(name), object.kind) for object in extraction.objects for name in (object.name, *object.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
@@ -54,7 +54,7 @@ class Resolver:
                 self._add_aliases(self.resolve(object.name), object.name, object.kind, object.aliases)
 
     def resolve(self, name: str) -> int:
-        """The object that a name of this passage means; made if there is none. OWNER is the one whose memory it is."""
+        """Returns the object that a name in this passage means, created if new. OWNER is the memory's owner."""
         surface = _NOISE.sub("", name).strip()[:MAX_NAME_CHARS]
         key = norm(surface) or surface
         if name == OWNER:
@@ -79,11 +79,10 @@ class Resolver:
         return self._create(surface, key, kind)
 
     def resolve_place(self, name: str, source: int) -> int:
-        """The object for a note, a heading or a row of a source that is called `name`; made if there is none.
-
-        It is the object that facts of this source, or of another version of its document, have as their subject; else
-        the one that everybody calls so, unless that is the subject of another source: two notes of one name are two
-        things. A contact and a page of the same name are one."""
+        """Returns the object for a note, heading or row of a source called `name`, created if new. It is the object
+        that is already the subject of facts in this source, or in another version of its document; otherwise the object
+        of that name, unless it is the subject of another source: two notes of one name are two objects. A contact and a
+        page of the same name are one."""
         surface = _NOISE.sub("", name).strip()[:MAX_NAME_CHARS]
         key = norm(surface) or surface
         if (known := self._places.get((source, key))) is not None:
@@ -123,7 +122,7 @@ class Resolver:
         return sorted(objects)
 
     def _fits(self, node: int, kind: str | None) -> bool:
-        """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
+        """Whether an object may be of that kind: a person is nothing else. Records the kind if it was unknown."""
         known = graph.object_type(self.conn, node)
         if kind in (None, STATE, TASK, VALUE) or known == "date":
             return True
@@ -133,7 +132,7 @@ class Resolver:
         return bool((known == PERSON) == (kind == PERSON))
 
     def _only_person(self, first: str) -> int | None:
-        """The one person whose longer name begins with that word."""
+        """Returns the only person whose longer name begins with that word, or None."""
         persons = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
         return persons[0] if len(persons) == 1 else None
 
@@ -148,7 +147,7 @@ class Resolver:
         return node
 
     def _add_aliases(self, node: int, name: str, kind: str | None, aliases: Iterable[str]) -> None:
-        """Adds other names to the object, but none of another person."""
+        """Adds aliases to the object, except names of another person."""
         rows = []
         for alias in aliases:
             key = norm(alias)
@@ -176,7 +175,7 @@ def _by_word(names: Iterable[str]) -> dict[str, set[str]]:
 def assert_theses(
     conn: Connection, resolver: Resolver, row: episodes.EpisodeRef, theses: Sequence[ExtractedThesis], now: int
 ) -> list[ThesisVertex]:
-    """Adds theses to an episode, without those that it has already, at `now` (ms UTC); returns the new ones."""
+    """Adds new theses to an episode at `now` (ms UTC); returns the added ones."""
     known = graph.model_theses(conn, row.id)
     new = {thesis.text: thesis for thesis in theses if thesis.text.strip() and thesis.text not in known}
     first = graph.allocate(conn, "node", len(new))

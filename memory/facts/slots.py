@@ -1,8 +1,7 @@
-"""Whether a fact may replace another: both fill one slot, and their times and modalities allow it.
+"""Decides whether a fact may replace another: both fill one slot, and their times and modalities allow it.
 
-Two facts fill one slot if they give the same attribute of the same subject, perhaps in other words. A model's word that
-one fact replaces another counts only then: small models say it of too much.
-"""
+Two facts fill one slot if they give the same attribute of the same subject, perhaps in other words. A model's decision
+that one replaces the other counts only then: small models decide so too often."""
 
 import re
 from collections.abc import Collection
@@ -24,8 +23,8 @@ LEAST_SHARED, LEAST_SHARED_ALONE = 2, 4  # words that two statements share: abou
 
 
 def fill_one_slot(old: Fact, new: Fact, old_words: str, new_words: str) -> bool:
-    """Whether two facts have one subject, and one predicate or values of one kind. `old_words` and `new_words` are the
-    sentences that they were read from. Statements, which have no predicate, share an object and words."""
+    """Whether two facts have one subject, and one predicate or values of one kind. `old_words` and `new_words`: the
+    sentences they were extracted from. Statements, which have no predicate, must share an object and words."""
     if not (old.predicate and new.predicate):
         shared = _stems(old.text) & _stems(new.text)
         common = {norm(name) for name in old.objects} & {norm(name) for name in new.objects}
@@ -39,13 +38,13 @@ def fill_one_slot(old: Fact, new: Fact, old_words: str, new_words: str) -> bool:
 
 
 def _kind(value: str) -> str:
-    """The kind of a value, where whatever begins with a digit is a number: "£185 per service, twice a year"."""
+    """Returns the kind of a value; any value that begins with a digit is a number: "£185 per service, twice a year"."""
     kind = value_kind(value)
     return "number" if kind in ("time", "version") or (kind == "word" and _DIGIT.match(value)) else kind
 
 
 def _have_one_subject(old: str, new: str, old_words: str, new_words: str) -> bool:
-    """Whether two names are one or share a word, or the sentence of the one fact names the subject of the other."""
+    """Whether two names are equal or share a word, or the sentence of one fact names the subject of the other."""
     old_name, new_name = _stems(old), _stems(new)
     if norm(old) == norm(new) or old_name & new_name:
         return True
@@ -63,7 +62,7 @@ def _share_predicate(old: str, new: str) -> bool:
 
 
 def _without_auxiliary(predicate: str) -> frozenset[str]:
-    """The words of a predicate without a leading auxiliary: "is led by" has "led" and "by"."""
+    """Returns the words of a predicate without a leading auxiliary: "is led by" has "led" and "by"."""
     first, *others = (*words(predicate),) or (predicate,)
     return frozenset(others if others and first in stop_words(guess_language(predicate)) else (first, *others))
 
@@ -80,7 +79,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def begin_of(relation: Relation) -> int:
-    """When it begins to hold: its valid time, else that of its newest evidence."""
+    """Returns the begin of its valid time, else the time of its newest evidence."""
     if relation.valid_from is not None:
         return relation.valid_from
     ended = relation.modality == "past" or relation.valid_to is not None
@@ -88,17 +87,17 @@ def begin_of(relation: Relation) -> int:
 
 
 def end_of(fact: Relation) -> int:
-    """When something is over by a fact that tells it: at its end, else its beginning, else the time of its evidence."""
+    """Returns when a fact about an end says that it is over: its end, else its begin, else the time of its evidence."""
     return next((ms for ms in (fact.valid_to, fact.valid_from, fact.last_asserted) if ms is not None), EARLIEST_MS)
 
 
 def day_of(relation: Relation) -> int:
-    """The day on which its valid time begins: a note has a time of day, a date in it does not."""
+    """Returns the day on which its valid time begins: a note has a time of day, a date in it does not."""
     return begin_of(relation) // DAY_MS
 
 
 def order_of(relation: Relation) -> tuple[int, int, int]:
-    """The order of valid time, by days, then of evidence."""
+    """Returns the sort key: valid time by days, then evidence."""
     return (
         day_of(relation),
         relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS,
@@ -126,14 +125,14 @@ def is_bygone(old: Relation, new: Relation) -> bool:
 
 
 def states_end(old: Relation, new: Relation) -> bool:
-    """Whether the newer one tells that the older one is over, and not what came after it and is over, too."""
+    """Whether the newer one says that the older one is over, and is not itself a later state that is over, too."""
     later = new.modality == "past" and new.object != old.object and new.valid_from is not None
     return new.modality in ("past", "negated") and not later
 
 
 def may_replace(new: Modality, old: Modality) -> bool:
-    """Whether a fact of the one modality can take the place of one of the other: a plan replaces only plans, a
-    supposition or a question replaces nothing."""
+    """Whether a fact of one modality can replace one of another: a plan replaces only plans, a supposition or a
+    question replaces nothing."""
     if new == "plan":
         return old == "plan"
     if new == "asserted":

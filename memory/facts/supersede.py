@@ -1,9 +1,8 @@
-"""Supersession: what a new fact does to those that are known.
+"""Supersession: the effect of a new fact on known ones.
 
-A fact is replaced only on evidence that works for anybody: its place in a source was edited, or a newer version of the
-document says otherwise; the owner said so; or a model decided so of two facts of one subject. Everything else is two
-values, which are shown with their dates. Every change is a revision, and can be reverted.
-"""
+A fact is replaced only on evidence that works for anybody: its place in a source was edited, a newer version of the
+document says otherwise, the owner said so, or a model decided so of two facts of one subject. Everything else is two
+values, which are shown with their dates. Every change is a revision, and can be reverted."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,8 +26,8 @@ AGENT_SAYS = "An agent wrote it. You decide whether it is true."
 
 
 class Superseder:
-    """Supersession within one transaction. `touched` are the relations whose times have changed, `edited` those
-    whose words an edit replaced, `revision_ids` the revisions made."""
+    """Supersession within one transaction. `touched`: relations with changed times; `edited`: relations whose words an
+    edit replaced; `revision_ids`: the new revisions."""
 
     def __init__(self, conn: Connection, now: int) -> None:
         self._conn = conn
@@ -40,7 +39,7 @@ class Superseder:
     # What needs no model --------------------------------------------------------------------------
 
     def apply(self, new: Relation, subjects: Sequence[int], claim: ExtractedRelation) -> None:
-        """Lets a new relation end or replace others. `subjects` are the objects that its subject may be; `claim` is the
+        """Lets a new relation end or replace others. `subjects`: the objects that its subject may be; `claim`: its
         extraction."""
         if new.modality not in slots.CLAIMS:
             return
@@ -78,7 +77,7 @@ class Superseder:
         return [other for other in chain.from_iterable(known) if other.id != new.id]
 
     def _order_versions(self, facts: Sequence[Relation]) -> None:
-        """Each fact of an older version of a document is replaced by that of the next: "Rates", "Rates v2"."""
+        """Replaces each fact of an older version of a document by that of the next: "Rates", "Rates v2"."""
         uris = sources.uris_of(self._conn, frozenset[int]().union(*(fact.sources for fact in facts)))
         documents: dict[tuple[str, str], dict[Version, Relation]] = defaultdict(dict)
         for fact in facts:
@@ -96,8 +95,8 @@ class Superseder:
                 self.supersede(old, new, f"Version {number} of the document states it.", "rule")
 
     def _propose_notes(self, new: Relation) -> None:
-        """Where another note of the same title in the same folder has another value, a person may say which is right:
-        nothing is replaced. Not if the names of their files extend the title by different words."""
+        """Proposes a contradiction, for a person to decide, if another note of the same title in the same folder has
+        another value. Not if the names of their files extend the title by different words."""
         titles = sources.titles_of(self._conn, new.sources)
         subject = norm(graph.object_labels(self._conn, [new.subject])[new.subject])
         if {title for _, title in titles} != {subject}:
@@ -114,7 +113,7 @@ class Superseder:
                     self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)
 
     def _order_by_time(self, new: Relation, others: Sequence[Relation]) -> None:
-        """Each of a row of values ends where the next begins; one that arrives late is put between."""
+        """Ends each of a sequence of values where the next begins; one that arrives late is inserted in order."""
         reason, day = "You stated it later.", slots.day_of(new)
         for other in others:
             evidence = other.last_asserted, other.modality
@@ -129,7 +128,7 @@ class Superseder:
             self.supersede(new, min(after, key=slots.order_of), reason, "rule")
 
     def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
-        """Ends the old relation at the time that the new one, which says that it is over, gives."""
+        """Ends the old relation at the time stated by the new one, which says that it is over."""
         end = slots.end_of(new)
         if end == slots.EARLIEST_MS or (old.valid_to is not None and old.valid_to <= end) or slots.begin_of(old) > end:
             return
@@ -150,8 +149,8 @@ class Superseder:
         self._close(id, old, max(slots.begin_of(new), slots.begin_of(old)), new)
 
     def _close(self, revision: int, old: Relation, at: int, new: Relation | None) -> None:
-        """Ends a fact at a time (ms UTC), and with it the facts with its value and the sentences and theses in its
-        words that state it and nothing that holds. `new` is its successor."""
+        """Ends a fact at a time (ms UTC), with the facts of its value, and the sentences and theses in its words that
+        state it and nothing valid. `new` is its successor."""
         near = relations.find_overlapping(self._conn, [old.id]) if old.predicate else []
         others = relations.by_id(self._conn, [other for _, other in near])
         names = graph.object_labels(self._conn, [fact.object for fact in (old, *others) if fact.predicate])
@@ -179,8 +178,8 @@ class Superseder:
     # What a model has to judge --------------------------------------------------------------------
 
     def propose_pairs(self, ids: Iterable[int]) -> list[tuple[int, int]]:
-        """Pairs (older, newer) of facts where one may replace the other: each of these facts with those of the nearest
-        (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
+        """Returns pairs (older, newer) of facts where one may replace the other: each of these facts with those of the
+        nearest (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
         near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
         rows = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
         known = {fact.id: fact for fact in rows}
@@ -195,7 +194,7 @@ class Superseder:
         return [(old.id, new.id) for old, new in self._of_one_slot([(known[old], known[new]) for old, new in pairs])]
 
     def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
-        """Whether the newer one could take the place of the older one, and nobody has judged that yet."""
+        """Whether the newer one could replace the older one, and nobody has judged that yet."""
         if bool(old.predicate) != bool(new.predicate) or not slots.may_follow(old, new) or slots.is_bygone(old, new):
             return False
         if old.predicate and old.canon == new.canon and new.modality in ("asserted", "plan"):
@@ -231,7 +230,7 @@ class Superseder:
             self.supersede(old, new, why, "model", conf)
 
     def _of_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
-        """The pairs that fill one slot, and are not of two persons."""
+        """Returns the pairs that fill one slot, and do not belong to two persons."""
         ids = sorted({fact.id for pair in pairs for fact in pair})
         known = {fact.id: fact for fact in facts.by_id(self._conn, ids)}
         words = {id: fact.quote for id, fact in known.items()}
@@ -252,7 +251,7 @@ class Superseder:
         )
 
     def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
-        """The old relation stands for both."""
+        """Merges the new relation into the old one."""
         id = self._revision("duplicates", old, new, why, author, conf)
         revisions.settle(self._conn, id, "kept", None)
         self._stand_for(id, old, new)
@@ -267,8 +266,8 @@ class Superseder:
     # Duplicates --------------------------------------------------------------------------
 
     def merge_duplicates(self, ids: Sequence[int]) -> int:
-        """Merges live relations that say the same until the same time (`relations.duplicate_groups`) into the one that
-        begins first; returns the number. Relations that superseded anything, or are disputed, are unchanged."""
+        """Merges equal live relations with the same end (`relations.duplicate_groups`) into the one that begins first;
+        returns the number. Relations that superseded anything, or are disputed, are unchanged."""
         kept: list[Relation] = []
         joined = 0
         rows = relations.by_id(self._conn, ids)
@@ -285,7 +284,7 @@ class Superseder:
         return joined
 
     def _separate_merged(self, new: Relation, slot: Sequence[Relation]) -> bool:
-        """Separates relations that were the same, if the new one begins between them; whether there are any."""
+        """Separates merged relations if the new one begins between them; returns whether there were any."""
         rows = revisions.list_merges(self._conn, [fact.id for fact in slot], slots.begin_of(new))
         for row in rows:
             self.undo(row, None)
@@ -294,8 +293,8 @@ class Superseder:
     # What a person says ---------------------------------------------------------------------------
 
     def settle(self, revision: revisions.Row, verdict: str) -> None:
-        """`keep`: the new one is valid; `both`: both are valid; `old`: the new one was never true; `open`: no verdict,
-        as when the revision was made."""
+        """Applies a person's verdict. `keep`: the new one is valid; `both`: both are valid; `old`: the new one was
+        never true; `open`: no verdict, as when the revision was made."""
         self.undo(revision, None)
         old, new = self._read_pair(revision.old, revision.new, ever=_takes_place(revision, verdict))
         state: RevisionState = "settled" if verdict == "both" else "open" if verdict == "open" else "kept"
@@ -335,7 +334,7 @@ class Superseder:
                 self.supersede(old, new, "What came between them is gone.", after.author, after.conf)
 
     def supersede_again(self, facts: Collection[int]) -> None:
-        """These relations have their evidence again: what they replaced when they lost it, they replace."""
+        """Repeats the replacements by relations that have their evidence again."""
         for row in revisions.list_undone_by_newer(self._conn, facts):
             old, new = self._read_pair(row.old, row.new)
             if row.relation == "supersedes" and old and new and not self._settled(old, new):
@@ -350,7 +349,8 @@ class Superseder:
                 self.undo(row, None)
 
     def _dispute_agents(self, old: Relation, new: Relation, author: revisions.Author, conf: float) -> bool:
-        """Whether only agents tell the new one, and not only they the old one: then the two contradict each other."""
+        """Whether the new one has evidence from agents only and the old one also from others: then the two contradict
+        each other."""
         written = sources.written_by_agents(self._conn, old.sources | new.sources)
         is_agents = new.sources <= written and not old.sources <= written
         if is_agents and not self._settled(old, new):
@@ -362,7 +362,7 @@ class Superseder:
         return rows.get(old), rows.get(new)
 
     def _settled(self, old: Relation, new: Relation) -> bool:
-        """Whether the two have a revision that is in force, or that a person has undone."""
+        """Whether the two have an active revision, or one that a person undid."""
         row = revisions.find_between(self._conn, old.id, new.id)
         return row is not None and (row.state != "undone" or row.settled is not None)
 

@@ -1,9 +1,8 @@
-"""Whether a passage states what a model extracted from it.
+"""Checks whether a passage states what a model extracted from it.
 
 The value of a relation must be in the sentence or row of its quote, and so must its subject, unless a title, a heading
 or the salutation of a letter above names it, or the sentence begins with a pronoun for the only name in the sentence
-before. A sentence that begins with another name is about that one.
-"""
+before. A sentence that begins with another name is about that one."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -44,8 +43,8 @@ MAX_OPENING_WORDS = 6  # among which the verb of a sentence is looked for
 
 
 class Support:
-    """Checks that a passage states what a model extracted from it. `head`: the text shown above it, such as its title;
-    `at`: when it was written; `names`: those of the owner."""
+    """Checks a passage. `head`: the text shown above it, such as its title; `at`: when it was written; `names`: the
+    owner's."""
 
     def __init__(self, text: str, head: str, at: datetime | None, names: Iterable[str] = ()) -> None:
         self._text = text
@@ -60,7 +59,8 @@ class Support:
         self._passage = (Clause(text, self._language, at), Clause(self._head, self._language, at))
 
     def problem(self, item: ExtractedRelation | ExtractedThesis) -> str:
-        """Why it is not stated, without its words; "" if it is. A question, a doubt or a denial asserts no relation."""
+        """Explains why the item is not stated, without its words; "" if it is. A question, a doubt or a denial asserts
+        no relation."""
         if isinstance(item, ExtractedThesis):
             known = [day.date().isoformat() for day in (item.valid_from, item.valid_to) if day]
             return self._missing(item.text, self._passage, known)
@@ -75,8 +75,8 @@ class Support:
         )
 
     def _place(self, item: ExtractedRelation) -> range:
-        """The sentences of its quote; the one with its value, if one has it, or else the one in the lines of the quote
-        that has it with words of the predicate."""
+        """Returns the sentences of its quote; if one of them has its value, that one; else the sentence in the lines of
+        the quote that has it with words of the predicate."""
         first, last = self._text.rfind("\n", 0, item.start) + 1, self._text.find("\n", item.end)
         around = self._places(first, last if last >= 0 else len(self._text))
         inside = self._places(item.start, item.end)
@@ -87,7 +87,7 @@ class Support:
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
     def _places(self, first: int, last: int) -> list[int]:
-        """The numbers of the sentences between two characters."""
+        """Returns the numbers of the sentences between two characters."""
         return [place for place, (start, end) in enumerate(self._spans) if start < last and first < end]
 
     def _sentence(self, item: ExtractedRelation, place: range) -> str:
@@ -96,7 +96,8 @@ class Support:
         return self._text[self._spans[place[0]][0] : self._spans[place[-1]][1]]
 
     def _missing(self, text: str, near: Sequence[Clause], known: Sequence[str] | None = None) -> str:
-        """What is missing of these words `near`. `known`: days that are stated elsewhere; what has any is a thesis."""
+        """Describes which of these words are missing `near`. `known`: days that are stated elsewhere; any stated object
+        makes a thesis."""
         clause = Clause(text, self._language)
         for value in clause.values:
             if value.kind in ("name", "weekday") or any(clause.holds(value) for clause in near):
@@ -155,7 +156,7 @@ class Support:
         return "" if is_named else "its subject is not in its sentence"
 
     def _is_label(self, subject: str, place: range) -> bool:
-        """Whether the line opens with the subject and a stop: "**Hall lets.** The rate is 25"."""
+        """Whether the line begins with the subject and punctuation: "**Hall lets.** The rate is 25"."""
         begin = self._text.rfind("\n", 0, self._spans[place[0]][0]) + 1 if place else 0
         label = _LABEL.match(self._text, begin)
         if label is None or not _is_heard(subject, label[1]):
@@ -163,8 +164,9 @@ class Support:
         return not unheard_words(label[1], [content_of(subject)])[0]
 
     def _is_meant(self, subject: str, sentence: str, place: range) -> bool:
-        """Whether a sentence that is no field and names nobody, or only after a pronoun, goes on about the subject: of
-        the sentences of the paragraph above, it is the first name in the last one that has any, or is itself later."""
+        """Whether a sentence that is no field, and names nobody or only after a pronoun, continues about the subject,
+        which is the first name in the last sentence with a name of the paragraph above, or occurs later in the sentence
+        itself."""
         pronoun = _third_person().search(sentence)
         most = pronoun.start() if pronoun else len(sentence)
         if not place or _FIELD.match(sentence):
@@ -217,7 +219,7 @@ class Support:
 
 
 def _names_another(item: ExtractedRelation, words: str) -> bool:
-    """Whether the name before the verb is of another: "Her sister Petra lives in Oslo", "Petra, her sister, lives"."""
+    """Whether the name before the verb is another one: "Her sister Petra lives in Oslo", "Petra, her sister, lives"."""
     tokens = list(WORD.finditer(words))[:MAX_OPENING_WORDS]
     verb = next((token for token in tokens[1:] if _is_verb(token[0])), None)
     opening = words[: verb.start()].rstrip() if verb else ""
@@ -231,9 +233,8 @@ def _names_another(item: ExtractedRelation, words: str) -> bool:
 
 
 def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
-    """Whether what has the value in a clause is named by whose it is, and the subject only for that, or not at all:
-    "last year her boss Anna Lind moved to Oslo", "Mira's boss moved to Oslo"; not "her rent is 900" of a rent. What a
-    thing has is its own: "the studio's rent is 940"."""
+    """Whether the clause is about a relative of the subject: "last year her boss Anna Lind moved to Oslo", "Mira's boss
+    moved to Oslo". An attribute is no relative: "her rent is 900", "the studio's rent is 940"."""
     if item.subject[:1].islower():
         return False
     language = guess_language(clause)
@@ -268,7 +269,7 @@ def _goes_on(clause: str) -> bool:
 
 
 def _embedded(item: ExtractedRelation, sentence: str) -> str:
-    """Why the clause within another that has the value does not assert it of the subject; "" if it may: "Mira says that
+    """Explains why an embedded clause with the value does not assert it of the subject; "" if it may: "Mira says that
     Tom lives in Oslo" asserts nothing of Tom, and "Mira met Tom, who lives in Oslo" nothing of Mira."""
     lead, language = _before(item.object, sentence), guess_language(sentence)
     marks = [(mark.start(), mark.end(), True) for mark in _that(language).finditer(lead)]
@@ -291,7 +292,7 @@ def _embedded(item: ExtractedRelation, sentence: str) -> str:
 
 
 def _before(value: str, text: str) -> str:
-    """The text before the first word of a value; all of it if the text has that in other words."""
+    """Returns the text before the first word of a value; all of it if the text has the value in other words."""
     first = WORD.search(value)
     place = re.search(rf"\b{re.escape(first[0])}\b", text, re.IGNORECASE) if first else None
     return text[: place.start()] if place else text
@@ -302,12 +303,12 @@ def _names(text: str) -> list[Mention]:
 
 
 def _last_phrase(text: str, names: Sequence[Mention]) -> str:
-    """The name at the end of a text, or its last two words."""
+    """Returns the name at the end of a text, or its last two words."""
     return names[-1].surface if names and names[-1].end == len(text) else " ".join(text.split()[-2:])
 
 
 def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
-    """Why a sentence does not assert a relation; "" if it may."""
+    """Explains why a sentence does not assert a relation; "" if it may."""
     text = sentence.text.strip(_MARKS)
     if ASKS.search(text):
         return "its sentence is a question"
@@ -323,7 +324,7 @@ def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
 
 
 def _is_heard(name: str, text: str) -> bool:
-    """Whether a text has at least half of the words and numbers of a name; of one without words its letters."""
+    """Whether a text has at least half of the words and numbers of a name; for a name without words, its letters."""
     content = content_of(text)
     unheard, count = unheard_words(name, [content], {OWNER})
     numbers = [number for _, number in find_numbers(name)]
@@ -334,7 +335,7 @@ def _is_heard(name: str, text: str) -> bool:
 
 
 def _is_date(name: str) -> bool:
-    """Whether a name is a date or a weekday and nothing else."""
+    """Whether a name is only a date or a weekday."""
     if fold(name) in word_numbers("time", "weekdays"):
         return True
     dates = [mention for mention in mentions(name) if is_date(mention.norm) and mention.start >= 0]
@@ -348,7 +349,7 @@ def _condition() -> re.Pattern[str]:
 
 @cache
 def _that(language: str) -> re.Pattern[str]:
-    """What begins a clause that somebody says, before a name, a pronoun or an article."""
+    """Returns a pattern of the beginning of reported speech, before a name, a pronoun or an article."""
     subject = "|".join((owner_pattern("they", language), owner_pattern("their", language), *_ARTICLES))
     that = alternatives("owner", "that", language=language) or "(?!)"
     return re.compile(rf"\b(?i:{that})\s+(?=[^\W\d_a-zà-ÿ]|(?i:{subject})\b)")
@@ -356,7 +357,7 @@ def _that(language: str) -> re.Pattern[str]:
 
 @cache
 def _who(language: str) -> re.Pattern[str]:
-    """What begins a clause about the name before it."""
+    """Returns a pattern of the beginning of a relative clause."""
     return re.compile(rf"\b(?:{alternatives('followup', 'who', language=language) or '(?!)'})\b", re.IGNORECASE)
 
 
@@ -371,7 +372,7 @@ def _third_person() -> re.Pattern[str]:
 
 
 def _is_verb(word: str) -> bool:
-    """Whether a word after a name is a verb of that person: "lives", "moved", "took", "is"."""
+    """Whether a word after a person's name is a verb: "lives", "moved", "took", "is"."""
     return (
         word in word_set("facts", "third_person")
         or _holds().fullmatch(word) is not None

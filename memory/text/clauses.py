@@ -1,8 +1,7 @@
-"""The clauses of a text, and what can be right or wrong in them: numbers, dates, weekdays, codes and names.
+"""The clauses of a text, with their comparable values: numbers, dates, weekdays, codes and names.
 
-Numbers in words are read as digits, a day gets the year and month of its note, and a heading or title is what all lines
-below it are about.
-"""
+Numbers in words are read as digits, a day gets the year and month of its note, and a heading or title is the topic of
+all lines below it."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class Value(NamedTuple):
     unit: str = ""
 
     def is_same(self, other: Value) -> bool:
-        """Whether both are the same, as exactly as both are said."""
+        """Whether both are equal at the precision of each."""
         short, long = sorted((self.norm, other.norm), key=len)
         begins = self.kind == "date" and (long.startswith(short) or long.endswith(short))
         return self.kind == other.kind and (short == long or begins)
@@ -78,9 +77,9 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Clause:
-    """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: what it is about, as
-    the titles and headings above say. `begins`: its first word has a capital for that alone. `joins`: it goes on from
-    the sentence before."""
+    """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: its topic, by the
+    titles and headings above. `begins`: its first word has a capital only because of its position. `joins`: it
+    continues the sentence before."""
 
     text: str
     language: str
@@ -110,13 +109,13 @@ class Clause:
 
     @cached_property
     def ended(self) -> tuple[Clause, ...]:
-        """The parts that it says are not true, or no longer."""
+        """Returns the parts that it says are not true, or no longer."""
         parts = [part for match in ENDED.findall(self.text) for part in match if part]
         return tuple(Clause(part, self.language, self.at) for part in parts)
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """Its clauses; a row is one."""
+        """Returns its clauses; a row is one."""
         if self.is_row:
             return (self,)
         parts = [part for part in CLAUSE_END.split(self.text) if any(map(str.isalnum, part))]
@@ -135,12 +134,12 @@ class Clause:
 
     @cached_property
     def undated(self) -> str:
-        """Its text with blanks in place of dates."""
+        """Returns its text with blanks in place of dates."""
         return blank(self.text, self._dates)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
-        """In no order, each once."""
+        """Returns its values in no order, each once."""
         values = [Value("date", date.norm, date.surface) for date in self._dates]
         rest = self.undated
         values += [Value("code", fold(match[0]), match[0]) for match in _IDENTIFIER.finditer(rest)]
@@ -163,7 +162,7 @@ class Clause:
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        """The roots of its words without dates, numbers and little words."""
+        """Returns the roots of its words without dates, numbers and stop words."""
         little = stop_words(self.language) | stop_words(ENGLISH) | DENYING | _WEEKDAYS.keys()
         return frozenset(
             root(word, self.language)
@@ -177,13 +176,13 @@ class Clause:
 
     @cached_property
     def plain_roots(self) -> frozenset[str]:
-        """The roots of its words that name nobody."""
+        """Returns the roots of its words that are not names."""
         names = " ".join(value.surface.lower() for value in self.values if value.kind == "name")
         return self.roots - {root(word, self.language) for word in words(names)}
 
     @cached_property
     def roles(self) -> list[tuple[Value, str]]:
-        """The values in order, each with the little word before it, as "from", "to" or "by"."""
+        """Returns the values in order, each with the preposition before it, as "from", "to" or "by"."""
         roles = stop_words(self.language) - _ARTICLES
         placed = sorted((self.text.find(value.surface), value) for value in self.values)
         before = ((value, WORD.findall(self.text[:place])[-1:]) for place, value in placed)
@@ -191,7 +190,7 @@ class Clause:
 
     @cached_property
     def _pair(self) -> tuple[str, str, frozenset[str]] | None:
-        """Its first two names without a little word before the second, and the roots between them."""
+        """Returns its first two names without a preposition before the second, and the roots between them."""
         names = [(value, role) for value, role in self.roles if value.kind == "name"]
         if len(names) < 2 or names[1][1]:
             return None
@@ -200,12 +199,12 @@ class Clause:
         return first.norm, second.norm, Clause(self.text[begin:end], self.language).plain_roots
 
     def reverses(self, other: Clause) -> bool:
-        """Whether both have two names around the same verb, the other way round: "Jonas paid Mira"."""
+        """Whether both have two names around the same verb, in reverse order: "Jonas paid Mira"."""
         mine, theirs = self._pair, other._pair
         return bool(mine and theirs and mine[:2] == theirs[1::-1] and mine[2] & theirs[2])
 
     def holds(self, value: Value, with_head: bool = True) -> bool:
-        """Whether a value is in it, or, `with_head`, what it is about and when."""
+        """Whether it contains a value; `with_head`: or its topic or time does."""
         head = self.head if with_head else ""
         match value.kind:
             case "name":
@@ -227,23 +226,23 @@ class Clause:
                 return any(value.is_same(other) for other in self.values)
 
     def speaks_of(self, value: Value) -> bool:
-        """Whether it has a value, or any part of that name."""
+        """Whether it contains a value, or any part of that name."""
         parts = WORD.findall(value.unit) if value.kind == "name" else ()
         return self.holds(value) or any(self.content.names(fold(part)) for part in parts)
 
     def is_heading_word(self, name: Value) -> bool:
-        """Whether a word has its capital as the first of a sentence, or names what all is about."""
+        """Whether a word has its capital only as the first of a sentence, or names the topic."""
         first = self.begins and not self.is_row and self.text.lstrip(MARKS).startswith(name.surface)
         return first or content_of(self.head).names(name.norm)
 
 
 def root(word: str, language: str) -> str:
-    """The same for all forms of a lower-case word and for the sign of a unit."""
+    """Returns the shared form of a lower-case word's inflections, or of the sign of a unit."""
     return stem(min(SAME_WORD.get(word, {word})), language)
 
 
 def _names(text: str) -> list[tuple[str, str]]:
-    """The words in capitals that name somebody or something, each with all of the name."""
+    """Returns the capitalised words that name something, each with the whole name."""
     return [
         (word, mention.surface)
         for mention in mentions(text)
@@ -255,7 +254,8 @@ def _names(text: str) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ...]:
-    """The sentences and rows of a passage written `at` that day, each with `topic` and the headings above it."""
+    """Returns the sentences and rows of a passage written `at` that day, each with `topic` and the headings above
+    it."""
     clauses: list[Clause] = []
     headings: dict[int, str] = {}  # by level
     language = guess_language(text)

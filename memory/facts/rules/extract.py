@@ -1,8 +1,7 @@
-"""Rule-based extraction: what an episode asserts by its fields, tables, tasks and contacts, without a model.
+"""Extraction by rules, without a model: the fields, tables, tasks and contacts of an episode.
 
-Precision before recall: a fact that is overlooked is still found in the text, a wrong one hides a right one from its
-owner. Prose, code, quotations and what a machine answered assert nothing. Pure, and linear in the length of the text.
-"""
+Precision before recall: an overlooked fact is still found in the text, a wrong one hides a right one. Prose, code,
+quotations and a machine's answers assert nothing. Pure, and linear in the length of the text."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ _BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
 
 
 def read_statement_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
-    """The facts in the owner's sentences."""
+    """Yields the facts in the owner's sentences."""
     rules = _rules(guess_language(passage.text))
     if rules is None:
         return
@@ -53,7 +52,7 @@ def read_statement_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
 
 
 class _Rules:
-    """Those of one language."""
+    """The rules of one language."""
 
     def __init__(self, language: str) -> None:
         [table] = tables("telling", language=language)
@@ -82,7 +81,7 @@ def _rules(language: str) -> _Rules | None:
 
 
 def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelation]:
-    """The fact of "my KEY is VALUE"."""
+    """Yields the fact of "my KEY is VALUE"."""
     older = rules.newer.match(match["key"])
     key = match["key"][older.end() if older else 0 :].casefold()
     value = rules.behind.sub("", match["value"]).strip()
@@ -125,10 +124,10 @@ def extract_by_rules(
     headings: Headings = NO_HEADINGS,
     typed: bool = False,
 ) -> Extraction:
-    """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
-    it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
-    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `headings`: what those of the
-    note are. `typed`: the owner typed it into this program."""
+    """Extracts the facts of one episode. `title`: its note's title and headings; `at`: when it was written; `speaker`:
+    its writer, if not the owner; `properties` of the source are asserted by its `first` episode only. `spans`: its
+    sentences, if known. In a `chat` the text consists of turns, "Speaker: words". `headings`: the kinds of the note's
+    headings. `typed`: the owner typed it into this program."""
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title) and not speaker
@@ -157,7 +156,7 @@ def extract_by_rules(
 
 
 def _with_mood(text: str, fact: ExtractedRelation, at: datetime | None) -> ExtractedRelation:
-    """A fact that the owner stated, with the modality and the valid time of its sentence."""
+    """Returns an owner's statement with the modality and the valid time of its sentence."""
     mood = _modality(text[fact.start : fact.end])
     end = text.find("\n", fact.end)
     sentence = text[fact.start : end if end >= 0 else len(text)].replace(fact.object, "…")
@@ -166,7 +165,7 @@ def _with_mood(text: str, fact: ExtractedRelation, at: datetime | None) -> Extra
 
 
 def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
-    """Each relation once, without those that lack a name or have markup for one that no reader took away."""
+    """Yields each relation once, without those that lack a name or have unremoved markup for one."""
     seen: set[tuple[str, str, str, str]] = set()
     for relation in relations:
         key = (relation.subject.lower(), relation.predicate.lower(), relation.object.lower(), relation.modality)
@@ -181,7 +180,7 @@ _PLANS, _REPORTS = (re.compile(alternatives("facts", "modality", key), re.IGNORE
 
 
 def _modality(sentence: str) -> Modality:
-    """How the owner means a sentence; in doubt it is not asserted."""
+    """Returns the modality of the owner's sentence; in doubt it is not asserted."""
     if ASKS.search(sentence):
         return "question"
     if SUPPOSES.search(sentence) or _REPORTS.search(sentence):

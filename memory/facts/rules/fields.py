@@ -1,8 +1,7 @@
 """Fields: the properties of a source, "key: value" lines and the cells of tables.
 
-A field is recognised by its form, never by its words: it belongs to a record of several fields, or its value is a
-number, a date, a name or another value that no sentence is. The subject of a field is its place (`rules.places`).
-"""
+A field is recognised by its form, never by its words: it belongs to a record of several fields, or its value has a form
+that no sentence has, such as a number, a date or a name. The subject of a field is its place (`rules.places`)."""
 
 import re
 from collections import Counter, defaultdict
@@ -43,8 +42,8 @@ _ME = frozenset(("me", "i", "myself"))
 
 
 def property_facts(subject: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
-    """The facts of a source's frontmatter, also what the person of a note is to the owner. Headers of mails and
-    properties of the file are no facts."""
+    """Yields the facts of a source's frontmatter, also the relation of a note's person to the owner. Headers of mails
+    and properties of the file are no facts."""
     if not subject or "from" in properties:
         return
     for key, value in properties.items():
@@ -78,7 +77,7 @@ def _plain(value: object) -> str:
 
 
 class Field(NamedTuple):
-    """A `key` and its value, at [start, end), of a line. `is_marked`: with "::", which nothing else is written with."""
+    """A `key` and its value, at [start, end), of a line. `is_marked`: written with "::", which has no other use."""
 
     key: str
     start: int
@@ -88,8 +87,8 @@ class Field(NamedTuple):
 
 
 def line_facts(passage: PassageText, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
-    """The facts of the fields of a passage: those of a record if at least half of its values have the form of a value,
-    and single ones with such a value, unless they are among several items of a list. If many keys are repeated the
+    """Yields the facts of the fields of a passage: those of a record if at least half of its values have the form of a
+    value, and single ones with such a value, unless they are among several items of a list. If many keys repeat, the
     lines are items of a list, or a conversation."""
     text = passage.text
     items = {line.start for pair in pairwise(passage.lines) if all(line.bullet for line in pair) for line in pair}
@@ -128,7 +127,7 @@ def _is_value(text: str, valid: ValidValue) -> bool:
 
 
 def _goes_on(text: str, field: Field) -> bool:
-    """Whether a field is part of what the line above it says: it ends with a colon, or its sentence is broken there."""
+    """Whether a field continues the line above it, which ends with a colon or in the middle of a sentence."""
     begin = text.rfind("\n", 0, field.line.start)
     above = text[text.rfind("\n", 0, max(begin, 0)) + 1 : max(begin, 0)].rstrip()
     is_broken = _BROKEN[0] <= len(above) <= _BROKEN[1] and above[-1] not in _ENDS and not field.line.bullet
@@ -136,7 +135,7 @@ def _goes_on(text: str, field: Field) -> bool:
 
 
 def _runs(passage: PassageText) -> Iterator[list[Field]]:
-    """The fields of lines that follow each other below one heading, without an empty line in between."""
+    """Yields the fields of consecutive lines below one heading, without an empty line in between."""
     run: list[Field] = []
     for line in passage.lines:
         field = read_field(passage.text, line)
@@ -151,7 +150,7 @@ def _runs(passage: PassageText) -> Iterator[list[Field]]:
 
 
 def read_field(text: str, line: Line) -> Field | None:
-    """The field of a line; None for other forms: a task, a heading, a turn of a chat, a sentence."""
+    """Returns the field of a line; None for other forms: a task, a heading, a turn of a chat, a sentence."""
     if line.heading or line.box or line.turn or not line.own or PLACEHOLDER.search(text, line.start, line.end):
         return None
     match = _FIELD.match(text, line.start, line.end)
@@ -177,11 +176,10 @@ def read_field(text: str, line: Line) -> Field | None:
 
 
 def find_headings(text: str, title: str) -> Headings:
-    """What the headings of a note are. Those of the first level are records, as in an address book, where the note is
-    called as one of several or a key comes below more than one; those of another level where they have two keys or more
-    in common, and no field is outside. A key that comes again elsewhere in its record, or in a note without any, is
-    about parts that have no name; where half of the values come again they are kinds of things, as in a list of types.
-    """
+    """Returns the kinds of a note's headings. Those of the first level are records, as in an address book, if the
+    note's name is a plural or a key repeats below several; those of another level if they share two keys or more, and
+    no field is outside. A key that repeats elsewhere in its record, or in a note without records, belongs to unnamed
+    parts; if half of the values repeat too, the headings are kinds of things, as in a list of types."""
     passage = PassageText(text, tuple(read_lines(text)), ())
     names: dict[int, set[str]] = defaultdict(set)
     for line in passage.lines:
@@ -200,7 +198,7 @@ def find_headings(text: str, title: str) -> Headings:
 
 
 def _records(fields: Sequence[Field], names: dict[int, set[str]], title: str) -> Headings:
-    """The records and sections among the headings of a note, `names` by their level."""
+    """Returns the records and sections among the headings of a note, `names` by their level."""
     keys: dict[str, set[str]] = defaultdict(set)
     chapter_keys: dict[str, set[str]] = defaultdict(set)
     for field in fields:
@@ -214,7 +212,7 @@ def _records(fields: Sequence[Field], names: dict[int, set[str]], title: str) ->
 
 
 def _shared(keys: Mapping[str, set[str]]) -> list[str]:
-    """The keys that come below several headings."""
+    """Returns the keys that occur below several headings."""
     counts = Counter(key for below in keys.values() for key in below)
     return [key for key, number in counts.items() if number > 1]
 
@@ -225,7 +223,7 @@ _RULE = re.compile(r"[\s|:\-–]+$")
 
 
 def table_facts(passage: PassageText, places: Places) -> Iterator[ExtractedRelation]:
-    """The facts of the tables of a passage: a subject for each row, a predicate for each column."""
+    """Yields the facts of a passage's tables: a subject for each row, a predicate for each column."""
     text = passage.text
     rows: list[tuple[Line, list[Span]]] = []
     for line in passage.lines:
@@ -251,7 +249,8 @@ def _cells(text: str, line: Line) -> list[Span]:
 
 
 def _table(text: str, rows: Sequence[tuple[Line, list[Span]]], places: Places) -> Iterator[ExtractedRelation]:
-    """Row header × column header, for a table with a header whose first column names each row once, and not in code."""
+    """Yields row header × column header, for a table outside code with a header whose first column names each row
+    once."""
     if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end) or places.find(rows[0][0]) is None:
         return
     header = [clean(text[a:b]) for a, b in rows[0][1]]

@@ -1,9 +1,8 @@
-"""Who says what in an episode's text: its lines and sentences without code, quotations and what a machine answered.
+"""Attributes an episode's lines and sentences to speakers, without code, quotations and a machine's answers.
 
 An assistant's words are not the person's knowledge: they may be an answer of this very memory, and would return as a
 new fact. Spans lie in the text, in order. Every pattern is tried once a line and cannot backtrack further than its
-line's marks, so the work is linear in the length of the text.
-"""
+line's marks, so the work is linear in the length of the text."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,9 +40,9 @@ _HEADER = re.compile(r"[A-Z][\w-]{1,40}:(?: |$)")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line's words, without its marks. `box` is the mark in its checkbox. `own`: `speaker` says it in their own name,
-    which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat. `chapter`,
-    `section`: the last heading of the first level above it, and of another one under that."""
+    """A line's words, without its marks. `box`: the mark in its checkbox. `own`: `speaker` says it in their own name,
+    so it is not code, quotation or a machine's answer. `turn`: it belongs to a chat. `chapter`, `section`: the last
+    heading of the first level above it, and of a lower level under that."""
 
     start: int
     end: int
@@ -60,8 +59,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """An episode's text, cut. `lines` hold words; `sentences` are those of prose that somebody says in their own name,
-    each with its line."""
+    """An episode's text in parts: `lines` with words; `sentences` of prose that a speaker says in their own name, each
+    with its line."""
 
     text: str
     lines: tuple[Line, ...]
@@ -76,16 +75,16 @@ def passage(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
 ) -> PassageText:
-    """Cuts the text, at `spans` if its sentences are known. `speaker` is who "I" is; without one it is the owner. In a
-    `chat` it is whose turn it is, and with a machine the person who asks: but in what somebody else wrote no turn is
-    the owner's, whatever it is called. `first`: the text may begin with front matter or a mail's headers."""
+    """Splits the text, at `spans` if its sentences are known. `speaker` is "I", by default the owner. In a `chat` the
+    speaker of a turn is, and with a machine the person who asks; in a text by another person no turn is the owner's.
+    `first`: the text may begin with front matter or a mail's headers."""
     begin = _body_start(text, properties) if first else 0
     lines = tuple(_lines(text, begin, speaker or OWNER, chat, foreign=bool(speaker) and not chat))
     return PassageText(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
 def is_chat(text: str) -> bool:
-    """Whether a text holds the turns of a person and a machine: its first line says whose it is, or lines of both
+    """Whether a text consists of turns of a person and a machine: its first line names the speaker, or lines of both
     do."""
     opening = _TURN.match(text)
     if opening is not None and _role(opening[1]):
@@ -95,14 +94,14 @@ def is_chat(text: str) -> bool:
 
 
 def is_machine(speaker: str) -> bool:
-    """Whether a speaker's name is that of a machine."""
+    """Whether a speaker's name belongs to a machine."""
     return " ".join(speaker.split()).casefold() in MACHINE_SPEAKERS
 
 
 def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
-    """The spans [start, end) of a chat's text that a machine said; `speaker`: of all of it, if it has one. A turn
+    """Returns the spans [start, end) of a chat's text by a machine; `speaker`: of the whole text, if it has one. A turn
     begins in a line "Speaker: ...", but so may a line within one. The first label of a text is a speaker's, and so are
-    the labels above the first turn of a machine; from there on only these, and those everybody knows, end it."""
+    the labels above the first turn of a machine; from there on only these and well-known labels end a turn."""
     if speaker is not None and is_machine(speaker):
         return [(0, len(text))]
     spans: list[Span] = []
@@ -123,14 +122,14 @@ def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
 
 
 def read_lines(text: str) -> Iterator[Line]:
-    """The lines of a whole note that hold words."""
+    """Yields the lines with words of a whole note."""
     return _lines(text, _body_start(text, {}), OWNER, False)
 
 
 def order_spans(text: str) -> list[Span]:
-    """The spans [start, end) in which a text gives orders to a program that reads it, each from the sentence with the
-    order to the end of its list item or paragraph: somebody else may have put it there, and what it says is not of this
-    life."""
+    """Returns the spans [start, end) with orders to a program that reads the text, each from the sentence with the
+    order to the end of its list item or paragraph: an attacker may have written them, and they are no facts about the
+    owner."""
     orders = [*_orders().finditer(text)]
     inside = sentences(text) if orders else []
     spans = []
@@ -156,7 +155,7 @@ def _line_spans(text: str, start: int) -> Iterator[Span]:
 
 
 def _body_start(text: str, properties: Mapping[str, Any]) -> int:
-    """Where the text proper begins: after front matter or a mail's headers."""
+    """Returns the start of the body, after front matter or a mail's headers."""
     if text.startswith("---\n"):
         for start, end in _line_spans(text, 4):
             if text[start:end].strip() in ("---", "..."):
@@ -168,7 +167,8 @@ def _body_start(text: str, properties: Mapping[str, Any]) -> int:
 
 
 def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = False) -> Iterator[Line]:
-    """The lines with words from `begin` on; a quoted mail ends the text. In a `foreign` text no line is the owner's."""
+    """Yields the lines with words from `begin` on; a quoted mail ends the text. In a `foreign` text no line is the
+    owner's."""
     roles = is_chat(text)
     turns = chat or roles
     fenced, own, section, chapter = False, True, "", ""
@@ -205,8 +205,8 @@ def _role(name: str) -> str:
 
 
 def _sentences(text: str, lines: tuple[Line, ...], spans: Sequence[Span]) -> Iterator[tuple[int, int, Line]]:
-    """The sentences of prose: no headings, no rows of tables. A sentence begins where its line's words do, after a
-    speaker's name."""
+    """Yields the sentences of prose, without headings and rows of tables. A sentence begins with its line's words,
+    after a speaker's name."""
     place = 0
     for start, end in spans:
         while place < len(lines) and lines[place].end <= start:

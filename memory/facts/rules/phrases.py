@@ -1,4 +1,4 @@
-"""Names and values as rules compare them: without marks, and with the kind of value that they are."""
+"""Names and values in the form that rules compare: without marks, and by the kind of value."""
 
 import re
 from functools import cache, lru_cache
@@ -22,13 +22,13 @@ _CONTACT = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://\S+|\+?\(?\d[\d ()/.
 
 
 def clean(value: str) -> str:
-    """A name or value without marks, links and doubled spaces."""
+    """Returns a name or value without marks, links and doubled spaces."""
     value = " ".join(show_links(value).replace("**", "").replace("__", "").replace("`", "").split())
     return value.strip(' *_,;:.!?"“”„«»')
 
 
 def trim(text: str, start: int, end: int) -> Span:
-    """The span without white space, punctuation and marks at its edges; a bracket that belongs to it stays."""
+    """Returns the span without white space, punctuation and marks at its edges; a bracket that belongs to it stays."""
     while start < end and text[start] in _EDGES and not (text[start] == "-" and text[start + 1 : start + 2].isdigit()):
         start += 1
     while start < end and text[end - 1] in _EDGES:
@@ -40,8 +40,8 @@ def trim(text: str, start: int, end: int) -> Span:
 
 @lru_cache(maxsize=4096)
 def value_kind(value: str) -> str:
-    """The kind of a value by its form: date | time | weekday | version | contact | number | word. A contact is an
-    address of mail or the web, or a phone number."""
+    """Returns the kind of a value by its form: date | time | weekday | version | contact | number | word. A contact is
+    a mail or web address, or a phone number."""
     value = value.strip()
     if len(value) > _MAX_VALUE_CHARS:
         return "word"
@@ -58,7 +58,7 @@ def value_kind(value: str) -> str:
 
 
 def names_log_entry(heading: str) -> bool:
-    """Whether a heading names an entry of a log or a changelog: dates, weekdays and versions, and no other word."""
+    """Whether a heading consists of dates, weekdays and versions, as of an entry in a log or a changelog."""
     rest = heading
     for date in reversed([*find_dates(heading, short_years=True, compact=True)]):
         rest = f"{rest[: date.start]} {rest[date.end :]}"
@@ -79,7 +79,7 @@ def _is_date(value: str) -> bool:
 
 @cache
 def _weekday() -> re.Pattern[str]:
-    """A weekday in any language, in full or in its first two to four letters."""
+    """Returns a pattern of a weekday in any language, in full or in its first two to four letters."""
     names = set(time_numbers("weekdays"))
     short = {name[:length] for name in names for length in (2, 3, 4)}
     return re.compile(rf"\b(?:{one_of(names | short)})\b\.?", re.IGNORECASE)

@@ -1,9 +1,8 @@
-"""Places: what the subject of a field, cell or task is, by where it is written.
+"""Places: the subject of a field, cell or task, by its position.
 
 The subject is the note, or the object of a heading if each heading is a record, as in an address book, or an event.
 Below another heading the heading is part of the key: "vet phone". A note or heading that is only a date or a version is
-an entry of a log, and is the subject of nothing. A repeated key in one place is no fact about it.
-"""
+an entry of a log and no subject. A repeated key in one place is no fact about it."""
 
 from typing import NamedTuple
 
@@ -28,24 +27,23 @@ class FactPlace(NamedTuple):
 
 class Headings(NamedTuple):
     """The kinds of a note's headings: `records`, each a subject, and `sections` of the first level, which qualify the
-    keys below them. `keys`: each key that occurs once, with its record, "" for the note; None if the whole note is not
-    known."""
+    keys below them. `keys`: each unique key with its record, "" for the note; None if the whole note is not known."""
 
     records: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
     keys: frozenset[tuple[str, str]] | None = None
 
     def record(self, line: Line) -> str:
-        """The record that a line is in, "" for none."""
+        """Returns the record of a line, "" for none."""
         return next((name for name in (line.section, line.chapter) if name in self.records), "")
 
     def holds_once(self, line: Line, key: str) -> bool:
-        """Whether a key comes only once in the record of its line."""
+        """Whether a key is unique in the record of its line."""
         return self.keys is None or (self.record(line), key.casefold()) in self.keys
 
 
 class Places:
-    """The places of a passage. `title` is its note's title and headings, `headings` what those of the whole note are
+    """The places in a passage. `title`: its note's title and headings; `headings`: those of the whole note
     (`fields.find_headings`)."""
 
     def __init__(self, passage: PassageText, title: str, headings: Headings, is_about_owner: bool) -> None:
@@ -58,7 +56,7 @@ class Places:
         } - {""}
 
     def find(self, line: Line, key: str = "") -> FactPlace | None:
-        """The place of a line, and of its `key`; None in an entry of a log, and for a key that comes again."""
+        """Returns the place of a line, and of its `key`; None in an entry of a log, and for a repeated key."""
         section, chapter = clean(line.section), clean(line.chapter)
         if line.section in self._events:
             return FactPlace(section, "")

@@ -20,7 +20,7 @@ _LABELS = re.compile(r"\s[+@][\w/-]+|^(?:#[\w/-]+\s+)+|(?:\s+#[\w/-]+)+\s*$")  #
 
 
 def task_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
-    """The states of the tasks of a passage, and when they are planned."""
+    """Yields the states of the tasks of a passage, and their planned days."""
     text, headline = passage.text, ""
     for line in passage.lines:
         if not line.own or PLACEHOLDER.search(text, line.start, line.end):
@@ -39,7 +39,7 @@ def task_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
 
 
 def _read_state(text: str, line: Line) -> tuple[int, str]:
-    """Where the words of a task begin, and its state; "" if the line is no task."""
+    """Returns the start of a task's words, and its state; "" if the line is no task."""
     if line.heading:
         match = HEADLINE.match(text, line.start, line.end)
         return (match.start("task"), _STATES.get(match["word"], "open")) if match else (line.start, "")
@@ -53,7 +53,7 @@ def _read_state(text: str, line: Line) -> tuple[int, str]:
 
 
 def inline_facts(passage: PassageText, topic: str) -> Iterator[ExtractedRelation]:
-    """The fields within the lines of a passage about `topic`. Those of an item of a list are the item's."""
+    """Yields the fields within the lines of a passage about `topic`. Fields in an item of a list belong to the item."""
     for line in passage.lines:
         if line.own and not line.box and passage.text.find(":: ", line.start, line.end) >= 0:
             yield from _read_line(passage.text, line, topic)

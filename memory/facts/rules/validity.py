@@ -1,5 +1,5 @@
-"""When the value of a field is valid, as its line says: "640 a month since March", "Elm Street until 3 May, Oak Lane
-since"."""
+"""The valid time of a field's value, as its line states it: "640 a month since March", "Elm Street until 3 May, Oak
+Lane since"."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _ENDS: tuple[tuple[str, Tense], ...] = (("end", ""),)
 
 
 class ValidValue(NamedTuple):
-    """A value at [start, end) of a text; from when and until when it is valid, None where the text does not say."""
+    """A value at [start, end) of a text, with the begin and end of its validity; None if not stated."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class ValidValue(NamedTuple):
 
 class _Part(NamedTuple):
     """A part of a line between commas: the span of its words without its time, and that time. `is_open`: it ends with a
-    word such as "since", whose time is the end of the part before it."""
+    word such as "since", and begins at the end of the part before it."""
 
     start: int
     end: int
@@ -37,9 +37,8 @@ class _Part(NamedTuple):
 
 
 def read_values(text: str, start: int, end: int, written: datetime | None) -> list[ValidValue]:
-    """The values of a line's [start, end). Where each part says when it is valid there are as many values as parts. If
-    only one does, the value is the whole without that time. A line that cannot be split so is one value, without
-    times."""
+    """Returns the values of a line's [start, end). If each part states its valid time, each is a value. If only one
+    does, the value is the whole without that time. A line that cannot be split so is one value, without times."""
     whole = ValidValue(*trim(text, start, end))
     if written is None or not may_name_time(fold(text[start:end])):
         return [whole]
@@ -67,7 +66,7 @@ def read_values(text: str, start: int, end: int, written: datetime | None) -> li
 
 
 def read_begin(sentence: str, written: datetime | None) -> datetime | None:
-    """When what a sentence states began: "since March", "from 1 May", "on Friday"; None if it does not say."""
+    """Returns the stated begin of a sentence: "since March", "from 1 May", "on Friday"; None without one."""
     words = fold(sentence)
     if written is None or not may_name_time(words):
         return None
