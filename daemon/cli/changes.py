@@ -16,13 +16,6 @@ from daemon.cli.session import Session
 from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
 from daemon.terminal import count
 
-# relation -> its words, and the names of the two facts
-WORDS = {
-    "supersedes": ("replaced", "was", "now"),
-    "negates": ("ended", "was", "told"),
-    "contradicts": ("two notes disagree", "one", "other"),
-    "duplicates": ("told twice", "first", "again"),
-}
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
 CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
 HOW = (
@@ -217,16 +210,15 @@ def _waiting(session: Session) -> str:
     return f"Waiting: {left:,}." if left else "Nothing waits any more."
 
 
-def _print(one: wire.Revision, suffix: str = "") -> None:
-    what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
-    state = "" if one.state == "open" else f", {one.outcome}"
-    output.print_bold(f"Revision {one.id}: {what}{state}{suffix}")
-    for name, fact in ((old, one.old), (new, one.new)):
-        output.print_text(f"   {name:<6} {fact.statement}")
-        output.print_dim(f"          {span(fact, 'no date  ')}{describe_place(fact)}")
+def _print(revision: wire.Revision, suffix: str = "") -> None:
+    state = "" if revision.state == "open" else f", {revision.outcome}"
+    output.print_bold(f"Revision {revision.id}: {revision.title.lower()}{state}{suffix}")
+    for name, fact in zip(revision.sides, (revision.old, revision.new), strict=True):
+        output.print_text(f"   {name}: {fact.statement}")
+        output.print_dim(f"      {span(fact, 'no date  ')}{describe_place(fact)}")
         if fact.quote and fact.quote != fact.text:
-            output.print_dim(f'          "{short(fact.quote)}"')
-    output.print_dim(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})")
+            output.print_dim(f'      "{short(fact.quote)}"')
+    output.print_dim(f"   Why: {revision.reason} ({AUTHOR.get(revision.author, revision.author)})")
 
 
 def _none(state: str, about: str | None) -> str:
