@@ -31,8 +31,8 @@ from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 from daemon.jobs.syncing import Syncing
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.workers import Tasks, Writer
+from daemon.lock import give_back
 from daemon.paths import Paths
-from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.watch.add_jobs import AddJobs
 from daemon.watch.attempts import SAFE_MODE, Attempts

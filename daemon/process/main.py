@@ -23,10 +23,9 @@ from types import FrameType
 
 from daemon.client.starting import COULD_NOT_START
 from daemon.config.settings import Settings, SettingsError, describe_ignored, load
-from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
+from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, limit_arenas, set_limits
 from daemon.paths import SERVES, OwnFile, Paths, private_folder
 from daemon.process.logs import configure
-from daemon.reading.memory import limit_arenas, set_limits
 from memory.errors import PalimpsestError, StoreError, StoreMovedError
 
 log = logging.getLogger("daemon")

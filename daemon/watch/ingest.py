@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from daemon import wire
 from daemon.config.settings import WatchSettings
 from daemon.jobs.workers import Task, Tasks, Writer
-from daemon.reading.memory import give_back
+from daemon.lock import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.files import Found, Unread, hash_content, is_gone, open_whole, uri_of

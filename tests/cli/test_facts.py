@@ -153,7 +153,7 @@ def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
         empty.err == "Nothing waits for you. Facts that an edit replaced, and notes that disagree, are listed here.\n"
     )
     assert "Review" not in marta.pal("status").out
-    assert marta.pal("review", "--state", "all").out.count("\n   why ") == 2
+    assert marta.pal("review", "--state", "all").out.count("\n   Why: ") == 2
     assert marta.pal("review", "--state", "kept").err == "There is no such revision.\n"
 
 

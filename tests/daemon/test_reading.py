@@ -292,7 +292,7 @@ def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_pauses_readi
         while not running.client.status().safe_mode and time.monotonic() < deadline:
             time.sleep(0.05)
         now = running.client.status()
-        assert "pal daemon restart" in now.safe_mode and now.jobs == ()
+        assert "pal daemon restart" in now.safe_mode and (now.queue, now.busy) == (0, "")
         assert uris(running.client, "a.md") == [str(notes / "a.md")], "it answers"
 
         assert running.stop() == 0

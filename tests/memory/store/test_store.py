@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from daemon.reading.memory import give_back
+from daemon.lock import give_back
 from memory.errors import StoreBusyError, StoreError, StoreMovedError
 from memory.store import check, sources
 from memory.store.connect import driver
