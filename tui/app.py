@@ -61,14 +61,14 @@ PAGES = {"memory": "MemoryScreen", "review": "ReviewScreen", "folders": "Folders
 
 
 def _make_page(name: str, app: App[None], shared: Shared) -> Page:
-    """A page, imported with its styles when it is opened first: the chat should not pay for it."""
+    """Creates a page; its module and styles are imported when it is first opened, to open the chat quickly."""
     app.stylesheet.read(FOLDER / name / "screen.tcss")
     page: Page = getattr(import_module(f"tui.{name}.screen"), PAGES[name])(shared)
     return page
 
 
 class Palette(CommandPalette, Window[None]):
-    """Textual's own, closed once."""
+    """Textual's command palette, which closes only once."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command_list" and self.is_mounted:  # see `Options`
@@ -85,7 +85,7 @@ class ActionsProvider(SystemCommandsProvider):
 
 
 def run(paths: Paths) -> int:
-    """Opens the chat on the terminal and returns when the person leaves it. -> exit code."""
+    """Opens the chat on the terminal and returns the exit code when the person leaves it."""
 
     def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
@@ -106,8 +106,8 @@ def run(paths: Paths) -> int:
 
 
 class PalimpsestApp(App[None]):
-    """One window on one memory. `connect` returns the client, `now` the time; `preferences` and `keymap` are those of
-    the person."""
+    """One window on one memory. `connect` returns the client, `now` the time; `preferences` and `keymap` are the
+    person's."""
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = STYLES
@@ -205,7 +205,7 @@ class PalimpsestApp(App[None]):
         return super().available_themes | {theme.name: theme for theme in THEMES}
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What can be done here first, then what can be done in the chat, and everywhere."""
+        """Yields the actions of the current place first, then those of the chat, and of everywhere."""
         here = screen.places if isinstance(screen, Page) else ()
         listed = [action for action in ACTIONS if action.palette or (action.footer and action.where in here)]
         listed = [action for action in listed if self._page_of(action, screen).can_do(action)]
@@ -227,7 +227,7 @@ class PalimpsestApp(App[None]):
         return screen if isinstance(screen, Page) and action.where in screen.places else self.chat
 
     def _do(self, action: Action, page: Screen[object]) -> None:
-        """Does something that was chosen in the palette over a page; commands of the chat go to the chat first."""
+        """Runs an action chosen in the palette over a page; actions of the chat open the chat first."""
         node: DOMNode = page.focused or page
         if action.where in ("app", "chat"):
             node = self if action.where == "app" else self.chat
@@ -294,7 +294,7 @@ class PalimpsestApp(App[None]):
 
     @property
     def chat(self) -> ChatScreen:
-        """The page of the conversation, which always exists."""
+        """Returns the page of the conversation, which always exists."""
         chat = self.get_screen_stack("chat")[0]
         assert isinstance(chat, ChatScreen)
         return chat

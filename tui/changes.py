@@ -1,4 +1,4 @@
-"""How the chat words facts that were replaced, ended or disputed."""
+"""Words for facts that were replaced, ended or disputed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Span = tuple[int, int]
 
 
 def news(revision: wire.Revision, folders: Iterable[str]) -> str:
-    """A fact that has just changed, in one line, with its former value."""
+    """Describes a change in one line, with the former value."""
     old, new = _strip_end(revision.old.statement), _strip_end(revision.new.statement)
     place = source_label(revision.new, folders)
     if revision.relation == "contradicts":
@@ -26,14 +26,14 @@ def news(revision: wire.Revision, folders: Iterable[str]) -> str:
 
 
 def describe_before(revision: wire.Revision) -> str:
-    """The former value: the words that changed, or all."""
+    """Returns the former value: the words that changed, or all."""
     old = revision.old.statement
     start, end = find_difference(old, revision.new.statement)[0]
     return _strip_end(old[start:end] or old)
 
 
 def find_difference(old: str, new: str) -> tuple[Span, Span]:
-    """The spans of the words that differ between two texts, apart from their common beginning and end."""
+    """Returns the spans of the words that differ between two texts, apart from their common beginning and end."""
     olds, news = ([(match.start(), match.end()) for match in re.finditer(r"\S+", text)] for text in (old, new))
     first = 0
     while first < min(len(olds), len(news)) and _word(old, olds[first]) == _word(new, news[first]):
@@ -45,14 +45,14 @@ def find_difference(old: str, new: str) -> tuple[Span, Span]:
 
 
 def mark_difference(fact: wire.Fact, other: wire.Fact) -> Content:
-    """A fact's text with the words that differ from the other one highlighted."""
+    """Returns a fact's text with the words highlighted that differ from the other one."""
     text = display_safe(fact.statement)
     start, end = find_difference(text, display_safe(other.statement))[0]
     return Content.styled(text, "bold").stylize("$accent underline", start, end)
 
 
 def source_label(fact: wire.Fact, folders: Iterable[str] = ()) -> str:
-    """The place of a fact: `notes/a.md:12`, or the title of its note."""
+    """Returns the place of a fact: `notes/a.md:12`, or the title of its note."""
     if fact.line is not None and not fact.uri.startswith("note:"):
         return wire.name_place(short_path(fact.uri, folders), fact.line)
     return "what you said" if fact.uri.startswith("note:me/") else fact.title or "a note"

@@ -1,4 +1,4 @@
-"""Completions of a half-typed command, path, name or limit. Those that need the daemon are asked for elsewhere."""
+"""Completions of a half-typed command, path, name or limit; those from the daemon are requested elsewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Suggestion(NamedTuple):
 
 
 def find_typing(text: str, row: int, column: int) -> Typing | None:
-    """The word at the cursor that can be completed; None for plain words."""
+    """Returns the word at the cursor that can be completed; None for plain words."""
     line = text.split("\n")[row][:column]
     if text.startswith("/") and "\n" not in text:
         head, space, argument = line.partition(" ")
@@ -61,7 +61,7 @@ def find_typing(text: str, row: int, column: int) -> Typing | None:
 
 
 def suggest_now(typing: Typing) -> list[Suggestion] | None:
-    """Completions without the daemon; None if it is needed."""
+    """Returns the completions without the daemon; None if it is needed."""
     match typing.kind:
         case "command":
             return [
@@ -82,12 +82,12 @@ def suggest_now(typing: Typing) -> list[Suggestion] | None:
 
 
 def suggest_usage(typing: Typing) -> list[Suggestion]:
-    """The usage of the command, if there are no completions."""
+    """Returns the usage of the command, if there are no completions."""
     return [Suggestion(action.usage, action.sentence) for action in commands() if action.usage == typing.command]
 
 
 def suggest_words(query: str, words: Iterable[tuple[str, str]]) -> list[Suggestion]:
-    """The words that match, with their meanings."""
+    """Returns the words that match, with their meanings."""
     return [Suggestion(word, meaning, word) for word, meaning in rank(query, words, lambda entry: (entry[0],))]
 
 
@@ -99,7 +99,7 @@ def suggest_tags(query: str, tags: Iterable[wire.Tag]) -> list[Suggestion]:
 
 
 def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[Suggestion]:
-    """Notes by title and path: as limits, or as the argument of a command. For limits also days and folders."""
+    """Returns notes by title and path: as limits, or as the argument of a command. For limits also days and folders."""
     suggestions = []
     sources = list(sources)
     if typing.kind == "limit":
@@ -122,7 +122,7 @@ def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders:
 
 
 def _list_subfolders(sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[str]:
-    """The folders of the files among the sources: those within a watched one, else the parent."""
+    """Returns the folders of the files among the sources: those within a watched one, else the parent."""
     parents: dict[str, None] = {}
     for path in (PurePath(source.uri) for source in sources if source.uri.startswith("/")):
         within = [parent for parent in path.parents if any(parent.is_relative_to(folder) for folder in folders)]
@@ -131,7 +131,7 @@ def _list_subfolders(sources: Iterable[wire.ListedSource], folders: Sequence[str
 
 
 def complete_path(typed: str) -> str:
-    """A path as far as all that fits agrees, as a shell does it."""
+    """Completes a path as far as all matches agree, as a shell does it."""
     paths = _list_paths(typed)
     return os.path.commonprefix(paths) if paths else typed  # noqa: RUF071  of the characters
 

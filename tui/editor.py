@@ -37,7 +37,7 @@ class CannotOpenError(Exception):
 
 
 def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
-    """Opens a source at its line, and returns when the editor is closed. Raises CannotOpenError with the reason."""
+    """Opens a source at its line, and returns when the editor is closed. CannotOpenError with the reason."""
     command = opening_command(uri, line)
     if line != 1 and command == editor_command(find_editor() or "", uri):
         app.notify(f"{_name(command)} cannot open at a line: it is {line}.", markup=False)
@@ -52,7 +52,7 @@ def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
 
 
 def opening_command(uri: str, line: int | None) -> list[str]:
-    """The command that opens a source at its line. Raises CannotOpenError with the reason."""
+    """Returns the command that opens a source at its line. CannotOpenError with the reason."""
     if line is None:
         raise CannotOpenError("This comes from a chat or a remembered note; there is no file to open.")
     if wire.counted_in(uri) != "line":
@@ -74,17 +74,15 @@ def opening_command(uri: str, line: int | None) -> list[str]:
 
 
 def find_editor(environ: Mapping[str, str] = os.environ) -> str | None:
-    """$VISUAL, else $EDITOR, else a usual one; None without any."""
+    """Returns $VISUAL, else $EDITOR, else a usual one; None without any."""
     chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     return chosen or next((name for name in _USUAL if shutil.which(name)), None)
 
 
 def editor_command(editor: str, path: str, line: int | None = None) -> list[str]:
-    """The command that opens `path`, at `line` (from 1) if the editor is a known one, or has placeholders: `myed --at
-    {line} {path}`.
-
-    `editor` may contain arguments (`emacsclient -nw`). Raises ValueError if its quotes do not match.
-    """
+    """Returns the command that opens `path`, at `line` (from 1) if the editor is a known one, or has placeholders:
+    `myed --at {line} {path}`. `editor` may contain arguments (`emacsclient -nw`). ValueError if its quotes do not
+    match."""
     command = shlex.split(editor)
     if not command:
         raise ValueError("No editor is named.")

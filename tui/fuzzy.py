@@ -1,4 +1,4 @@
-"""Matching of typed text, best first."""
+"""Fuzzy matching of typed text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ LEAST_SLIP = 3  # letters; in shorter words a typo is another word
 
 
 def rank(query: str, items: Iterable[T], names: Callable[[T], Iterable[str]], slips: bool = False) -> list[T]:
-    """The items with a matching name, best first, equal ones in their own order. With `slips` a typo matches, too."""
+    """Returns the items with a matching name, best first, on ties in their own order. With `slips` a typo matches,
+    too."""
     scored = []
     for item in items:
         fits = [fit for name in names(item) if (fit := _fit(query.casefold(), name.casefold(), slips)) is not None]
@@ -25,8 +26,8 @@ def rank(query: str, items: Iterable[T], names: Callable[[T], Iterable[str]], sl
 
 
 def _fit(query: str, name: str, slips: bool) -> int | None:
-    """Quality of a match: 0 the whole name, 1 its beginning, 2 a word's beginning, 3 within, 4 its letters in order, 5
-    nearly its beginning; None without a match."""
+    """Returns the quality of a match: 0 the whole name, 1 its beginning, 2 a word's beginning, 3 within, 4 its letters
+    in order, 5 nearly its beginning; None without a match."""
     if name == query:
         return 0
     if name.startswith(query):

@@ -26,7 +26,7 @@ class Limit(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its displayed text: `@Fog signal`, `#boat`, `as of 2026-03`."""
+        """Returns its displayed text: `@Fog signal`, `#boat`, `as of 2026-03`."""
         return {"tag": "#", "day": "as of "}.get(self.kind, "@") + self.name
 
 
@@ -39,17 +39,17 @@ class Inquiry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The words, followed by the pasted texts."""
+        """Returns the words, followed by the pasted texts."""
         return "\n\n".join((self.words, *self.pasted))
 
     @property
     def below(self) -> str:
-        """The limits and attachments in a line; "" without any."""
+        """Returns the limits and attachments in a line; "" without any."""
         return " · ".join([limit.label for limit in self.limits] + [pasted_label(text) for text in self.pasted])
 
     @property
     def within(self) -> wire.Scope | None:
-        """The part of the memory to search; None for all of it."""
+        """Returns the part of the memory to search; None for all of it."""
         notes, folders, tags = (self._values(kind) for kind in ("note", "folder", "tag"))
         if not (notes or folders or tags):
             return None
@@ -59,7 +59,7 @@ class Inquiry(NamedTuple):
 
     @property
     def as_of(self) -> datetime | None:
-        """The last moment of the day, month or year for an answer as of then."""
+        """Returns the last moment of the day, month or year for an answer as of then."""
         days = self._values("day")
         return parse_day(days[-1]) if days else None
 
@@ -68,7 +68,7 @@ class Inquiry(NamedTuple):
 
 
 def list_limits(answer: wire.ChatMessage) -> tuple[Limit, ...]:
-    """What limited the question of an answer, as a person would have typed it."""
+    """Returns the limits of an answer's question, as a person would have typed them."""
     within = answer.within or wire.Scope()
     # places of sources within a file end with "#", those of folders with "/": see `Inquiry.within`
     places = [place.rstrip("/") for place in within.folders if not place.endswith("#")]
@@ -81,7 +81,7 @@ def list_limits(answer: wire.ChatMessage) -> tuple[Limit, ...]:
 
 
 def _say_day(moment: datetime | None) -> str:
-    """The year, month or day that ends at this moment."""
+    """Returns the year, month or day that ends at this moment."""
     if moment is None:
         return ""
     day = f"{moment.astimezone():%Y-%m-%d}"
@@ -99,13 +99,13 @@ def pasted_label(text: str) -> str:
 
 
 def add_limit(limits: Iterable[Limit], limit: Limit) -> tuple[Limit, ...]:
-    """The limits with one more; only one day at a time."""
+    """Adds a limit; only one day at a time."""
     return (*(earlier for earlier in limits if earlier != limit and not earlier.kind == limit.kind == "day"), limit)
 
 
 def parse_day(text: str) -> datetime | None:
-    """The last moment of a year, month or day, written 2026, 2026-03 or 2026-03-09, in local time; None for another
-    form."""
+    """Returns the last moment of a year, month or day, written 2026, 2026-03 or 2026-03-09, in local time; None for
+    another form."""
     match = _DAY.fullmatch(text)
     if match is None:
         return None

@@ -35,15 +35,15 @@ class _Keys(Enum):
 
 
 def teach_alt_enter() -> None:
-    """Adds Alt+Enter of terminals without the kitty protocol to Textual's parser, which takes `ESC CR` for Enter alone,
-    and the next keys for a broken sequence."""
+    """Adds Alt+Enter of terminals without the kitty protocol to Textual's parser, which reads `ESC CR` as Enter alone,
+    and the next keys as a broken sequence."""
     sequences = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
     sequences["\x1b\r"] = sequences["\x1b\n"] = (_Keys.ALT_ENTER,)
 
 
 def prepare_input() -> None:
-    """Makes Textual's driver replace invalid UTF-8, from terminals of other encodings, by �, where it would end the
-    app; and end the chat when its terminal vanished without a signal, where it would read its end for ever."""
+    """Makes Textual's driver replace invalid UTF-8, from terminals of other encodings, by �, which would end the app;
+    and end the chat when its terminal disappears without a signal, after which it would read its end forever."""
     if sys.platform == "win32":
         return
     from textual.drivers import linux_driver
@@ -69,7 +69,7 @@ def is_modified_enter(key: str) -> bool:
 
 
 def parse_key(written: str) -> str:
-    """A key as a person writes it, `Ctrl+E` or `PgUp`, as Textual calls it."""
+    """Converts a key as a person writes it, `Ctrl+E` or `PgUp`, to Textual's name."""
     parts = written.strip().split("+") if written.strip() != "+" else ["+"]
     if len(parts) == 1 and len(parts[0]) == 1:
         return _CALLED.get(parts[0], parts[0])
@@ -77,7 +77,7 @@ def parse_key(written: str) -> str:
 
 
 def short_key(keys: str) -> str:
-    """`ctrl+s` -> `^S`, for where room is short; of several the first."""
+    """Shortens `ctrl+s` to `^S`; of several keys the first."""
     return key_names(keys.partition(",")[0]).replace("Ctrl+", "^")
 
 
@@ -97,17 +97,17 @@ _KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
 
 
 class Keymap(NamedTuple):
-    """Custom keys by the ids of their actions, as Textual takes them; and problems with others, a sentence each."""
+    """Custom keys by the ids of their actions, in Textual's names; and problems with others, a sentence each."""
 
     changed: Mapping[str, str] = MappingProxyType({})
     problems: tuple[str, ...] = ()
 
     def actions_of(self, where: Where) -> tuple[Action, ...]:
-        """The actions of one place, with their effective keys."""
+        """Returns the actions of one place, with their effective keys."""
         return tuple(map(self._give_key, actions_of(where)))
 
     def keys_of(self, handler: str) -> str:
-        """The keys that do something."""
+        """Returns the keys of a handler."""
         return self._give_key(next(action for action in ACTIONS if action.handler == handler and action.key)).key
 
     def _give_key(self, action: Action) -> Action:
@@ -116,7 +116,7 @@ class Keymap(NamedTuple):
 
 
 def load_keymap(path: Path) -> Keymap:
-    """The keys in a file; empty without a file."""
+    """Loads the keys from a file; empty without a file."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -132,7 +132,7 @@ def load_keymap(path: Path) -> Keymap:
 
 
 def read_keymap(entries: Mapping[str, object]) -> Keymap:
-    """Keys as in TOML, `{"evidence": {"copy": "c"}}`. A key that clashes with another is left out."""
+    """Reads keys from TOML, `{"evidence": {"copy": "c"}}`. A key that clashes with another is left out."""
     problems: list[str] = []
     keys_by_id: dict[str, str] = {}
     by_id = {action.id: action for action in ACTIONS if action.key}
@@ -160,7 +160,7 @@ def _flatten(entries: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _read_keys(where: Where, value: object) -> list[str]:
-    """The keys for an action; empty if one of them is no key, or is text where the action is."""
+    """Returns the keys for an action; empty if one of them is invalid, or is text in a place where text is typed."""
     keys = [
         parse_key(name) if isinstance(name, str) else "" for name in (value if isinstance(value, list) else [value])
     ]
@@ -173,8 +173,8 @@ def _is_key(key: str) -> bool:
 
 
 def _find_clash(keys_by_id: Mapping[str, str], by_id: Mapping[str, Action]) -> tuple[str, str, str] | None:
-    """An action whose new key has another action in the same place or everywhere: its id, the key, and the other's
-    id."""
+    """Returns an action whose new key has another action in the same place or everywhere: its id, the key, and the
+    other's id."""
     for id, keys in keys_by_id.items():
         action = by_id[id]
         for key in set(keys.split(",")).difference(action.key.split(",")):

@@ -55,7 +55,7 @@ class Activity(Message, bubble=False):
 
 @dataclass
 class SessionStarted(Message, bubble=False):
-    """The daemon keeps a new session, for the question `ticket`."""
+    """The daemon stores a new session, for the question `ticket`."""
 
     ticket: int
     conversation: wire.Conversation
@@ -99,7 +99,7 @@ class Link:
         self.effort = "normal"
 
     def open(self) -> None:
-        """Starts to connect and to listen."""
+        """Starts connecting and listening."""
         self._thread(self._listen)
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Link:
             stream.close()
 
     async def call(self, method: Callable[[Client], T]) -> T:
-        """The result of one call, without blocking the event loop. Raises what the client raises."""
+        """Returns the result of one call, without blocking the event loop. Raises the client's errors."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -154,12 +154,12 @@ class Link:
         return await future
 
     async def sessions(self) -> tuple[wire.Conversation, ...]:
-        """The sessions that have messages, the newest first. A first question that failed leaves an empty one."""
+        """Returns the sessions with messages, newest first. A failed first question leaves an empty session."""
         stored = await self.call(lambda client: client.conversations())
         return tuple(session for session in stored if session.messages)
 
     def refresh_status(self) -> None:
-        """Asks for the memory's state; a StatusChanged message follows if the daemon answers."""
+        """Requests the memory's state; a StatusChanged message follows if the daemon answers."""
 
         def run() -> None:
             with suppress(DaemonError, DaemonDownError):
@@ -248,7 +248,7 @@ class Link:
 
 
 def _limit_rate(events: Stream) -> Iterator[wire.Event]:
-    """The events, with progress limited to a readable rate; the last one of an ingestion always comes."""
+    """Yields the events, with progress limited to a readable rate; the last one of an ingestion always comes."""
     shown_at = 0.0
     for event in events:
         if isinstance(event, wire.Progress) and event.done < event.total:

@@ -1,4 +1,4 @@
-"""What every page of the window has: the rail above, the keys below, and the daemon's messages."""
+"""The base of all pages: the rail above, the keys below, and the daemon's messages."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Page(Hasty[None]):
 
     @property
     def places(self) -> tuple[Where, ...]:
-        """Where the keys go now: the part of the page that has the focus, and the page."""
+        """Returns the places that receive keys now: the focused part of the page, and the page."""
         part = _place_of(self.focused)
         return (part, self.NAME) if part else (self.NAME,)
 
     def can_do(self, action: Action) -> bool:
-        """Whether an action has something to act on now."""
+        """Whether an action is possible now."""
         return True
 
     def on_descendant_focus(self) -> None:
@@ -85,14 +85,14 @@ class Page(Hasty[None]):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The watched folders, for shortening paths."""
+        """Returns the watched folders, for shortening paths."""
         return self.shared.folders
 
     def status_changed(self, message: StatusChanged) -> None:
         self.query_one(Rail).set_status(message.status)
 
     def show_down(self, message: Disconnected) -> None:
-        """The daemon does not answer any more."""
+        """Shows that the daemon does not answer."""
         self.query_one(Rail).set_down("memory not running")
 
     def daemon_acted(self, message: Activity) -> None:
@@ -109,5 +109,5 @@ class Page(Hasty[None]):
 
 
 def _place_of(widget: Widget | None) -> Where | None:
-    """The place of a widget's actions, which it says by `PLACE`."""
+    """Returns the place of a widget's actions, its `PLACE`."""
     return getattr(widget, "PLACE", None)

@@ -15,7 +15,7 @@ _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing"
 
 
 def status_report(status: wire.Status) -> str:
-    """The content of the memory, current work, and problems with the commands that fix them."""
+    """Reports the content of the memory, current work, and problems with the commands that fix them."""
     from daemon.health import list_problems  # with the settings 60 ms, which a chat that opens should not pay
 
     stats = status.stats
@@ -41,7 +41,7 @@ def status_report(status: wire.Status) -> str:
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
-    """The owner's profile, with sources and former values; only one entry with a `key`."""
+    """Reports the owner's profile, with sources and former values; only one entry with a `key`."""
     profile = reply.profile
     lines = [f"You are {', '.join(profile.names)}." if profile.names else NOBODY]
     for entry in profile.entries:
@@ -61,7 +61,7 @@ def _source(fact: wire.Fact) -> str:
 
 
 def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) -> str:
-    """What reading a file or a folder brought."""
+    """Reports what was read from a file or a folder."""
     if not (added.sources or added.unchanged or added.skipped):
         return f"{path}: nothing to read."
     parts = [f"{count(added.sources, 'note')} read, {count(added.episodes, 'passage')}"]
@@ -73,7 +73,7 @@ def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) 
 
 
 def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
-    """The first skipped files with reasons, and how many more there are."""
+    """Returns the first skipped files with reasons, and the number of others."""
     lines = [f"  skipped {short_path(file.uri)}: {file.reason}" for file in skipped[:SKIPPED_SHOWN]]
     if total > len(lines):
         more = f"and {total - len(lines):,} more; `pal status` lists them"
@@ -82,7 +82,7 @@ def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
 
 
 def whynot_report(reply: wire.WhyNot, folders: Sequence[str] = ()) -> str:
-    """What became of the passages that hold the words."""
+    """Explains at which stage the passages with the words were dropped."""
     lines = []
     for lost in reply.lost:
         passage = lost.passage
@@ -103,11 +103,11 @@ def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> s
 
 
 def failure(failed: wire.Failed) -> str:
-    """An error and its remedy, in one line."""
+    """Returns an error and its remedy, in one line."""
     return " ".join(filter(None, (failed.message, failed.remedy)))
 
 
 def describe_change(revision: wire.Revision) -> str:
-    """`“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
+    """Returns `“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
     joined = "and" if revision.relation == "contradicts" else "was replaced by"
     return f"“{revision.old.statement}” {joined} “{revision.new.statement}”"

@@ -36,7 +36,8 @@ class Session:
 
     @classmethod
     def from_messages(cls, reply: wire.MessagesReply, message_id: int | None = None) -> Session:
-        """A stored session. Shows its last messages, or, if `message_id` is earlier, that one and the following."""
+        """Opens a stored session. Shows its last messages, or, if `message_id` is earlier, that one and the
+        following."""
         last = max(0, len(reply.messages) - WINDOW)
         answers = [message for message in reply.messages if message.trace_id is not None]
         start = next((place for place, message in enumerate(reply.messages) if message.id == message_id), last)
@@ -59,28 +60,28 @@ class Session:
 
     @property
     def shown(self) -> list[wire.ChatMessage]:
-        """The messages that are to have widgets."""
+        """Returns the messages with widgets."""
         return self.messages[self.shown_from : self.shown_until]
 
     @property
     def later(self) -> int:
-        """The number of messages after those with widgets."""
+        """Returns the number of messages after those with widgets."""
         return 0 if self.shown_until is None else len(self.messages) - self.shown_until
 
     def show_earlier(self) -> list[wire.ChatMessage]:
-        """Moves the window up; the messages that came into it, oldest first."""
+        """Moves the window up; returns the messages that came into it, oldest first."""
         until = self.shown_from
         self.shown_from = max(0, until - WINDOW)
         return self.messages[self.shown_from : until]
 
     def show_later(self) -> list[wire.ChatMessage]:
-        """Moves the window down; the messages that came into it, oldest first."""
+        """Moves the window down; returns the messages that came into it, oldest first."""
         begin, end = self.shown_until or len(self.messages), len(self.messages)
         self.shown_until = begin + WINDOW if begin + WINDOW < end else None
         return self.messages[begin : self.shown_until]
 
     def show_end(self) -> None:
-        """Only the last messages are to have widgets."""
+        """Moves the window to the last messages."""
         self.shown_from, self.shown_until = max(0, len(self.messages) - WINDOW), None
 
     def note_taken(self, model: str, calls: int, tokens: int) -> None:
@@ -102,7 +103,7 @@ class Session:
         now: datetime,
         state: Literal["complete", "partial"] = "complete",
     ) -> None:
-        """Adds a question and its answer, as the daemon keeps them too."""
+        """Adds a question and its answer, as the daemon stores them."""
         self.messages += [
             wire.ChatMessage(0, "user", inquiry.text, now),
             wire.ChatMessage(

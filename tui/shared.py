@@ -39,7 +39,7 @@ class Statement:
         self._replaced: tuple[int, ...] = ()  # revisions
 
     def say(self, client: Client) -> wire.ProfileReply:
-        """DaemonError, DaemonDownError."""
+        """Stores the statement. DaemonError, DaemonDownError."""
         uri = f"note:me/{' '.join(self.key.casefold().split())}"
         entries = client.profile().profile.entries
         self.former = next((fact.objects[-1] for entry in entries for fact in entry.facts if fact.uri == uri), "")
@@ -48,7 +48,7 @@ class Statement:
         return reply
 
     def take_back(self, client: Client) -> None:
-        """DaemonError, DaemonDownError."""
+        """Undoes the statement. DaemonError, DaemonDownError."""
         if self.former:
             client.set_profile(self.key, self.former)
             return
@@ -87,12 +87,12 @@ class Shared:
         return self.done[-1]
 
     def drop_done(self, done: Done) -> None:
-        """It was taken back where it was done, or cannot be taken back any more."""
+        """Removes an action that was undone elsewhere, or cannot be undone any more."""
         if done in self.done:
             self.done.remove(done)
 
     def note_change(self, revision: wire.Revision) -> None:
-        """A fact has just changed, or was decided."""
+        """Announces that a fact has changed or was decided."""
         if revision.state == "open" and revision.relation != "duplicates":
             self.news[revision.id] = revision
         else:
@@ -100,10 +100,10 @@ class Shared:
 
     @property
     def is_typing(self) -> bool:
-        """Whether a person is in the middle of a question."""
+        """Whether a person is typing a question."""
         return self.typed_at is not None and time.monotonic() - self.typed_at < TYPING_SECONDS
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The watched folders, for shortening paths."""
+        """Returns the watched folders, for shortening paths."""
         return tuple(folder.path for folder in self.status.folders) if self.status else ()

@@ -13,7 +13,7 @@ def _make_theme(
     name: str, *, dark: bool, accent: str, bright: str, ink: str, muted: str, paper: str, raised: str, panel: str,
     cursor: str, blurred: str, scrollbar: str, selection: str, link: str, warning: str, error: str, success: str,
 ) -> Theme:  # fmt: skip
-    """A theme of one accent on paper; `bright` are headings and the row under the cursor."""
+    """Returns a theme of one accent on paper; `bright` are headings and the row under the cursor."""
     return Theme(
         name=name, dark=dark, primary=accent, accent=accent, secondary=muted, warning=warning, error=error,
         success=success, foreground=ink, background=paper, surface=raised, panel=panel,

@@ -27,7 +27,7 @@ def when(time: datetime, now: datetime) -> str:
 
 
 def short_path(path: str, folders: Iterable[str] = ()) -> str:
-    """A path relative to its watched folder, else to `~`; `laptop:notes/x.md` of another computer's file."""
+    """Returns a path relative to its watched folder, else to `~`; `laptop:notes/x.md` for another computer's file."""
     if (received := name_received(path)) != path:
         return received
     for folder in folders:
@@ -39,7 +39,7 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder. False for invalid paths, such as too long names."""
+    """Whether the folder exists; False for invalid paths, such as too long names."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -47,7 +47,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; False for invalid paths."""
+    """Whether the file exists; False for invalid paths."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -55,13 +55,13 @@ def is_file(path: Path) -> bool:
 
 
 def typed_path(typed: str) -> Path:
-    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
+    """Parses a path as a person types or drops it: perhaps quoted, relative to `~` or the working folder."""
     home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  keeps the `~name` of an unknown user
     return Path(os.path.normpath(Path(home).absolute()))
 
 
 def cut_left(text: str, width: int) -> str:
-    """`text` in `width` characters: its beginning is cut, at a slash if possible. The end of a path says more."""
+    """Cuts `text` to `width` characters at its beginning, at a slash if possible: the end of a path says more."""
     if len(text) <= width:
         return text
     end = text[-max(1, width - 1) :]
@@ -69,29 +69,29 @@ def cut_left(text: str, width: int) -> str:
 
 
 def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
-    """A citation's `path:line`, or the daemon's label for one without a file."""
+    """Returns a citation's `path:line`, or the daemon's label for one without a file."""
     is_note = cited.uri.startswith("note:")  # without a file, so by its title
     return cited.label if cited.line is None or is_note else wire.name_place(short_path(cited.uri, folders), cited.line)
 
 
 def cited_day(cited: wire.Citation) -> str:
-    """The date of a citation: `3 May 2026`, for a message `3 May 2026 18:05`."""
+    """Returns the date of a citation: `3 May 2026`, for a message `3 May 2026 18:05`."""
     return cited.moment.replace(cited.at.date().isoformat(), day(cited.at), 1) if cited.at else cited.moment
 
 
 def citation_text(cited: wire.Citation) -> str:
-    """A citation for the clipboard: its words, source and date."""
+    """Returns a citation for the clipboard: its words, source and date."""
     source = cited.label if cited.line is None else f"{cited.label}, {cited_day(cited)}".rstrip(", ")
     return display_safe(f"“{cited.quote}” ({source})")
 
 
 def source_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
-    """Where a citation is from, and when that was: `museum/fog.md:14, 9 Mar 2026`."""
+    """Returns a citation's source and date: `museum/fog.md:14, 9 Mar 2026`."""
     label = cited_label(cited, folders)
     return label if cited.line is None else ", ".join(filter(None, (label, cited_day(cited))))
 
 
 def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
-    """An answer for the clipboard: its text, then a list of its sources."""
+    """Returns an answer for the clipboard: its text, then a list of its sources."""
     sources = "\n".join(f"- [{cited.n}] {source_label(cited)}" for cited in citations)
     return display_safe("\n\n".join(filter(None, (text.strip(), sources))))

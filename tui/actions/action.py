@@ -1,4 +1,4 @@
-"""One thing that a person can do, and the pages on which they can."""
+"""An action of a person, and the pages on which it is available."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABS: tuple[Tab, ...] = (
 
 
 def page_keys(name: str) -> str:
-    """The keys that go to a page."""
+    """Returns the keys that open a page."""
     place = [tab.name for tab in TABS].index(name) + 1
     return f"f{4 + place},alt+{place}"
 
@@ -74,12 +74,12 @@ class Action(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its name where keys are changed: `evidence.why-not`."""
+        """Returns its name in the custom keys: `evidence.why-not`."""
         return f"{self.where}.{self.name.lower().replace(' ', '-')}"
 
     @property
     def usage(self) -> str:
-        """The slash command with its argument: `/add PATH`."""
+        """Returns the slash command with its argument: `/add PATH`."""
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
 
     @property

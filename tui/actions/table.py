@@ -1,4 +1,4 @@
-"""The actions of the chat and its pages, and the keys of their parts."""
+"""The actions of the chat and its pages, with their keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tui.actions.action import Action, Where
 
 
 def _list_moves(where: Where, noun: str, down: str = "down,j", page: str = "pagedown") -> tuple[Action, ...]:
-    """The keys that move in a list of `noun`s."""
+    """Returns the keys that move in a list of `noun`s."""
     return (
         Action("Next", f"Go to the next {noun}.", "cursor_down", where, down),
         Action("Previous", f"Go to the previous {noun}.", "cursor_up", where, "up,k"),

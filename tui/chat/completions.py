@@ -22,14 +22,14 @@ MAX_NOTES = 200  # the newest, in which letters that are left out are looked for
 
 
 class CompletionTopic(Topic):
-    """Tab, and the list above the prompt."""
+    """Tab, and the suggestions above the prompt."""
 
     @property
     def suggestions(self) -> Suggestions:
         return self.page.query_one(Suggestions)
 
     def suggest(self) -> None:
-        """Shows what completes the word at the cursor."""
+        """Shows completions of the word at the cursor."""
         typing = self.prompt.typing
         if typing is None:
             self.suggestions.show(None, ())

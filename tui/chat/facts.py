@@ -65,10 +65,10 @@ class UndoTopic(Topic):
 
 
 class StatementTopic(Topic):
-    """The daemon saves statements; this reports them, and asks for permission once."""
+    """Reports statements that the daemon saves, and asks for permission once."""
 
     async def receive(self, statement: wire.Told) -> None:
-        """A statement in the running question."""
+        """Handles a statement in the running question."""
         if not statement.source:
             self._offer_to_keep(statement)
             return

@@ -1,4 +1,4 @@
-"""Home, which an empty session shows: fills it and handles its choices."""
+"""Fills Home, which an empty session shows, and handles its choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tui.wording import short_path
 
 
 class HomeTopic(Topic):
-    """The content of Home, and what its rows do."""
+    """The content of Home, and the actions of its rows."""
 
     def __init__(self, page: Page, sessions: SessionTopic, reading: ReadingTopic, models: ModelTopic) -> None:
         super().__init__(page)
@@ -32,7 +32,7 @@ class HomeTopic(Topic):
         self._shown: tuple[int, ...] = ()  # the counts of the memory when Home was filled
 
     def show(self) -> None:
-        """Shows the known content, and asks for the rest."""
+        """Shows the known content, and requests the rest."""
         status = self.shared.status
         if status is None or not self.page.query(Home):
             return
@@ -44,7 +44,7 @@ class HomeTopic(Topic):
             self._fill_home()
 
     def refill(self) -> None:
-        """Reloads everything: the daemon is back, or a session has ended."""
+        """Reloads everything, because the daemon is back or a session has ended."""
         self._shown = ()
         self.show()
 
@@ -73,11 +73,11 @@ class HomeTopic(Topic):
                 home.focus_list(last=False)  # typed text goes to the prompt anyway
 
     def enter(self, last: bool = True) -> bool:
-        """Moves the focus from the prompt into Home's lists; whether there are any."""
+        """Moves the focus from the prompt into Home's lists; returns whether there are any."""
         return any(home.focus_list(last) for home in self.page.query(Home))
 
     async def choose(self, row: Row) -> None:
-        """Does what a chosen row says."""
+        """Runs the action of a chosen row."""
         match row.deed, row.value:
             case "ask", str(question):
                 self.prompt.focus()

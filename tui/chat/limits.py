@@ -23,7 +23,7 @@ class LimitTopic(Topic):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits of this session's next questions."""
+        """Returns the limits of this session's next questions."""
         return self.conversation.session.limits
 
     def add(self, limit: Limit) -> None:
@@ -32,14 +32,14 @@ class LimitTopic(Topic):
         self.show_chips()
 
     def take_inquiry(self, words: str) -> Inquiry | None:
-        """The question to ask, with its attachments; None if empty."""
+        """Returns the question to ask, with its attachments; None if empty."""
         inquiry = Inquiry(words, tuple(self._pasted), self.limits)
         self._pasted.clear()
         self.show_chips()
         return inquiry if words or inquiry.pasted else None
 
     def take_pasted(self) -> str:
-        """The pasted texts as one, which are then detached."""
+        """Joins and detaches the pasted texts."""
         text = "\n\n".join(self._pasted)
         self._pasted.clear()
         self.show_chips()
@@ -82,7 +82,8 @@ class LimitTopic(Topic):
         self.show_chips()
 
     async def find_note(self, typed: str) -> wire.ListedSource | None:
-        """The only note that matches a uri, a path, a title, or a part of them. Otherwise None, after a warning."""
+        """Returns the only note that matches a uri, a path, a title, or a part of them. Otherwise None, after a
+        warning."""
         path = typed_path(typed)
         words = str(path) if is_file(path) else typed
         sources = (await self.link.call(lambda client: client.sources(words))).sources
@@ -120,6 +121,6 @@ class LimitTopic(Topic):
 
 
 def _names(note: wire.ListedSource) -> set[str]:
-    """The names under which a person may look for a note."""
+    """Returns the names under which a person may look for a note."""
     path = PurePath(note.uri)
     return {name.casefold() for name in (note.uri, note.title, path.name, path.stem)}

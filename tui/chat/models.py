@@ -54,7 +54,7 @@ class ModelTopic(Topic):
 
 
 def _report(reply: wire.ModelsReply, name: str) -> list[str]:
-    """What follows from the choice."""
+    """Lists the consequences of the choice."""
     from tui.dialogs.models import NONE
 
     used = next((role.used for role in reply.roles if role.role == ROLE), "")
@@ -89,5 +89,5 @@ def _meanings() -> str:
 
 
 def prompt_sign(effort: str) -> str:
-    """The sign before the prompt: the effort, unless it is the usual one."""
+    """Returns the sign before the prompt: the effort, unless it is the usual one."""
     return SIGN if effort == USUAL else f"{effort} {SIGN}"

@@ -49,7 +49,7 @@ class ReadingTopic(Topic):
                 await self.read_once(path, at_home)
 
     async def offer(self, extra: str, lacking: int = 0) -> None:
-        """Asks whether to install an extra for `lacking` files, does it, and remembers a refusal."""
+        """Offers to install an extra for `lacking` files, installs it, and remembers a refusal."""
         offer = (await self.link.call(lambda client: list_offers(client.paths, lacking))).get(extra)
         if offer is None:
             return
@@ -72,7 +72,7 @@ class ReadingTopic(Topic):
         self._adding[self.link.add(path)] = path_text, note, []
 
     def receive(self, message: StreamEvent | SessionStarted) -> bool:
-        """Shows the progress of reading; False if the message is not about that."""
+        """Shows the progress of reading; returns False if the message is not about that."""
         if not isinstance(message, StreamEvent) or message.ticket not in self._adding:
             return False
         path, note, left_out = self._adding[message.ticket]

@@ -58,7 +58,7 @@ class ChatScreen(Page):
                 self._offer(topic)
 
     def _offer(self, topic: Topic) -> None:
-        """Makes the actions of a topic those of the page, where Textual looks for them."""
+        """Adds the actions of a topic to the page, where Textual looks for them."""
         for name in vars(type(topic)):
             if name.startswith("action_"):
                 assert not hasattr(self, name), f"two topics have {name}"
@@ -94,7 +94,7 @@ class ChatScreen(Page):
         self.call_after_refresh(self._keep_focus)
 
     def _keep_focus(self) -> None:
-        """The keys go to the prompt where the part that had them has no room any more."""
+        """Focuses the prompt if the focused part has no space any more."""
         if self.focused is None:
             self.prompt.focus()
 
@@ -124,7 +124,7 @@ class ChatScreen(Page):
             self._show_news()
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
-        """Events of the daemon for a question, or while it reads added files."""
+        """Handles the daemon's events for a question, or while it reads added files."""
         if not self.reading.receive(message):
             await self.conversation.receive(message)
 
@@ -175,14 +175,14 @@ class ChatScreen(Page):
         self.prompt.focus()
 
     def on_key(self, event: events.Key) -> None:
-        """A character for which the focused part has no key goes to the prompt."""
+        """Passes a character to the prompt if the focused part has no key for it."""
         if event.is_printable and event.character and event.key not in self.active_bindings:
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.insert(event.character)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Pasting outside the prompt goes to the prompt, too."""
+        """Passes text pasted outside the prompt to the prompt."""
         if not self.prompt.has_focus:
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))

@@ -1,4 +1,4 @@
-"""The session on screen and the others: list, resume, begin."""
+"""The session on screen and the others: listing, resuming and starting them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SessionTopic(Topic):
             await self.resume(id)
 
     async def resume(self, id: int, message_id: int | None = None) -> None:
-        """Shows a stored session, at a message if one is given. Raises what the client raises."""
+        """Shows a stored session, at a message if one is given. Raises the client's errors."""
         session = await self.link.call(lambda client: client.conversation(id))
         self.evidence.clear()
         await self.conversation.resume(session, message_id)

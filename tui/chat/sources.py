@@ -66,7 +66,7 @@ class SourceTopic(Topic):
             await self._judge(verdict)
 
     async def _judge(self, verdict: str) -> None:
-        """Sends a person's verdict, which /undo takes back. Raises what the client raises."""
+        """Sends a person's verdict, which /undo removes. Raises the client's errors."""
         judged = await self.conversation.judge(verdict)
         if judged is not None and judged.asked.verdict != judged.before:
             id, before = judged.asked.id, judged.before

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="Topic")
 
 
 class Topic:
-    """Commands that belong together, as methods `action_...`, which the page of the chat offers as its own."""
+    """A group of commands, as methods `action_...`, which the page of the chat offers as its own."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -43,7 +43,7 @@ class Topic:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The watched folders, for shortening paths."""
+        """Returns the watched folders, for shortening paths."""
         return self.shared.folders
 
     async def say(self, text: str, level: Level = "info") -> Note:
@@ -62,7 +62,7 @@ class Topic:
 def background(
     group: str = "",
 ) -> Callable[[Callable[Concatenate[T, P], Coroutine[Any, Any, None]]], Callable[Concatenate[T, P], Worker[None]]]:
-    """Runs a method of a topic in a worker of the page; of a named group only the last one goes on."""
+    """Runs a method of a topic in a worker of the page; of a named group only the last one continues."""
 
     def decorate(
         method: Callable[Concatenate[T, P], Coroutine[Any, Any, None]],

@@ -1,4 +1,4 @@
-"""Looking after the memory."""
+"""Maintenance of the memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.wording import short_path
 
 @contextmanager
 def _report_failures(note: Note) -> Iterator[None]:
-    """Replaces the note of a command that began by the daemon's error."""
+    """Replaces the note of a command by the daemon's error."""
     try:
         yield
     except (DaemonError, DaemonDownError) as error:

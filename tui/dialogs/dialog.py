@@ -46,7 +46,7 @@ class Window(ModalScreen[ScreenResultType], Hasty[ScreenResultType]):
 
 
 class Dialog(Window[ScreenResultType]):
-    """A window over the chat. Ctrl+C leaves the chat from here too, where the app's own keys do not reach."""
+    """A window over the chat. Ctrl+C leaves the chat from here too, because the app's own keys do not work here."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "app.quit", show=False)]
@@ -91,7 +91,7 @@ class AskScreen(Dialog[str | None]):
 
 
 class ConfirmScreen(Dialog[bool]):
-    """Yes or no; no has the focus, and Esc means no."""
+    """Asks yes or no; no has the focus, and Esc means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes"),

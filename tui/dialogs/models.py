@@ -47,7 +47,7 @@ TRY = "Enter tests one of its models · Esc goes back"
 
 
 class ConnectScreen(Dialog[wire.Tried | None]):
-    """Choose a service, enter its address, and test it. Returns the reply of a working service, None if cancelled. A
+    """Asks for a service and its address, and tests it. Returns the reply of a working service, None if cancelled. A
     failing service is not saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "go_back", "Back")]

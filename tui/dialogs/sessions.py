@@ -28,15 +28,15 @@ HINT = "Enter open · / search · n new · d delete · Esc"
 
 
 class Choice(NamedTuple):
-    """A session by its id, or a NEW one; where words were looked for, the message that has them."""
+    """A session by its id, or a NEW one; after a search with the matching message."""
 
     id: int
     message_id: int | None = None
 
 
 class SessionsScreen(Dialog[Choice | None]):
-    """Choose a session or a NEW one; None if closed. `words` are searched in all sessions; `searches`: the field for
-    them has the keys."""
+    """Asks for a session or a NEW one; None if closed. `words` are searched in all sessions; `searches`: the search
+    field has the focus."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"

@@ -1,4 +1,4 @@
-"""What a person is asked before anything is read: who they are, which folder, and whether to watch it."""
+"""The questions before anything is read: who the owner is, which folder, and whether to watch it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Tree(DirectoryTree):
 
 
 class PathScreen(Dialog[Path | None]):
-    """Choose a folder, or with `files` also a file; None if cancelled."""
+    """Asks for a folder, or with `files` also a file; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Cancel"),
@@ -139,7 +139,7 @@ class PathScreen(Dialog[Path | None]):
 
     @property
     def _typed_text(self) -> str:
-        """The field from its last `//` or `/~` on: a whole path may be typed after the one that is there."""
+        """Returns the field from its last `//` or `/~` on: a person may type a new path after the old one."""
         return re.sub(r"^.*/(?=[/~])", "", self.query_one(Input).value.strip().strip("'\""))
 
     def on_key(self, event: object) -> None:

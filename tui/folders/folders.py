@@ -24,7 +24,7 @@ POLICIES = {"local": "Its text stays on this machine.", "any": "Its text may go 
 
 
 class FolderList(TabList):
-    """The folders that are read by themselves, and how."""
+    """The watched folders and their state."""
 
     TITLE = "Folders"
     EMPTY = "No folder is watched.\n\na adds one: it is read now and whenever it changes."

@@ -22,7 +22,7 @@ GRADES = ("reads", "decides", "answers", "refuses", "tools")
 
 
 class ModelList(TabList):
-    """The models that can be reached."""
+    """The available models."""
 
     TITLE = "Models"
     EMPTY = "No language model is connected (optional).\n\nA model writes out answers and finds more facts.\n\
@@ -95,7 +95,7 @@ class ModelList(TabList):
             self.load()
 
     def _probe(self, client: Client, name: str) -> wire.Grades | None:
-        """In a thread of the link."""
+        """Probes a model; runs in a thread of the link."""
         for event in client.probe_model(name):
             if isinstance(event, wire.Grades):
                 return event

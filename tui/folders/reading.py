@@ -49,7 +49,7 @@ class ReadingList(TabList):
 
     @property
     def failed(self) -> dict[str, wire.FailedJob]:
-        """Failed jobs, by the key of their row."""
+        """Returns failed jobs, by the key of their row."""
         status = self._status
         models = status.enrichment.failed if status and status.enrichment else ()
         return {f"job {job.id}": job for job in (*(status.failed if status else ()), *models)}
@@ -149,7 +149,7 @@ class ReadingList(TabList):
 
 
 def describe_models(state: wire.Enrichment) -> str:
-    """The progress of models, and today's usage against the limits."""
+    """Describes the progress of models, and today's usage against the limits."""
     far = f"{state.read:,} of {count(state.total, 'passage')} read by a model"
     doing = {"off": "paused: p goes on", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
     if state.state == "reading":

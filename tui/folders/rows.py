@@ -54,7 +54,7 @@ class TabList(Options, inherit_bindings=False):
         return None if self.highlighted is None else self._keys[self.highlighted]
 
     def can_do(self, action: Action) -> bool:
-        """Whether an action has something to act on now."""
+        """Whether an action is possible now."""
         return self.key is not None or not action.of_row
 
     @property
@@ -62,7 +62,7 @@ class TabList(Options, inherit_bindings=False):
         return ""
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:
-        """What each row is about, and how it looks."""
+        """Yields the key and content of each row."""
         raise NotImplementedError
 
     def describe(self, key: str) -> Content:
@@ -77,13 +77,13 @@ class TabList(Options, inherit_bindings=False):
         await self.fetch()
 
     async def fetch(self) -> None:
-        """Asks the daemon for what its state does not tell."""
+        """Requests from the daemon what its state does not contain."""
 
     def status_changed(self, status: wire.Status) -> None:
-        """A new state of the daemon."""
+        """Handles a new state of the daemon."""
 
     def daemon_acted(self, message: Activity) -> None:
-        """Something happens in the daemon."""
+        """Handles an event of the daemon."""
 
     def show_rows(self) -> None:
         """Reloads the rows; the highlight stays."""
@@ -98,14 +98,14 @@ class TabList(Options, inherit_bindings=False):
         self.post_message(self.Changed(self))
 
     async def call(self, method: Callable[[Client], T]) -> T | None:
-        """The result of a call; None if it failed, after a message."""
+        """Returns the result of a call; None if it failed, after a message."""
         with self.tell_failures():
             return await self.shared.link.call(method)
         return None
 
     @contextmanager
     def tell_failures(self) -> Iterator[None]:
-        """Tells a person what could not be done."""
+        """Shows errors to the person."""
         try:
             yield
         except (ConnectError, DaemonError, DaemonDownError) as error:
@@ -115,17 +115,17 @@ class TabList(Options, inherit_bindings=False):
         self.post_message(self.Reported(text))
 
     def action_select(self) -> None:
-        """A click ends here, for it only highlights."""
+        """Does nothing: a click only highlights."""
 
 
 def two_lines(head: str, below: str, style: str = "") -> Content:
-    """A row: a head, and muted details below."""
+    """Returns a row: a head, and muted details below."""
     return Content.assemble(
         (display_safe(head, line=True), style), (f"\n  {display_safe(below, line=True)}", "$foreground-muted")
     )
 
 
 def paragraphs(head: str, *parts: str) -> Content:
-    """The details of a row: a heading, and the non-empty parts."""
+    """Returns the details of a row: a heading, and the non-empty parts."""
     texts = [display_safe(part) for part in parts if part]
     return Content("\n\n").join([Content.styled(display_safe(head), "bold"), *map(Content, texts)])

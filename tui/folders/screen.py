@@ -1,4 +1,4 @@
-"""The page of what the memory reads, with which models, and its health."""
+"""The page of folders, reading, models and health."""
 
 from __future__ import annotations
 

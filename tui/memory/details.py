@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 def make_heading(text: str, more: str = "", first: bool = False) -> Line:
-    """The heading of the lines below it."""
+    """Returns the heading of the lines below it."""
     above = "" if first else "\n"
     return Line(Content.assemble(above, (text, "bold $accent"), (f"  {more}" if more else "", MUTED)))
 
@@ -45,7 +45,7 @@ def make_remark(text: str) -> Line:
 
 
 def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: int = 0, past: bool = False) -> Line:
-    """`phone  0161 496 07`, and below it the time and the source."""
+    """Returns `phone 0161 496 07`, and below it the time and the source."""
     value = flatten(fact.objects[-1] if fact.predicate else fact.text)
     read = " · read by a model" if fact.origin == "model" else ""
     origin = flatten(f"{fact.held} · {name_source(fact, folders)}{read}")
@@ -58,14 +58,14 @@ def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: i
 
 
 def name_source(fact: wire.Fact, folders: Iterable[str]) -> str:
-    """The source of a fact, for a person."""
+    """Returns the source of a fact, for a person."""
     if fact.uri.startswith(("note:me/", "note:corrected/")):
         return "you said so"
     return cut_left(source_label(fact, folders), MAX_PLACE)
 
 
 def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[Line]:
-    """An object's page: current facts, history, relations, and the notes that mention it."""
+    """Lists an object's page: current facts, history, relations, and the notes that mention it."""
     lines: list[Line] = []
     aliases = [name for name in thing.names if name != thing.name]
     if aliases:
@@ -92,13 +92,13 @@ def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[L
 
 
 def _name_fact(fact: wire.Fact, thing: wire.ObjectReply) -> str:
-    """The label of a fact on an object's page: `phone`, or `Ozzie Penhale phone` for another subject."""
+    """Returns the label of a fact on an object's page: `phone`, or `Ozzie Penhale phone` for another subject."""
     predicate = fact.predicate or ""
     return predicate if fact.objects[0] in thing.names else f"{fact.objects[0]} {predicate}".strip()
 
 
 def _list_changes(strands: Iterable[wire.Strand]) -> list[tuple[wire.HeldValue, wire.Strand]]:
-    """Changed values, newest first."""
+    """Returns changed values, newest first."""
     values = [
         (value, strand)
         for strand in strands
@@ -145,7 +145,7 @@ def _make_mention_line(mention: wire.MentionedIn) -> Line:
 
 
 def list_note_lines(note: wire.NoteReply, folders: Sequence[str]) -> list[Line]:
-    """A note's page: its file and dates, its extracted facts, and its passages."""
+    """Lists a note's page: its file and dates, its extracted facts, and its passages."""
     source = note.source
     readers = f" by rules and {', '.join(note.models)}" if note.models else " by rules alone"
     about = [
@@ -175,7 +175,7 @@ def _name_told(fact: wire.Fact) -> str:
 
 
 def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequence[str]) -> list[Line]:
-    """A fact's page: its text, its time, its objects, and its passage."""
+    """Lists a fact's page: its text, its time, its objects, and its passage."""
     past = fact.is_over
     head = Content.assemble((flatten(fact.statement), PAST if past else "bold"), (f"\n{fact.held}", MUTED), " ")
     lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
@@ -199,7 +199,7 @@ def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequ
 
 
 def list_entry_lines(entry: wire.ProfileEntry, folders: Sequence[str]) -> list[Line]:
-    """A profile entry: its current and former values."""
+    """Lists a profile entry: its current and former values."""
     lines = [make_heading("Now", first=True)]
     lines += [make_fact_line(fact, "", folders) for fact in entry.facts] or [make_remark("Nothing now.")]
     if entry.before:

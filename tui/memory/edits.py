@@ -1,4 +1,4 @@
-"""Edits of the memory on its page: correct, join, separate, forget, undo."""
+"""Edits of the memory: correct, join, separate, forget, undo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_UNDONE = "This cannot be undone."
 
 
 class MemoryEdits(Page):
-    """Each edit is of the line one is on, else of the page it is on."""
+    """Edits the current line's object or fact, or by default the page's."""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
@@ -29,7 +29,7 @@ class MemoryEdits(Page):
 
     @property
     def _fact(self) -> wire.Fact | None:
-        """The fact to edit: that of the current line, or of the page."""
+        """Returns the fact to edit: that of the current line, or of the page."""
         detail = self.query_one(Detail)
         if detail.has_focus and detail.line is not None:
             return detail.line.fact

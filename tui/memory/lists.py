@@ -50,7 +50,7 @@ class BrowseList(ScrollView, can_focus=True):
 
     @dataclass
     class Selected(Message):
-        """A person wants this row: by Enter, or by a click."""
+        """A person selected this row by Enter or a click."""
 
         row: Row
         clicked: bool
@@ -65,7 +65,7 @@ class BrowseList(ScrollView, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """The row under the cursor, if loaded."""
+        """Returns the row under the cursor, if loaded."""
         return self._rows.get(self.cursor)
 
     @property
@@ -84,7 +84,7 @@ class BrowseList(ScrollView, can_focus=True):
         self._highlight()
 
     def fill(self, offset: int, rows: Sequence[Row]) -> None:
-        """Loaded rows, from `offset` on."""
+        """Adds loaded rows, from `offset` on."""
         self._rows |= dict(enumerate(rows, offset))
         if offset <= self.cursor < offset + len(rows):
             self.post_message(self.Highlighted(self.row))
@@ -131,7 +131,7 @@ class BrowseList(ScrollView, can_focus=True):
     # Moving -------------------------------------------------------------------------------------
 
     def _step_from(self, index: int, step: int) -> int:
-        """The next selectable row in a direction; the same row if there is none."""
+        """Returns the next selectable row in a direction; the same row if there is none."""
         place = index + step
         while 0 <= place < self._total:
             row = self._rows.get(place)
@@ -177,7 +177,7 @@ class BrowseList(ScrollView, can_focus=True):
 
 
 def _fit(text: str, width: int) -> str:
-    """The text in exactly `width` cells."""
+    """Fits the text into exactly `width` cells."""
     text = display_safe(text, line=True)
     if width <= 0:
         return ""
@@ -200,11 +200,11 @@ class Detail(Options, inherit_bindings=False):
 
     @property
     def first_place(self) -> tuple[str, int | None] | None:
-        """The file and line of the first line that has one."""
+        """Returns the file and line of the first line that has one."""
         return next((line.place for line in self._page if line.place is not None), None)
 
     def show(self, lines: Sequence[Line], highlighted: int | None = None) -> None:
-        """Shows a page from its beginning, or where a person was on it."""
+        """Shows a page from its beginning, or at the person's last position."""
         self._page = tuple(lines)
         self.set_options(Option(line.content, disabled=line.is_heading) for line in lines)
         self.scroll_home(animate=False)

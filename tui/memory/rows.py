@@ -52,19 +52,19 @@ def make_fact_target(fact: wire.Fact) -> Target:
 
 
 def make_object_row(thing: wire.FoundObject) -> Row:
-    """A person, place or thing."""
+    """Returns the row of a person, place or thing."""
     n_facts = count(thing.facts, "fact") if thing.facts else ""
     n_notes = count(thing.notes, "note") if thing.notes else ""
     return Row(thing.name, " · ".join(filter(None, (thing.kind, n_facts, n_notes))), make_object_target(thing.name))
 
 
 def make_fact_row(fact: wire.Fact) -> Row:
-    """A fact; one that holds no longer is dimmed."""
+    """Returns the row of a fact, dimmed if it is no longer valid."""
     return Row(fact.statement, fact.held, make_fact_target(fact), look="past" if fact.is_over else "plain")
 
 
 def make_note_row(note: wire.ListedSource, now: datetime) -> Row:
-    """A note, a file or a chat."""
+    """Returns the row of a note, a file or a chat."""
     read = when(note.at, now) if note.at else ""
     passages = count(note.episodes, "passage") if note.episodes != 1 else ""
     name = note.title or note.uri.rpartition("/")[2]
@@ -72,7 +72,7 @@ def make_note_row(note: wire.ListedSource, now: datetime) -> Row:
 
 
 def make_entry_row(entry: wire.ProfileEntry) -> Row:
-    """What something of the owner's is."""
+    """Returns the row of a profile entry."""
     value = ", ".join(fact.objects[-1] for fact in entry.facts)
     if not value:
         return Row(f"{entry.key}: {entry.before[0].objects[-1]}", "no longer", _make_entry_target(entry), look="past")
@@ -81,13 +81,13 @@ def make_entry_row(entry: wire.ProfileEntry) -> Row:
 
 
 def make_plan_row(plan: wire.PlannedEntry) -> Row:
-    """Something with a day: an appointment, or a task that is due."""
+    """Returns the row of an appointment or a due task."""
     name = f"☐ {plan.text}" if plan.due else plan.text
     return Row(name, f"{plan.day} {plan.time}".strip(), make_note_target(plan.uri, plan.title))
 
 
 def make_task_row(task: wire.Fact) -> Row:
-    """A task and its state."""
+    """Returns the row of a task and its state."""
     state = task.objects[-1]
     box = "☐" if state == "open" else "☑" if state == "done" else "☒"
     return Row(f"{box} {task.objects[0]}", state, make_fact_target(task), look="plain" if state == "open" else "past")
@@ -98,7 +98,7 @@ def _make_entry_target(entry: wire.ProfileEntry) -> Target:
 
 
 def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
-    """Rows under the names of their kinds, each with the total; hidden ones are one row away."""
+    """Groups rows under the names of their kinds, each with the total; hidden ones are one row away."""
     rows: list[Row] = []
     for kind, total, visible in groups:
         listed = list(visible)
@@ -113,7 +113,7 @@ def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
 
 
 def holds_words(text: str, words: str) -> bool:
-    """Whether a text has all the words, in upper or lower case, the last perhaps half typed."""
+    """Whether a text has all the words, regardless of case, the last perhaps half typed."""
     folded = text.casefold()
     return all(word in folded for word in words.casefold().split())
 

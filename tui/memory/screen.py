@@ -124,7 +124,7 @@ class MemoryScreen(MemoryEdits):
         self._search(None, TYPING_SECONDS)
 
     def _find(self, target: Target) -> None:
-        """Looks for one thing or note by its name, and shows its page."""
+        """Finds one thing or note by its name, and shows its page."""
         self._trail.clear()
         self.filter.choose("notes" if target.kind == "note" else "objects")
         with self.prevent(Input.Changed):
@@ -169,7 +169,7 @@ class MemoryScreen(MemoryEdits):
         return group_rows((name, len(section), section) for name, section in sections)
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
-        """Rows of one kind from the daemon; in a thread."""
+        """Fetches rows of one kind from the daemon; runs in a thread."""
         reply = client.search(kind, words, limit, offset)
         rows = [make_object_row(item) for item in reply.objects] + [make_fact_row(item) for item in reply.facts]
         return rows + [make_note_row(item, self.shared.now()) for item in reply.notes], reply.total
@@ -261,12 +261,12 @@ class MemoryScreen(MemoryEdits):
             return None  # it was forgotten
 
     def _path(self, target: Target) -> str:
-        """`Ozzie Penhale`, after the names of the previous pages."""
+        """Returns `Ozzie Penhale`, after the names of the previous pages."""
         names = [target.title for target, _ in self._trail[-2:]]
         return " › ".join([*(["…"] if len(self._trail) > 2 else []), *names, target.title])
 
     def leave(self) -> None:
-        """The shown thing is gone: returns to the previous page, or to the list."""
+        """Returns to the previous page, or to the list, because the shown thing is gone."""
         self._close_page()
         self.action_go_back()
 

@@ -12,28 +12,28 @@ SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are
 
 
 class Decision(NamedTuple):
-    """A decided revision, with the verdict that brings it back to where it was; and the fact that was `corrected`."""
+    """A decided revision, with the verdict that restores its former state; and the fact that was `corrected`."""
 
     id: int
     before: str
     corrected: int | None = None
 
     def take_back(self, client: Client) -> None:
-        """DaemonError, DaemonDownError."""
+        """Undoes the statement. DaemonError, DaemonDownError."""
         if self.corrected is not None:
             client.take_back_correction(self.corrected)
         client.settle(self.id, self.before)
 
 
 def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
-    """The fact whose value a person can correct: the chosen side if it is active, else the other; None for a sentence
-    of a note, or if none is active."""
+    """Returns the fact whose value a person can correct: the chosen side if it is active, else the other; None for a
+    sentence of a note, or if both are inactive."""
     facts = (revision.old, revision.new) if side == "old" else (revision.new, revision.old)
     return next((fact for fact in facts if fact.predicate is not None and not fact.is_over), None)
 
 
 def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Decision, str]:
-    """Applies a verdict; the second is what came of it. DaemonError, DaemonDownError."""
+    """Applies a verdict; returns the decision and its effect in words. DaemonError, DaemonDownError."""
     settled = client.settle(revision.id, verdict)
     message = f"{SAID[verdict]}. {_describe_standing(client, settled)}"
     return Decision(revision.id, revision.verdict), message
@@ -53,7 +53,7 @@ def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str
 
 
 def _describe_standing(client: Client, settled: wire.Revision) -> str:
-    """The current facts about a revision's subject after the decision. DaemonDownError."""
+    """Lists the current facts about a revision's subject after the decision. DaemonDownError."""
     subject, predicate = settled.new.objects[0] if settled.new.objects else "", settled.new.predicate
     if predicate is None:
         active = [fact for fact in (settled.new, settled.old) if not fact.is_over]

@@ -43,7 +43,7 @@ NOTHING: Final = {
 
 
 class ReviewScreen(Page):
-    """The changes on the left; on the right why the memory thinks so, and both lines."""
+    """The changes on the left; on the right the reason, and both lines."""
 
     NAME = "review"
     AUTO_FOCUS = "RevisionList"

@@ -43,7 +43,7 @@ class RevisionList(Options, inherit_bindings=False):
         return self._revisions
 
     def show(self, revisions: Sequence[wire.Revision], now: datetime) -> None:
-        """Lists them; the highlight stays on the one it was on, else at its place."""
+        """Lists revisions; the highlight stays on the same one, or at its position."""
         before, place = self.revision, self.highlighted or 0
         self._revisions, self._now = tuple(revisions), now
         places = [place for place, revision in enumerate(revisions) if before is not None and revision.id == before.id]
@@ -60,7 +60,7 @@ class RevisionList(Options, inherit_bindings=False):
             self._list(self.highlighted)
 
     def action_select(self) -> None:
-        """A click ends here, for it only highlights."""
+        """Does nothing: a click only highlights."""
 
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)
@@ -79,7 +79,7 @@ class RevisionList(Options, inherit_bindings=False):
 
 
 def _describe_before(revision: wire.Revision) -> str:
-    """The former value: the changed words, or the kind of change if it is no replacement."""
+    """Returns the former value: the changed words, or the kind of change if it is no replacement."""
     if revision.relation != "supersedes":
         return revision.title.lower()
     return f"was {describe_before(revision)}"

@@ -89,7 +89,7 @@ class Answer(Vertical):
 
     @property
     def without_evidence(self) -> str:
-        """The text in place of citations, for an answer without any."""
+        """Returns the text in place of citations, for an answer without any."""
         if not self.ready.is_set():
             return "Searching…"
         if self.no_answer or not self.text:
@@ -97,7 +97,7 @@ class Answer(Vertical):
         return "This answer cites nothing."
 
     async def add(self, events: Sequence[wire.Event]) -> None:
-        """The next events of its question, drawn together; the last of all is an Answered or a Failed."""
+        """Adds the next events of its question, drawn together; the last of all is an Answered or a Failed."""
         async with self._lock:
             if self.ready.is_set():
                 return
@@ -161,12 +161,12 @@ class Answer(Vertical):
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The placeholders of secrets in its text, each once."""
+        """Returns the placeholders of secrets in its text, each once."""
         return tuple(dict.fromkeys(wire.find_placeholders(self.text)))
 
     @property
     def shown_citations(self) -> tuple[wire.Citation, ...]:
-        """The citations of the lines that are not folded now."""
+        """Returns the citations of the lines that are not folded."""
         return tuple(citation for citation in self.citations if self.has_class("-unfolded") or not citation.folded)
 
     def toggle_more(self) -> None:
@@ -208,7 +208,7 @@ class Answer(Vertical):
         self.post_message(self.Selected(self, int(event.href.partition(":")[2])))
 
     async def _show_preview(self, preview: wire.Preview) -> None:
-        """The lines of memory, while a model is asked."""
+        """Shows the extractive lines, while a model is asked."""
         await self._drop_preview()
         self.citations, self._preview_text = preview.citations, preview.text
         for kind, text in _passages(display_safe(preview.text), preview.citations):
@@ -282,8 +282,8 @@ class Fold(Plain):
 
 
 def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:
-    """The Markdown of an answer, cut where the kind of its lines changes: "earlier", "folded", or "" for the rest, in
-    which the value is bold. Lines of a model without a source are marked."""
+    """Splits the Markdown of an answer by the kind of its lines: "earlier", "folded", or "" for the rest, in which the
+    value is bold. Lines of a model without a source are marked."""
     lines = wire.split_lines(text, citations)
     passages: list[tuple[str, list[str]]] = []
     in_code = False
@@ -304,7 +304,7 @@ def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") 
 
 
 def _unlist(lines: list[str]) -> list[str]:
-    """A list of one item as a paragraph."""
+    """Returns a list of one item as a paragraph."""
     items = sum(line.startswith("- ") for line in lines)
     return [line.removeprefix("- ") for line in lines] if items == 1 == len(list(filter(None, lines))) else lines
 

@@ -72,7 +72,7 @@ class Chips(Horizontal):
 
     @dataclass
     class Removed(Message):
-        """A person removed the one at this place."""
+        """A person removed the chip at this index."""
 
         index: int
 
@@ -86,7 +86,7 @@ class Chips(Horizontal):
             yield Chip(index, label, kind)
 
     def show(self, chips: Sequence[tuple[str, str]]) -> None:
-        """Shows them, each with its label and its kind."""
+        """Shows chips, each with its label and its kind."""
         self._shown = list(chips)
         self.display = bool(chips)
         self.refresh(recompose=True)
@@ -104,7 +104,7 @@ class Waiting(Options):
 
     @dataclass
     class Removed(Message):
-        """A person removes the question at this place from the queue; with `edit`, to change it."""
+        """A person removes the question at this index from the queue; with `edit`, to change it."""
 
         index: int
         edit: bool
@@ -114,7 +114,7 @@ class Waiting(Options):
         self.display = False
 
     def show(self, inquiries: Sequence[Inquiry]) -> None:
-        """Shows them; the highlight stays where it was."""
+        """Shows the questions; the highlight stays."""
         highlighted = self.highlighted or 0
         self.set_options(Option(_entry(number, inquiry)) for number, inquiry in enumerate(inquiries, 1))
         self.display = bool(inquiries)

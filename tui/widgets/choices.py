@@ -19,7 +19,7 @@ class Choices(Parts):
 
     @dataclass
     class Selected(Message):
-        """A person selected another one."""
+        """A person selected another word."""
 
         choices: Choices
         name: str
@@ -35,12 +35,12 @@ class Choices(Parts):
         self._show()
 
     def choose(self, name: str) -> None:
-        """Selects one without a message."""
+        """Selects a word without a message."""
         self.chosen = name
         self._show()
 
     def choose_next(self, step: int = 1) -> None:
-        """Selects the next one; after the last comes the first."""
+        """Selects the next word; after the last comes the first."""
         names = list(self._choices)
         self.choose(names[(names.index(self.chosen) + step) % len(names)])
         self.post_message(self.Selected(self, self.chosen))

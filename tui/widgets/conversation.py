@@ -40,7 +40,7 @@ class Conversation(Vertical):
 
     @dataclass
     class Changed(Message):
-        """The session, its title or the waiting questions are other ones."""
+        """The session, its title or the waiting questions changed."""
 
     @dataclass
     class EvidenceChanged(Message):
@@ -57,7 +57,7 @@ class Conversation(Vertical):
 
     @dataclass
     class Returned(Message):
-        """A question that was not answered, for the prompt."""
+        """An unanswered question, for the prompt."""
 
         inquiry: Inquiry
 
@@ -108,10 +108,7 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     async def take_back(self) -> bool:
-        """Returns the last question to the prompt: a waiting one, else the running one.
-
-        False if there is none.
-        """
+        """Returns the last question to the prompt: a waiting one, else the running one; False without one."""
         if self.session.waiting:
             self.post_message(self.Returned(self.session.waiting.pop()))
         elif self._asking is not None:
@@ -211,12 +208,12 @@ class Conversation(Vertical):
     # Sessions -----------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """An empty session. A running question is left to the daemon, which keeps its answer."""
+        """Starts an empty session. A running question continues in the daemon, which stores its answer."""
         await self._leave(Session())
         await self._show_home()
 
     async def resume(self, reply: wire.MessagesReply, message_id: int | None = None) -> None:
-        """A session as the daemon kept it, its last messages in view, or the one of `message_id`, marked."""
+        """Shows a stored session, its last messages in view, or the one of `message_id`, marked."""
         await self._leave(Session.from_messages(reply, message_id))
         place = next((place for place, message in enumerate(reply.messages) if message.id == message_id), None)
         await self._show_messages(place)
@@ -245,7 +242,7 @@ class Conversation(Vertical):
         self.transcript.follow()
 
     def rename(self, conversation: wire.Conversation) -> None:
-        """The session's conversation, as the daemon keeps it now."""
+        """Updates the session's conversation from the daemon."""
         self.session.conversation = conversation
         self.post_message(self.Changed())
 
@@ -277,7 +274,7 @@ class Conversation(Vertical):
         return note
 
     async def explain(self, folders: Sequence[str], missing: str = "") -> None:
-        """Shows the evidence of the selected answer, or why it lacks `missing`. Raises what the client raises."""
+        """Shows the evidence of the selected answer, or why it lacks `missing`. Raises the client's errors."""
         id = await self._find_trace()
         if id is None:
             return
@@ -289,7 +286,7 @@ class Conversation(Vertical):
             await self.say("\n".join(describe_evidence(evidence, lambda cited: cited_label(cited, folders))))
 
     async def show_secrets(self) -> None:
-        """Shows the masked secrets of the selected answer without storing them. Raises what the client raises."""
+        """Shows the masked secrets of the selected answer without storing them. Raises the client's errors."""
         answer = self.transcript.selected
         placeholders = () if answer is None else answer.placeholders
         if not placeholders:
@@ -298,8 +295,8 @@ class Conversation(Vertical):
         await self.say(secrets_report(placeholders, await self._link.call(lambda client: client.secrets(placeholders))))
 
     async def judge(self, verdict: str) -> wire.Judged | None:
-        """Sends a verdict on the selected answer: good | bad | none. None, after a message, if there is no such answer.
-        Raises what the client raises."""
+        """Sends a verdict on the selected answer: good | bad | none. None, after a message, without such an answer.
+        Raises the client's errors."""
         answer, id = self.transcript.selected, await self._find_trace()
         if answer is not None and id is not None:
             judged = await self._link.call(lambda client: client.judge(id, verdict))
@@ -317,7 +314,7 @@ class Conversation(Vertical):
         self.session.judge(trace_id, verdict)
 
     async def _find_trace(self) -> int | None:
-        """The trace of the selected answer; without one it says why."""
+        """Returns the trace of the selected answer; without one shows why."""
         answer = self.transcript.selected
         if answer is None or answer.trace_id is None:
             why = "Nothing was asked yet." if answer is None else "The search of this answer is not stored."

@@ -47,11 +47,11 @@ class Evidence(Vertical, can_focus=True):
 
     @property
     def citation(self) -> wire.Citation | None:
-        """The citation whose passage is shown."""
+        """Returns the citation whose passage is shown."""
         return self.citations[self._at] if self.citations else None
 
     def clear(self) -> None:
-        """Before the first answer."""
+        """Empties the pane, before the first answer."""
         self.show((), (), EMPTY)
 
     def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str], empty: str) -> None:

@@ -44,12 +44,12 @@ class Rail(Horizontal):
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:
-        """Documents are being read; a progress that is done is over."""
+        """Shows the progress of reading until it is done."""
         self._progress = progress if progress.done < progress.total else None
         self._show()
 
     def set_down(self, word: str) -> None:
-        """Shows that the daemon is down; `word` is what is done about it."""
+        """Shows that the daemon is down; `word` is the current remedy."""
         self._down, self._progress = word, None
         self._show()
 
@@ -76,7 +76,7 @@ class Rail(Horizontal):
 
 
 class TabLine(Parts):
-    """The tabs in one widget, each with its key and how much waits there; a click opens a page."""
+    """The tabs in one widget, each with its key and number of waiting items; a click opens a page."""
 
     def __init__(self, page: str, keymap: Keymap) -> None:
         super().__init__(id="tabs")
@@ -86,7 +86,7 @@ class TabLine(Parts):
         self._show()
 
     def set_badge(self, page: str, number: int) -> None:
-        """Shows the number of waiting things on a page."""
+        """Shows the number of waiting items on a page."""
         if self._badges.get(page, 0) != number:
             self._badges[page] = number
             self._show()
@@ -125,7 +125,7 @@ class Hints(Parts):
         self.show_for(None)
 
     def show_for(self, focused: Where | None, can_do: Callable[[Action], bool] = lambda action: True) -> None:
-        """Shows the actions that can be done in a focused place, None for any other."""
+        """Shows the possible actions of a focused place, None for any other."""
         places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
         self._hints = [
             (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)

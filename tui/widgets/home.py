@@ -44,7 +44,7 @@ EMPTY = (
 
 
 class Row(NamedTuple):
-    """One line to choose, or two; `deed` is done with `value`."""
+    """One or two lines to choose; `deed` is done with `value`."""
 
     text: Content
     deed: Deed
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 def begin_rows(offers: Mapping[str, str]) -> list[Row]:
-    """How to begin with an empty memory; `offers`: what a missing model for searching brings, and its command."""
+    """Returns the ways to start with an empty memory; `offers`: benefit and command of missing search models."""
     extras = [("extra", "Better search", offer.partition("\n")[0], extra) for extra, offer in offers.items()]
     return [
         Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed, value)  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ def question_rows(questions: Iterable[str]) -> list[Row]:
 
 
 def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
-    """The last sessions; of several with one title the newest."""
+    """Returns the last sessions; of several with one title the newest."""
     newest: dict[str, wire.Conversation] = {}
     for chat in sessions:
         newest.setdefault(chat.title, chat)
@@ -80,7 +80,7 @@ def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> l
 
 
 def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Row]:
-    """Reviews that wait, changes, and new notes since the person's last visit."""
+    """Returns waiting reviews, changes, and new notes since the person's last visit."""
     rows = []
     if home.review is not None:
         verb = "waits" if home.review_total == 1 else "wait"
@@ -129,7 +129,7 @@ def news_title(home: wire.Home, now: datetime) -> str:
 
 
 def planned_rows(home: wire.Home, now: datetime) -> Iterator[Row]:
-    """What is due or planned, with the days in a column."""
+    """Yields due and planned entries, with the days in a column."""
     for entry in home.planned[:PLANS]:
         day = date.fromisoformat(entry.day)
         label = Content.styled(
@@ -250,7 +250,7 @@ class Home(Container):
 
     @property
     def begins(self) -> bool:
-        """Whether it offers ways to begin: the memory is empty."""
+        """Whether it offers ways to start, because the memory is empty."""
         return self.BEGIN in self._lists and self._lists[self.BEGIN].display
 
     @property

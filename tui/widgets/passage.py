@@ -1,4 +1,4 @@
-"""The passage that a citation was taken from, as its note shows it."""
+"""The passage of a citation, as its note shows it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Marked(NamedTuple):
 
 def mark_quote(passage: str, quote: str, *, blocks: bool = False) -> Marked:
     """Finds a quote even if its lines are wrapped differently; without a match, everything is `before`. With `blocks`
-    its lines are all of its paragraph, list or table, which are shown as one."""
+    its lines are those of its paragraph, list or table, which are shown as one."""
     words = quote.split()
     match = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
     if match is None:
@@ -63,8 +63,8 @@ def mark_quote(passage: str, quote: str, *, blocks: bool = False) -> Marked:
 
 
 def split_frontmatter(text: str) -> tuple[str, str]:
-    """The frontmatter at the top of a text with its rulers, and the rest; "" and the text without frontmatter. Text
-    between two rulers without any key does not count."""
+    """Returns the frontmatter at the top of a text with its rulers, and the rest; "" and the text without frontmatter.
+    Text between two rulers without any key does not count."""
     match = _FRONTMATTER.match(text)
     if match is None or not _KEY.search(match[0]):
         return "", text
@@ -82,7 +82,7 @@ class Heading(Plain):
         self._folders: tuple[str, ...] = ()
 
     def show(self, cited: wire.Citation | None, place: str, folders: Iterable[str]) -> None:
-        """Shows a citation's source and which one it is, `2 of 3`; nothing without a citation."""
+        """Shows a citation's source and its position, `2 of 3`; nothing without a citation."""
         self._cited, self._place, self._folders = cited, place, tuple(folders)
         self.refresh(layout=True)
 
@@ -117,7 +117,7 @@ class Passage(Vertical):
 
     @property
     def around(self) -> wire.Surroundings | None:
-        """The surrounding text of its note, if fetched."""
+        """Returns the surrounding text of its note, if fetched."""
         return self._around
 
     @property
@@ -125,7 +125,7 @@ class Passage(Vertical):
         return self._shows_neighbours
 
     def show(self, cited: wire.Citation | None, place: str = "", folders: Iterable[str] = ()) -> None:
-        """Shows a citation's passage, or nothing; clears earlier remarks. `place`: which one it is, `2 of 3`."""
+        """Shows a citation's passage, or nothing; clears earlier remarks. `place`: its position, `2 of 3`."""
         is_new = cited != self.cited
         if is_new:
             self._remark = ""
@@ -208,13 +208,13 @@ class Passage(Vertical):
 
     @property
     def _frontmatter(self) -> str:
-        """The frontmatter of the passage, which is not shown; "" if the quote is in it."""
+        """Returns the hidden frontmatter of the passage; "" if the quote is in it."""
         block, _ = split_frontmatter(display_safe(self.cited.passage or "")) if self.cited else ("", "")
         return "" if self.cited and mark_quote(block, display_safe(self.cited.quote)).lines else block
 
 
 def _neighbour(passage: wire.Passage, arrow: str) -> str:
-    """A neighbouring passage under its position, without frontmatter."""
+    """Returns a neighbouring passage under its position, without frontmatter."""
     safe = display_safe(passage.text)
     block, body = split_frontmatter(safe)
     if passage.line is None:

@@ -1,4 +1,4 @@
-"""Plain text, and Textual's lists without its faults."""
+"""Plain text, and Textual's lists with fixes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Plain(Static):
             super().update(safe, layout=layout)
 
     def hide(self) -> Self:
-        """The same, not on the screen until `display` is set."""
+        """Hides it until `display` is set."""
         self.display = False
         return self
 
@@ -61,7 +61,7 @@ class Parts(Plain):
 
 
 def link_text(text: str, link: str | None) -> Content:
-    """Text with a link of ours, opened with the terminal's modifier and a click."""
+    """Returns text with a trusted link, opened with the terminal's modifier and a click."""
     return Content.styled(text, Style(link=link)) if link else Content(text)
 
 

@@ -1,4 +1,4 @@
-"""Where questions and commands are typed."""
+"""The prompt for questions and commands."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ PLACEHOLDER = "Ask your memory; / for commands, @ and # to ask within"
 
 
 class Prompt(TextArea):
-    """A few lines of text: Enter sends them, Enter with a modifier begins a new one.
-
-    The arrow keys select a suggestion, or else go through earlier questions from the first and the last line. A long
-    paste becomes an attachment.
-    """
+    """A few lines of text: Enter sends them, Enter with a modifier starts a new one. The arrow keys select a
+    suggestion, or else go through earlier questions from the first and the last line. A long paste becomes an
+    attachment."""
 
     PLACE: ClassVar[Where] = "prompt"
     BINDINGS = bindings_of(PLACE)
@@ -45,7 +43,7 @@ class Prompt(TextArea):
 
     @dataclass
     class Accepted(Message):
-        """A person took this suggestion; its typed part is removed or replaced."""
+        """A person accepted this suggestion; its typed part is removed or replaced."""
 
         suggestion: Suggestion
 
@@ -65,7 +63,7 @@ class Prompt(TextArea):
 
     @property
     def typing(self) -> Typing | None:
-        """The completable word at the cursor."""
+        """Returns the completable word at the cursor."""
         return find_typing(self.text, *self.cursor_location)
 
     def action_copy(self) -> None:
@@ -143,7 +141,7 @@ class Prompt(TextArea):
 
     @cached_property
     def _keys(self) -> BindingsMap:
-        """The bindings of the prompt, with custom keys."""
+        """Returns the bindings of the prompt, with custom keys."""
         keys = self._bindings.copy()
         keys.apply_keymap(self.app._keymap)
         return keys

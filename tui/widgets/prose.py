@@ -36,7 +36,7 @@ class Prose(Markdown):
         super().__init__(classes=classes, parser_factory=partial(_parser, cites), open_links=False)
 
     def stress(self, words: str) -> None:
-        """Shows words in bold, where one paragraph, heading or item has all of them."""
+        """Shows words in bold, if one paragraph, heading or item has all of them."""
         pattern = re.compile(r"\s+".join(map(re.escape, words.split())))
         for block in self.query(MarkdownBlock):
             content = block._content
@@ -44,7 +44,7 @@ class Prose(Markdown):
                 block.set_content(content.stylize("bold", *match.span()))
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
-        """A link of a note is copied, never opened; a citation goes to its answer."""
+        """Copies a link of a note, never opens it; a citation goes to its answer."""
         if not event.href.startswith(CITE):
             event.stop()
             self.app.copy_to_clipboard(display_safe(event.href))
@@ -67,8 +67,8 @@ class Prose(Markdown):
 
 
 def rule_tables(text: str) -> str:
-    """Markdown in which the first row of each table heads it. What lays out a document writes rows alone, and a passage
-    may begin in the middle of a table."""
+    """Makes the first row of each Markdown table its head. Readers of laid out documents write rows alone, and a
+    passage may begin in the middle of a table."""
 
     def head(match: re.Match[str]) -> str:
         rows = match[0].splitlines()
@@ -92,7 +92,7 @@ def _parser(cites: bool) -> MarkdownIt:
 
 
 def _keep_lines(state: StateCore) -> None:
-    """The lines of a note stay lines, except of prose that an editor wrapped: where the next word had no room."""
+    """Keeps the line breaks of a note, except in hard-wrapped prose, where the next word did not fit."""
     for token in state.tokens:
         lines = token.content.split("\n")
         width = max(map(len, lines))
@@ -116,7 +116,7 @@ def _cite(state: StateInline, silent: bool) -> bool:
 
 
 def _wiki(state: StateInline, silent: bool) -> bool:
-    """A wiki link: shown without a target."""
+    """Renders a wiki link without a target."""
     link = _WIKI.match(state.src, state.pos)
     if link is None:
         return False

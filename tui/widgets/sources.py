@@ -1,4 +1,4 @@
-"""Where the lines of an answer are from, under it."""
+"""The sources of an answer's lines, under it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sources(Plain):
 
 
 def _line(group: Sequence[wire.Citation], folders: Iterable[str], width: int) -> Content:
-    """One line of `width` columns: the beginning of a long path is cut, never the day."""
+    """Returns one line of `width` columns: the beginning of a long path is cut, never the day."""
     first, last = group[0], group[-1]
     each = " ".join(f"[{cited.n}]" for cited in group)
     numbers = each if len(group) <= _MANY else f"[{first.n}] to [{last.n}]"

@@ -17,7 +17,7 @@ SHOWN = 8
 
 
 class Suggestions(Plain):
-    """Above the prompt while something is typed that can be completed; one is highlighted."""
+    """The completions above the prompt; one is highlighted."""
 
     @dataclass
     class Selected(Message):
@@ -49,14 +49,14 @@ class Suggestions(Plain):
         self.show(self.typing, ())
 
     def highlighted_for(self, typing: Typing | None) -> Suggestion | None:
-        """The highlighted suggestion, if it belongs to the current text and can be taken."""
+        """Returns the highlighted suggestion, if it belongs to the current text and can be accepted."""
         if typing is None or typing != self.typing or not self._suggestions:
             return None
         highlighted = self._suggestions[self._highlighted]
         return highlighted if highlighted.can_be_taken else None
 
     def move(self, step: int) -> None:
-        """Highlights the next one, or the one before."""
+        """Highlights the next one, or the previous one."""
         self.is_moved = True
         self._highlighted = (self._highlighted + step) % len(self._suggestions)
         self._first = min(max(self._first, self._highlighted - SHOWN + 1), self._highlighted)

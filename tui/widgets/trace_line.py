@@ -1,4 +1,4 @@
-"""A question's search in a line that unfolds."""
+"""The trace of a question in a line that unfolds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which tak
 
 
 class TraceLine(Parts):
-    """What a person may want to know about an answer, with the keys; while the question runs, the current stage. It
-    unfolds to `walk`. A click does what it is on."""
+    """Information about an answer, with the keys; while the question runs, the current stage. It unfolds to `walk`. A
+    click runs the action under it."""
 
     @dataclass
     class Requested(Message):
-        """Requests the trace of a question of an earlier run, for `recall`."""
+        """Requests the trace of an earlier question, for `recall`."""
 
         line: TraceLine
 
@@ -68,12 +68,12 @@ class TraceLine(Parts):
 
     @property
     def taken(self) -> tuple[int, int]:
-        """Calls and known tokens of models."""
+        """Returns calls and known tokens of models."""
         return sum(map(_calls, self._stages)), sum(map(_tokens, self._stages))
 
     @property
     def walk(self) -> WalkView:
-        """The details, made on first use: few people open them, and they are five widgets."""
+        """Returns the details, made on first use: few people open them, and they are five widgets."""
         if self._walk is None:
             from tui.widgets.walk import WalkView
 
@@ -84,7 +84,7 @@ class TraceLine(Parts):
         return self._walk
 
     def begin(self, doing: str = "searching") -> None:
-        """The question was sent; `doing` is the current stage."""
+        """Shows that the question was sent; `doing` is the current stage."""
         if not self._doing:
             self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
         self._doing = doing
@@ -93,7 +93,7 @@ class TraceLine(Parts):
         self._show()
 
     def wait_for_model(self, doing: str = ASKED) -> None:
-        """A model is at work: shows for how many seconds."""
+        """Shows for how many seconds a model has been working."""
         if self._asked_at is None:
             self._asked_at, self._clock = monotonic(), self.set_interval(1.0, self._show)
         self.begin(doing)
@@ -110,7 +110,7 @@ class TraceLine(Parts):
         self._show()
 
     def recall(self, trace: wire.Traced) -> None:
-        """Shows the trace of an earlier run."""
+        """Shows the trace of an earlier question."""
         self.trace_id = None
         self._stages = list(trace.steps)
         for visit in trace.visits:
@@ -119,7 +119,7 @@ class TraceLine(Parts):
         self.unfolded = True
 
     def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None, has_more: bool = False) -> None:
-        """The question is over; without `ms` the stages' times are summed. `has_more`: some lines are folded."""
+        """Ends the question; without `ms` the stages' times are summed. `has_more`: some lines are folded."""
         self._has_more = self._has_more or has_more
         if self._doing:
             self.unfolded = False
@@ -176,7 +176,7 @@ class TraceLine(Parts):
         return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
 
     def _list_questions(self) -> Iterator[tuple[Content, str]]:
-        """`why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
+        """Yields `why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
         asked = self._cited and self.has_details
         questions = [("why this?", "toggle_trace")] if self.has_details else []
         questions += [("not right?", "dispute")] if asked else []
@@ -201,7 +201,7 @@ class TraceLine(Parts):
 
 
 def _calls(stage: wire.Step) -> int:
-    """The model calls of a stage: one for each step of guided expansion that asked."""
+    """Returns the model calls of a stage: one for each step of guided expansion that asked."""
     if (guided := wire.GuidedNote.from_step(stage)) is not None:
         return int(guided.call > 0)
     note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)

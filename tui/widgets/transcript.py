@@ -23,11 +23,8 @@ from tui.widgets.plain import Plain
 
 
 class Transcript(VerticalScroll, can_focus=True):
-    """Questions, answers and notes, the newest at the bottom.
-
-    It follows new lines only while its end is in view; otherwise it does not scroll, and reports new lines with
-    `LinesBelow`.
-    """
+    """Questions, answers and notes, newest at the bottom. It follows new lines only while its end is in view; otherwise
+    it does not scroll, and reports new lines with `LinesBelow`."""
 
     PLACE: ClassVar[Where] = "transcript"
     BINDINGS = bindings_of(PLACE)
@@ -44,7 +41,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     @dataclass
     class LaterRequested(Message):
-        """A person wants to see the messages that follow."""
+        """A person wants to see the following messages."""
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
@@ -67,7 +64,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     @property
     def selected(self) -> Answer | None:
-        """The answer whose evidence is shown."""
+        """Returns the answer whose evidence is shown."""
         return next((answer for answer in self.answers if answer.has_class("-selected")), None)
 
     @property
@@ -76,7 +73,7 @@ class Transcript(VerticalScroll, can_focus=True):
         return self._follows
 
     def select(self, answer: Answer) -> None:
-        """Makes an answer the selected one; the newest is selected without a mark."""
+        """Selects an answer; the newest is selected without a mark."""
         answers = self.answers
         for candidate in answers:
             candidate.set_class(candidate is answer, "-selected")
@@ -95,7 +92,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self.scroll_end(animate=False)
 
     def set_earlier(self, messages: int) -> None:
-        """Says how many earlier messages could be loaded."""
+        """Shows how many earlier messages could be loaded."""
         self._earlier.display = messages > 0
         self._earlier.update(f"↑ {count(messages, 'earlier message')}")
 
@@ -144,10 +141,8 @@ class Transcript(VerticalScroll, can_focus=True):
         self.call_after_refresh(self._release)
 
     async def prune(self, keep: int) -> int:
-        """Removes all but the newest `keep` messages, with the notes between them; returns how many.
-
-        Only while the end is in view: nothing visible is removed.
-        """
+        """Removes all but the newest `keep` messages, with the notes between them; returns their number. Only while the
+        end is in view: nothing visible is removed."""
         messages = [widget for widget in self.children if isinstance(widget, (Question, Answer))]
         surplus = len(messages) - keep
         if surplus <= 0 or not self._follows:

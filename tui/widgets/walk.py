@@ -19,8 +19,8 @@ PASSAGE, OBJECT, NAMED = "▪", "○", "●"
 
 
 class Walk:
-    """The visits of a question that are drawn: from the start outwards, at most `MAX_NODES`, with everything that leads
-    to a citation."""
+    """The drawn visits of a question: from the start outwards, at most `MAX_NODES`, with everything that leads to a
+    citation."""
 
     def __init__(self, visits: Iterable[wire.Visit] = (), cited: Sequence[wire.Citation] = ()) -> None:
         visit_of = {visit.node_id: visit for visit in visits}
@@ -38,7 +38,7 @@ class Walk:
         self.visits: tuple[wire.Visit, ...] = tuple(visit_of[id] for id in chosen)
 
     def rows(self) -> Iterator[tuple[str, bool]]:
-        """The visits as a tree, row by row, and whether the way to a citation goes through it."""
+        """Yields the visits as a tree, row by row, and whether the way to a citation goes through it."""
         children: dict[int, list[int]] = {}
         for visit in self.visits:
             parent = self._known.get(visit.parent or QUESTION)
@@ -70,7 +70,7 @@ class Walk:
 
 
 def _list_rows(root: int, children: Mapping[int, Sequence[int]], lines: str = "") -> Iterator[tuple[str, int]]:
-    """Each vertex from the top down, after the lines that lead to it; those of the root are `lines`."""
+    """Yields each vertex from the top down, after the lines that lead to it; those of the root are `lines`."""
     yield lines, root
     before = lines.replace("├─ ", "│  ").replace("└─ ", "   ")
     branches = children.get(root, ())
@@ -98,7 +98,7 @@ class WalkView(Vertical):
         yield from (self._told, self._tree)
 
     def add(self, visit: wire.Visit) -> None:
-        """Something was visited; drawn with the next frame."""
+        """Adds a visit, drawn with the next frame."""
         self._visits[visit.node_id] = visit
         if self.display and self._frame is None:
             self._frame = self.set_timer(FRAME_SECONDS, self._draw)
@@ -108,7 +108,7 @@ class WalkView(Vertical):
         self._told.update(" · ".join(stages))
 
     def settle(self, cited: Sequence[wire.Citation]) -> None:
-        """The question is over."""
+        """Ends the question; highlights what was `cited`."""
         self._cited = cited
         self._draw()
 
