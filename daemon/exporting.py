@@ -20,6 +20,12 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import quote
 
 PACKED = ".gz"  # what the name of a file ends in that is packed on the way
+IGNORED = ".palimpsestignore"
+MAX_NAME_BYTES = 120
+UNSEEN = ("Cf", "Co", "Cs")  # categories of invisible and invalid characters
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')  # by some file system, or in a link
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(?=[.)] ))")
 
 
 @contextmanager
@@ -49,9 +55,6 @@ def open_packed(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(file))
 
 
-IGNORED = ".palimpsestignore"
-
-
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
     """Writes files (name, content) into a new or empty folder, all or nothing; returns their number. OSError, also if
     the folder contains other files."""
@@ -69,13 +72,6 @@ def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         count = len(list(pages.iterdir())) - 1
         pages.replace(folder)
     return count
-
-
-MAX_NAME_BYTES = 120
-UNSEEN = ("Cf", "Co", "Cs")  # categories of invisible and invalid characters
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')  # by some file system, or in a link
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(?=[.)] ))")
 
 
 def write_pages(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:

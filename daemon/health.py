@@ -16,6 +16,15 @@ from daemon.terminal import count, list_replica_problems, list_sync_problems
 
 if TYPE_CHECKING:
     from daemon.client.client import Client
+DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
+    "vectors": "pal rebuild --vectors",
+    "edge memory": "pal rebuild --memory",
+    "ranker": "pal train",
+    "graph": "pal restore",
+    "names": "pal restore",
+}
+# What is looked at, in this order.
+PLACES = tuple("file disk backups folders reading night sync replica readers plug-ins embedder models".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +50,6 @@ FIXES: Mapping[str, Callable[[Client], object]] = {
     "pal backup": lambda client: client.backup(),
     "pal tidy": lambda client: client.tidy(),
 }
-DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
-    "vectors": "pal rebuild --vectors",
-    "edge memory": "pal rebuild --memory",
-    "ranker": "pal train",
-    "graph": "pal restore",
-    "names": "pal restore",
-}
-
-
-# What is looked at, in this order.
-PLACES = tuple("file disk backups folders reading night sync replica readers plug-ins embedder models".split())
 
 
 def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:

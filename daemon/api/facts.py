@@ -30,6 +30,15 @@ PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
 PROFILE_TITLE = "About me"
 MOST_KEY, MOST_VALUE = 40, 200  # characters
 NEWEST = 20  # revisions that are looked at
+MOST_ROWS = 500
+MOST_PASSAGES = 200  # of a note
+MOST_DAYS = 366  # of plans
+MOST_VERTICES = 5000  # of the graph
+MOST_NEAR = 500  # objects of a neighbourhood
+SHOWN = 5  # of each kind
+MAX_PLANNED = 30
+DAYS = 9  # of plans: today, and the eight days after it
+SUGGESTED = 3
 
 
 def revisions(memory: Memory, state: State, about: str | None, limit: int) -> wire.RevisionsReply:
@@ -215,17 +224,6 @@ def _check_key(key: str) -> str:
     if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
         raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
     return key
-
-
-MOST_ROWS = 500
-MOST_PASSAGES = 200  # of a note
-MOST_DAYS = 366  # of plans
-MOST_VERTICES = 5000  # of the graph
-MOST_NEAR = 500  # objects of a neighbourhood
-SHOWN = 5  # of each kind
-MAX_PLANNED = 30
-DAYS = 9  # of plans: today, and the eight days after it
-SUGGESTED = 3
 
 
 def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) -> wire.SearchReply:

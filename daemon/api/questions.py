@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 NAMES = 5  # of chats, listed if an unknown one is named
 NAME_CHARS = 80
 MOST_HITS = 200
+REBUILT = ("memory", "rows", "text", "vectors")
+MOST_SESSIONS = 1000
 
 
 class Turn:
@@ -207,10 +209,6 @@ def surroundings(memory: Memory, id: int) -> wire.Surroundings:
         if key != ENTRY_VERSIONS
     }
     return wire.Surroundings(before.to_passage() if before else None, after.to_passage() if after else None, texts)
-
-
-REBUILT = ("memory", "rows", "text", "vectors")
-MOST_SESSIONS = 1000
 
 
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:

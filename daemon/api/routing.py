@@ -40,6 +40,19 @@ log = logging.getLogger(__name__)
 
 MOST_ROWS = 1000  # of any list
 KINDS = {int: "a whole number", bool: "true or false", Path: "an absolute path"}
+IN_FLIGHT = 16  # open requests; a client above this number tries again
+BODY_BYTES = 2 << 20
+HEADERS_BYTES = 16 << 10
+LISTENERS = 32  # to the daemon's activity: a chat is one while it is open
+SECRETS = "/secrets"  # and what is below it: never over a port
+ALWAYS = ("/hello", "/stop")  # however many others there are: neither takes any time
+TOO_LARGE = wire.Failed(
+    "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
+)
+TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
+NO_JSON = wire.Failed("bad_input", "The request is not JSON.", "Say that it is: Content-Type: application/json")
+BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
+TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the memory already.", "Close a chat.")
 
 
 @dataclass
@@ -189,22 +202,6 @@ def _parse(kind: Any, name: str, text: str) -> Any:
         return parse_path(text, name) if plain is Path else plain(text)
     except (ValueError, KeyError) as error:
         raise InvalidInputError(f"{name} must be {KINDS.get(plain, 'text')}.") from error
-
-
-IN_FLIGHT = 16  # open requests; a client above this number tries again
-BODY_BYTES = 2 << 20
-HEADERS_BYTES = 16 << 10
-LISTENERS = 32  # to the daemon's activity: a chat is one while it is open
-SECRETS = "/secrets"  # and what is below it: never over a port
-ALWAYS = ("/hello", "/stop")  # however many others there are: neither takes any time
-
-TOO_LARGE = wire.Failed(
-    "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
-)
-TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
-NO_JSON = wire.Failed("bad_input", "The request is not JSON.", "Say that it is: Content-Type: application/json")
-BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
-TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the memory already.", "Close a chat.")
 
 
 def fail(problem: wire.Failed) -> Response:

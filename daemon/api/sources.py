@@ -39,6 +39,7 @@ from memory.views import Copy, Forgotten
 from plugins.installing import read_version
 
 COUNT_SECONDS = 10.0
+DAY = timedelta(days=1)
 
 
 def remember(
@@ -266,9 +267,6 @@ def make_page(memory: Memory, name: str) -> dict[str, Any]:
     except NotFoundError:
         return {}
     return {item.name: getattr(page, item.name) for item in fields(page)}
-
-
-DAY = timedelta(days=1)
 
 
 def remember_for(services: Services, agent: str, text: str, title: str) -> wire.KeptNote:

@@ -27,6 +27,9 @@ from daemon.terminal import (
     size,
 )
 
+MARKER = "palimpsest-sync"  # as in memory.sync.folder, which a client does not import
+KEEP_WORDS = "Whoever has these words and the folder can read it. Keep them where you keep passwords."
+
 
 @click.command()
 @click.argument("to", required=False, type=click.Path(path_type=Path))
@@ -220,10 +223,6 @@ def _print(done: wire.TrainingReport) -> None:
         rows.append(("Found after", f"{done.scorer:.1f} %{margin}"))
     rows.append(("Outcome", f"{'in use now' if done.promoted else 'not used'}. {done.reason}"))
     output.print_table(rows)
-
-
-MARKER = "palimpsest-sync"  # as in memory.sync.folder, which a client does not import
-KEEP_WORDS = "Whoever has these words and the folder can read it. Keep them where you keep passwords."
 
 
 @click.group(invoke_without_command=True)

@@ -49,6 +49,10 @@ OPTIONS = {
 }
 # Where `pal` may be; a shell without a terminal knows fewer places than one with it.
 PLACES = 'PATH="$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin:$PATH"'
+NO_SSH = "There is no `ssh` on this computer. Install OpenSSH."
+QUIET_SECONDS = 2.0  # after a change, before it is sent
+RETRY_SECONDS = (5.0, 300.0)  # between two attempts without a connection: the first wait, doubled up to the second
+COMPARE_SECONDS = 3600.0  # between two comparisons of everything, which find what events missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +117,6 @@ def run_there(paths: Paths, arguments: list[str]) -> NoReturn:
         raise DaemonDownError(NO_SSH) from error
 
 
-NO_SSH = "There is no `ssh` on this computer. Install OpenSSH."
-
-
 @functools.cache
 def find_daemon(paths: Paths, start: bool = True) -> dict[str, Any]:
     """Returns the paths of the remote daemon's socket and of received files; starts it if needed. DaemonDownError."""
@@ -165,11 +166,6 @@ def ssh_command(paths: Paths, server: Server) -> list[str]:
     control = paths.socket.with_suffix(".ssh")
     options = [f"-o{name}={value}" for name, value in {**OPTIONS, "ControlPath": str(control)}.items()]
     return ["ssh", *options, *(["-p", server.port] if server.port else [])]
-
-
-QUIET_SECONDS = 2.0  # after a change, before it is sent
-RETRY_SECONDS = (5.0, 300.0)  # between two attempts without a connection: the first wait, doubled up to the second
-COMPARE_SECONDS = 3600.0  # between two comparisons of everything, which find what events missed
 
 
 class RemoteClient(Client):

@@ -27,6 +27,7 @@ NOTHING_SHARED = (
     "marking it as free to go elsewhere: `pal watch add PATH --policy any`."
 )
 READS_ONLY = "You may only read. The owner allows more: pal config set mcp.clients.{name}.write true"
+log = logging.getLogger(__name__)
 
 
 class RefusedError(Exception):
@@ -124,7 +125,6 @@ def client_name(text: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", text.casefold()).strip("-_")[:40] or NAMELESS
 
 
-log = logging.getLogger(__name__)
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 

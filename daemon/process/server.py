@@ -33,6 +33,12 @@ log = logging.getLogger(__name__)
 
 STALL_SECONDS = 60.0  # for which a client may leave unread what it is sent
 LOCAL_PEERCRED = 1  # macOS, FreeBSD: <sys/un.h>; the uid is the second number of what it tells
+CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
+HEAD_BYTES = 16 << 10  # of a request
+AT_ONE_GO = 16  # connections that are let in before any of them is looked at
+QUEUE = 1024  # further connections are asked to retry
+WAITING = 16  # connections in addition to the served ones: new ones, and those without a complete request
+BEAT_SECONDS = 1.0
 
 
 class Connection(H11Protocol):
@@ -151,14 +157,6 @@ def peer_uid(sock: Any) -> int | None:
     if hasattr(socket, "SO_PEERCRED"):
         return int(struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
     return int(struct.unpack_from("2I", sock.getsockopt(0, LOCAL_PEERCRED, 80))[1])
-
-
-CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
-HEAD_BYTES = 16 << 10  # of a request
-AT_ONE_GO = 16  # connections that are let in before any of them is looked at
-QUEUE = 1024  # further connections are asked to retry
-WAITING = 16  # connections in addition to the served ones: new ones, and those without a complete request
-BEAT_SECONDS = 1.0
 
 
 class Server(uvicorn.Server):

@@ -35,6 +35,12 @@ NETWORK = frozenset(
     " smbfs vboxsf virtiofs webdav".split()
 )  # and all fuse.NAME, except a few local ones
 LOCAL_FUSE = frozenset("fuse.encfs fuse.gocryptfs fuse.cryfs fuse.ntfs fuse.ntfs-3g fuse.mergerfs fuse.bindfs".split())
+log = logging.getLogger(__name__)
+AWAY = "it is missing; it is read again when it returns"
+GONE_FILES, GONE_SHARE = 20, 0.2  # above this number and share missing files stay until a person decides
+GONE_WINDOW_MS = 24 * 3600 * 1000  # in which they are added up
+FEW = 2  # files that may all be deleted at once without a question
+SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
 
 class Identity(NamedTuple):
@@ -149,15 +155,6 @@ def network_of(path: Path, mounts: str | None = None) -> str:
             kinds[len(place)] = kind
     kind = kinds[max(kinds)] if kinds else ""
     return kind if kind in NETWORK or (kind.startswith("fuse.") and kind not in LOCAL_FUSE) else ""
-
-
-log = logging.getLogger(__name__)
-
-AWAY = "it is missing; it is read again when it returns"
-GONE_FILES, GONE_SHARE = 20, 0.2  # above this number and share missing files stay until a person decides
-GONE_WINDOW_MS = 24 * 3600 * 1000  # in which they are added up
-FEW = 2  # files that may all be deleted at once without a question
-SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
 
 class DeletionGuard:

@@ -19,6 +19,17 @@ KEPT = "it is missing; its content is kept, as you decided"  # the skip of a del
 NAMED = "its name says that it contains passwords or keys; to read it anyway, masked: pal add FILE"
 
 Sources = dict[str, list[Source]]  # by the uri of their file
+SAME_TIME_NS = 60 * 10**9  # by which times may differ that a copy of the folder set
+# Conflicting versions of a file from a sync:
+#   Boiler.sync-conflict-20261103-101112-ABCDEFG.md    Syncthing
+#   Boiler (Ann's conflicted copy 2026-11-02).md       Dropbox, Nextcloud, Obsidian; in other languages, too
+#   Boiler_conflict-20261103-101112.md                 ownCloud
+#   Boiler-DESKTOP-1A2B3C4.md                          OneDrive
+_COPY = re.compile(
+    r"(?P<stem>.+?)(?: ?\([^()]*[ck]onfli[ck]?t[^()]*\)|[._-](?:sync-)?conflict(?:-\d[\w-]*)?"
+    r"|-(?-i:DESKTOP|LAPTOP)-(?-i:[A-Z\d]{7}))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -155,20 +166,6 @@ def _find_target(uri: str, targets: Sequence[ScanTarget]) -> ScanTarget:
         if uri == place or uri.startswith((place + "/", place + "#")):
             return target
     raise AssertionError(f"{uri} was not looked for")
-
-
-SAME_TIME_NS = 60 * 10**9  # by which times may differ that a copy of the folder set
-
-# Conflicting versions of a file from a sync:
-#   Boiler.sync-conflict-20261103-101112-ABCDEFG.md    Syncthing
-#   Boiler (Ann's conflicted copy 2026-11-02).md       Dropbox, Nextcloud, Obsidian; in other languages, too
-#   Boiler_conflict-20261103-101112.md                 ownCloud
-#   Boiler-DESKTOP-1A2B3C4.md                          OneDrive
-_COPY = re.compile(
-    r"(?P<stem>.+?)(?: ?\([^()]*[ck]onfli[ck]?t[^()]*\)|[._-](?:sync-)?conflict(?:-\d[\w-]*)?"
-    r"|-(?-i:DESKTOP|LAPTOP)-(?-i:[A-Z\d]{7}))",
-    re.IGNORECASE,
-)
 
 
 def leave_copies(disk: Scan) -> list[str]:

@@ -34,6 +34,37 @@ from daemon.api.routing import fail
 LINK_SECONDS = 120.0  # within which a link must be opened
 MAX_LINKS = 8  # that wait to be opened; the oldest goes
 MAX_SESSIONS = 16  # the one that was not used for longest goes
+STATIC = Path(__file__).with_name("static")
+API = "/api"
+KEY = "x-palimpsest-key"
+ON_ITS_OWN = "x-palimpsest-background"  # sent with the page's requests while the user is idle
+TOKEN_BYTES = 1024  # of the request that brings a token
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# What the page may ask. Nothing here reads a path that the page names, forgets anything but what was told last, shows
+# secrets, changes settings or ends the daemon: whoever got into the page could not, either.
+ALLOWED = {
+    "GET": re.compile(
+        r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
+        r"|search/(objects|facts|notes)|episodes/\d+|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
+    ),
+    "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),
+}
+WRONG_HOST = wire.Failed("forbidden", "This page is served at 127.0.0.1 only.", "Open it again: pal web")
+WRONG_ORIGIN = wire.Failed("forbidden", "Other pages may not read this memory.")
+NO_SESSION = wire.Failed("no_session", "This session has ended, or belongs to another browser.", "pal web")
+USED = wire.Failed("no_session", "This link was used already, or is older than two minutes.", "pal web")
+ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "Use `pal` in a terminal.")
 
 
 @dataclass
@@ -109,42 +140,6 @@ class WebSessions:
 
 def _is_same(secret: str, candidate: str) -> bool:
     return hmac.compare_digest(secret.encode(), candidate.encode("utf-8", "surrogateescape"))
-
-
-STATIC = Path(__file__).with_name("static")
-API = "/api"
-KEY = "x-palimpsest-key"
-ON_ITS_OWN = "x-palimpsest-background"  # sent with the page's requests while the user is idle
-TOKEN_BYTES = 1024  # of the request that brings a token
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-
-# What the page may ask. Nothing here reads a path that the page names, forgets anything but what was told last, shows
-# secrets, changes settings or ends the daemon: whoever got into the page could not, either.
-ALLOWED = {
-    "GET": re.compile(
-        r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
-        r"|search/(objects|facts|notes)|episodes/\d+|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
-    ),
-    "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),
-}
-
-WRONG_HOST = wire.Failed("forbidden", "This page is served at 127.0.0.1 only.", "Open it again: pal web")
-WRONG_ORIGIN = wire.Failed("forbidden", "Other pages may not read this memory.")
-NO_SESSION = wire.Failed("no_session", "This session has ended, or belongs to another browser.", "pal web")
-USED = wire.Failed("no_session", "This link was used already, or is older than two minutes.", "pal web")
-ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "Use `pal` in a terminal.")
 
 
 class Guard:
