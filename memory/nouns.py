@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -371,10 +371,6 @@ class Trace:
     @property
     def ms(self) -> float:
         return sum(step.ms for step in self.steps)
-
-    def with_steps(self, *steps: Step) -> Trace:
-        """This trace with the steps of later stages."""
-        return replace(self, steps=self.steps + steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,11 +252,11 @@ async def rebuild(services: Services, what: Sequence[str]) -> Response:
 
 
 async def train(services: Services) -> Response:
-    return follow(services, lambda channel: services.learning.study(channel.put), "learning")
+    return follow(services, lambda channel: services.nightly.train(channel.put), "learning")
 
 
 def undo_training(services: Services) -> wire.TrainingUndone:
-    return services.learning.undo()
+    return services.nightly.undo_training()
 
 
 def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], channel: Channel) -> wire.Rebuilt:

@@ -25,7 +25,7 @@ from daemon.jobs.embedder import CATCH_UP_SECONDS, OWN, Embedding, open_memory, 
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
-from daemon.jobs.night import Learning, NightlyJob
+from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
 from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 from daemon.jobs.syncing import Syncing
@@ -110,7 +110,6 @@ class Services:
         self.models = Models(memory, plugins, writer, settings, partial(load, paths.config))
         self.enrichment = Enrichment(memory, self.models, writer, settings.enrichment)
         self.models.changed = self.enrichment.reconsider
-        self.learning = Learning(memory, writer)
         self.nightly = NightlyJob(
             memory, writer, settings.night, retention=settings.retention, asking=lambda: self.questions.busy
         )  # fmt: skip
@@ -183,7 +182,6 @@ class Services:
         self.syncing.close()
         self.watcher.close()
         self.nightly.close(seconds)
-        self.learning.close(seconds)
         self.enrichment.close(seconds)
         self.models.close()
         self.readers.close()

@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from daemon import wire
@@ -102,7 +103,10 @@ class Disk:
             self._take_ballast(free)
         self._is_first = False
         self._writer.refuse_background(sentence)
-        self._memory.store.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
+        # Deletes the ballast only when needed: other programs would use the space.
+        self._memory.store.limit_writing(
+            sentence if self._state == FULL else "", partial(self._paths.ballast.unlink, missing_ok=True)
+        )
         if self._state != before:
             log.warning("the disk is %s: %d MB free, %d MB of log held", self._state, free // MB, self._held_log // MB)
             over = (
@@ -151,10 +155,6 @@ class Disk:
                 return f"The disk is nearly full: {space}. Reading continues at {self._settings.pause_mb:,} MB."
             case _:
                 return ""
-
-    def _give_up_ballast(self) -> None:
-        """Deletes the ballast, only when needed: other programs would use the space."""
-        self._paths.ballast.unlink(missing_ok=True)
 
     def _take_ballast(self, free: int) -> None:
         ballast, size = self._paths.ballast, self._settings.ballast_mb * MB

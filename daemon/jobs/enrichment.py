@@ -44,7 +44,7 @@ from memory.errors import (
     PalimpsestError,
 )
 from memory.nouns import Episode
-from memory.services.jobs import Job, NewJob
+from memory.services.jobs import Job
 from plugins.llms import READING
 from plugins.llms.guard import Guarded
 
@@ -74,7 +74,9 @@ class Enrichment:
         self._memory = memory
         self._models = models
         self._writer = writer
-        self._reading = Reading(memory, models, writer, self._is_stopped, self._note_begin)
+        self._reading = Reading(
+            memory, models, writer, self._is_stopped, lambda model: self._say("reading", self._trouble, model)
+        )
         self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
         self._boot = uuid.uuid4().hex
@@ -195,9 +197,6 @@ class Enrichment:
     def _say(self, state: str, detail: str = "", model: str = "") -> None:
         self._state = wire.Enrichment(state, detail, model)
 
-    def _note_begin(self, model: str) -> None:
-        self._say("reading", self._trouble, model)
-
     def _is_stopped(self) -> bool:
         return not self._enabled or self._closing.is_set()
 
@@ -252,7 +251,7 @@ class Enrichment:
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
         self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
         self._memory.jobs.enqueue(
-            NewJob(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
+            Job(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
         )
 
     # One job ----------------------------------------------------------------------------------------------

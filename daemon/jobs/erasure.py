@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from daemon import wire
 from daemon.jobs.workers import ADD, Task, Tasks, Writer
 from memory.errors import PalimpsestError
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 from memory.time.timestamps import from_ms
 from memory.views import Forgotten
 
@@ -53,24 +53,24 @@ class Erasure:
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     @staticmethod
-    def job(folder: str, in_watched: bool = False) -> NewJob:
+    def job(folder: str, in_watched: bool = False) -> Job:
         """Returns the job that forgets all sources of a folder (a uri). `in_watched`: the folder is inside a watched
         one, so its files are not read again, whatever their later content."""
-        return NewJob(KIND, folder, {"folder": folder, "in_watched": in_watched})
+        return Job(KIND, folder, {"folder": folder, "in_watched": in_watched})
 
     @staticmethod
-    def job_of_retired(under: str) -> NewJob:
+    def job_of_retired(under: str) -> Job:
         """Returns the job that forgets all retired text, or that of a source or folder (a uri)."""
-        return NewJob(KIND, f"{RETIRED}{under}", {"retired": under})
+        return Job(KIND, f"{RETIRED}{under}", {"retired": under})
 
     def resume(self) -> None:
         """Continues the jobs and failed overwriting of an earlier daemon."""
         for job in self._memory.jobs.list_unfinished([KIND]):
-            self._begin(job.id, NewJob(job.kind, job.dedupe_key, job.payload))
+            self._begin(job.id, job)
         if self._memory.forgetting.unwiped_since():
             self._plan(0)
 
-    def forget(self, spec: NewJob) -> Future[Forgotten]:
+    def forget(self, spec: Job) -> Future[Forgotten]:
         """Starts a job, or joins it if it is queued or running; the future is done when everything is erased, and
         cancelled if the daemon stops first: the next one continues."""
         if (running := self._running.get(spec.key)) is not None:
@@ -80,7 +80,7 @@ class Erasure:
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether the folder's job is queued or running."""
-        return any(job.dedupe_key == folder for job in self._memory.jobs.list_unfinished([KIND]))
+        return any(job.key == folder for job in self._memory.jobs.list_unfinished([KIND]))
 
     def watch(self, forgotten: Forgotten) -> Forgotten:
         """Returns `forgotten`; retries later if it is not off the disk yet."""
@@ -98,7 +98,7 @@ class Erasure:
         remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
         return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
 
-    def _begin(self, job: int, spec: NewJob) -> Future[Forgotten]:
+    def _begin(self, job: int, spec: Job) -> Future[Forgotten]:
         """Submits a job as a task, unless it runs: a request and the daemon's start may both begin it."""
         future: Future[Forgotten] = Future()
         future.set_running_or_notify_cancel()
@@ -148,7 +148,7 @@ class Erasure:
         self._memory.jobs.prune([KIND])  # it has the name of the folder
 
     def _report_end(
-        self, job: int, spec: NewJob, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
+        self, job: int, spec: Job, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
     ) -> None:
         del self._running[spec.key]
         if error is None:

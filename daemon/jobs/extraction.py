@@ -22,7 +22,7 @@ from memory.facts.llm_requests import MAX_EPISODE_CHARS
 from memory.llm import LlmRequest
 from memory.nouns import Episode, Fact
 from memory.revisions import Decision
-from memory.services.jobs import Job, NewJob
+from memory.services.jobs import Job
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
 
@@ -235,10 +235,10 @@ def _is_full(job: Job) -> bool:
     return len(job.payload["pairs"]) == decisions.MAX_PAIRS
 
 
-def _make_job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
+def _make_job(kind: str, parts: Sequence[Any], priority: int) -> Job:
     """Makes a job for these episodes, or pairs of facts."""
     key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
-    return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
+    return Job(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
 
 
 def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:

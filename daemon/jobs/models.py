@@ -19,9 +19,8 @@ from typing import Any
 
 from daemon import wire
 from daemon.config.settings import Settings, SettingsError
-from daemon.failures import ConflictError
 from daemon.jobs.activity import Channel
-from daemon.jobs.workers import Writer
+from daemon.jobs.workers import Writer, alone
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import PROBE_AGAIN, ROLES, Grades, LlmRequest, Role, Usage
@@ -236,9 +235,7 @@ class Models:
         NotFoundError, ConflictError, ModelError."""
         self._configure()
         model = self._open_known(name)
-        if not self._probing.acquire(blocking=False):
-            raise ConflictError("Another model is being graded. Wait until that is done.")
-        try:
+        with alone(self._probing, "Another model is being graded. Wait until that is done."):
             for item in probe(model, lambda: channel.abandoned):
                 if isinstance(item, Grades):
                     grades = item.add_earlier(self.grades_of(model.name))
@@ -246,8 +243,6 @@ class Models:
                     self.changed()
                     return grades
                 channel.put(wire.Progress(*item))
-        finally:
-            self._probing.release()
         raise AssertionError  # a probe ends with grades, or with an error
 
     def close(self) -> None:

@@ -24,9 +24,8 @@ from typing import Any
 
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
-from daemon.failures import ConflictError
 from daemon.jobs.schedule import Runs, on_battery
-from daemon.jobs.workers import Writer
+from daemon.jobs.workers import Writer, alone
 from memory import Memory
 from memory.time.timestamps import from_ms
 
@@ -63,14 +62,16 @@ class NightlyJob:
         self._closing = threading.Event()
         self._one_at_a_time = threading.Lock()  # a night
         self._ordering = threading.Lock()  # what of it a person may want as well
+        self._training = threading.Lock()
         self._state = "idle" if settings.enabled else "off"
 
     def close(self, timeout: float) -> bool:
-        """Stops after the current unit. Returns False after `timeout`."""
+        """Stops after the current unit, and cancels training. Returns False after `timeout`."""
         self._closing.set()
-        if not self._one_at_a_time.acquire(timeout=timeout):
-            return False
-        self._one_at_a_time.release()
+        for lock in (self._one_at_a_time, self._training):
+            if not lock.acquire(timeout=timeout):
+                return False
+            lock.release()
         return True
 
     def look(self) -> bool:
@@ -105,6 +106,22 @@ class NightlyJob:
             self._memory.forgetting.clear_unused(self._writer.write)
         log.info("put in order: %s", asdict(report))
         return report
+
+    def train(self, tell: Callable[[wire.Event], None]) -> wire.TrainingReport:
+        """Trains the ranker on earlier questions, publishes progress, and returns the result. Writes after everything a
+        person waits for. ConflictError if a run is in progress."""
+        with alone(self._training, "Training is already running. Try again later: pal train"):
+            return self._memory.maintenance.train_ranker(
+                write=self._writer.write_later,
+                progress=lambda *progress: tell(wire.Progress(*progress)),
+                cancelled=self._closing.is_set,
+            )
+
+    def undo_training(self) -> wire.TrainingUndone:
+        """Removes the ranker in use. ConflictError during a run."""
+        with alone(self._training, "Training is running. Try again when it is done."):
+            undone = self._writer.write(self._memory.maintenance.revert_ranker)
+        return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
 
     def state(self) -> wire.Night:
         """Returns whether nights are enabled, and the result of the last one."""
@@ -164,48 +181,3 @@ class NightlyJob:
         while self.asking() and not self._closing.wait(PAUSE_SECONDS):
             pass
         return self._closing.is_set()
-
-
-Tell = Callable[[wire.Event], None]
-
-
-class Learning:
-    """Training of the ranker on earlier questions (`pal train`), one run at a time, until `close`."""
-
-    def __init__(self, memory: Memory, writer: Writer) -> None:
-        self._memory = memory
-        self._writer = writer
-        self._busy = threading.Lock()
-        self._closing = threading.Event()
-
-    def close(self, timeout: float) -> bool:
-        """Cancels the run. Returns False after `timeout`."""
-        self._closing.set()
-        ended = self._busy.acquire(timeout=timeout)
-        if ended:
-            self._busy.release()
-        return ended
-
-    def study(self, tell: Tell) -> wire.TrainingReport:
-        """Trains, publishes progress, and returns the result. Writes after everything a person waits for. ConflictError
-        if a run is in progress."""
-        if not self._busy.acquire(blocking=False):
-            raise ConflictError("Training is already running. Try again later: pal train")
-        try:
-            return self._memory.maintenance.train_ranker(
-                write=self._writer.write_later,
-                progress=lambda *progress: tell(wire.Progress(*progress)),
-                cancelled=self._closing.is_set,
-            )
-        finally:
-            self._busy.release()
-
-    def undo(self) -> wire.TrainingUndone:
-        """Removes the ranker in use. ConflictError during a run."""
-        if not self._busy.acquire(blocking=False):
-            raise ConflictError("Training is running. Try again when it is done.")
-        try:
-            undone = self._writer.write(self._memory.maintenance.revert_ranker)
-        finally:
-            self._busy.release()
-        return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)

@@ -17,10 +17,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from daemon import wire
+from daemon.failures import ConflictError
 from memory.errors import PalimpsestError, StoreFullError
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,17 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 URGENT, NORMAL = 0, 1
+
+
+@contextmanager
+def alone(lock: threading.Lock, message: str) -> Iterator[None]:
+    """Holds a lock without waiting for it: ConflictError with the message."""
+    if not lock.acquire(blocking=False):
+        raise ConflictError(message)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Writer:

@@ -22,7 +22,7 @@ from daemon.watch.ingest import Ingest
 from daemon.watch.scan import Scan, ScanTarget
 from memory.errors import StoreFullError
 from memory.nouns import Policy
-from memory.services.jobs import Job, NewJob
+from memory.services.jobs import Job
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class AddJobs:
             if policy:
                 sources.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
             key = "\n".join([*named, *(["again"] if again else [])])
-            job = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
+            job = Job(KIND, key, {"paths": [*named], "policies": named, "again": again})
             return self._memory.jobs.begin(job, self._boot)
 
         self.keep_named(policies)
@@ -142,6 +142,6 @@ class AddJobs:
 def _name(job: Job) -> str:
     """Returns the file that was set aside, or the first path of a job."""
     if job.kind == FILE_KIND:
-        return job.dedupe_key
+        return job.key
     first, *others = job.payload["paths"]
     return f"{first} and {len(others):,} more" if others else str(first)

@@ -24,7 +24,7 @@ from daemon.jobs.workers import Writer
 from daemon.paths import private_folder
 from daemon.wire.documents import SET_ASIDE
 from memory import Memory
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ class Attempts:
         """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
         now = time.time()
-        job = NewJob(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
+        job = Job(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
         attempts = self._writer.write(partial(self._memory.jobs.count_attempt, job, reason, TRIES))
         why = reason if attempts >= TRIES else None
         self._failed[uri] = FailedFile(attempts, why, size, mtime_ns, now)
@@ -161,7 +161,7 @@ class Attempts:
     def retry(self, id: int | None = None) -> list[Path]:
         """Clears the files that were set aside, or the one with this job number; returns these files."""
         dead = [job for job in self._memory.jobs.given_up([KIND], -1) if id in (None, job.id)]
-        uris = [job.dedupe_key for job in dead]
+        uris = [job.key for job in dead]
         self.forgive(uris)
         return [path for path in map(Path, uris) if path.is_file()]
 
@@ -170,4 +170,4 @@ class Attempts:
         for job in (*jobs.list_unfinished([KIND]), *jobs.given_up([KIND], -1)):
             reason = job.last_error if job.state == "dead" else None
             size, mtime_ns, at = (job.payload.get(name, 0) for name in ("size", "mtime_ns", "at"))
-            self._failed[job.dedupe_key] = FailedFile(job.attempts, reason, size, mtime_ns, at)
+            self._failed[job.key] = FailedFile(job.attempts, reason, size, mtime_ns, at)

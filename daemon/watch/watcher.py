@@ -31,7 +31,7 @@ from daemon.watch.scan import KEPT, Scan, ScanTarget
 from daemon.watch.walking import FOLDER_RULES
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -131,7 +131,7 @@ class Watcher:
                 raise ConflictError(f"{path} is {where} {other}, which is watched already. Stop watching that first.")
         return path
 
-    def remove(self, path: Path, then: NewJob | None = None) -> Path:
+    def remove(self, path: Path, then: Job | None = None) -> Path:
         """Stops watching, and queues the job `then`; returns the stored path. NotFoundError."""
         root = self._roots.pop(self.find(path).path)
         self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path), then))

@@ -139,7 +139,7 @@ class Browsing:
         """Yields all rows from which `Memory.load` recreates the memory, as lines of JSON in pieces of whole lines: a
         header, the rows, an end. One thread must read it to the end. Masked text stays masked, with the secrets in
         separate lines if `unmask`."""
-        kinds = [kind for kind in export.KINDS if unmask or not kind.is_secret]
+        kinds = [kind for kind in export.KINDS if unmask or kind.table != "secret"]
         with self._store.reading() as conn:
             yield export.write_header(
                 version, {kind.name: export.count_rows(conn, kind, unmask) for kind in kinds}, unmask

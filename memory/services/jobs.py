@@ -1,7 +1,6 @@
 """Background work: a durable job queue, and the use of models for it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
 
 from memory.services import read_by, write_by
 from memory.store import jobs
@@ -10,15 +9,6 @@ from memory.store.jobs import Job as Job
 from memory.store.jobs import Use as Use
 from memory.store.store import Store
 from memory.time.timestamps import now_ms
-
-
-class NewJob(NamedTuple):
-    """A job to queue; at most one of each `kind` and `key` is queued or leased. Higher priority goes first."""
-
-    kind: str
-    key: str
-    payload: Mapping[str, Any]
-    priority: int = 0
 
 
 class Jobs:
@@ -36,11 +26,11 @@ class Jobs:
     keep_grades = write_by(jobs.keep_grades)
     count_use = write_by(jobs.count_use)
 
-    def enqueue(self, new_jobs: Iterable[NewJob]) -> list[int]:
+    def enqueue(self, new_jobs: Iterable[Job]) -> list[int]:
         """Queues jobs; returns their ids in order, including those already queued."""
         return self._store.write(_enqueue, new_jobs)
 
-    def begin(self, new_job: NewJob, process: str) -> int:
+    def begin(self, new_job: Job, process: str) -> int:
         """Queues a job and leases the next of its kind; returns the id of the leased job."""
         with self._store.writing() as conn:
             _enqueue(conn, [new_job])
@@ -58,7 +48,7 @@ class Jobs:
             jobs.prune(conn, now_ms() - keep_ms)
             return list(iter(lambda: jobs.claim(conn, now_ms(), process, [kind]), None))
 
-    def finish(self, id: int, then: Iterable[NewJob] = ()) -> None:
+    def finish(self, id: int, then: Iterable[Job] = ()) -> None:
         """Marks a job done and queues its successors, in one transaction."""
         with self._store.writing() as conn:
             jobs.finish(conn, id)
@@ -68,11 +58,11 @@ class Jobs:
         """Records a failed attempt: retried later, and dead after too many."""
         self._store.write(jobs.fail, id, error, now_ms())
 
-    def count_attempt(self, new_job: NewJob, error: str, most: int) -> int:
+    def count_attempt(self, new_job: Job, error: str, most: int) -> int:
         """Counts a failed attempt at an unclaimed job; returns the number of attempts. After `most` the job is dead."""
         return self._store.write(jobs.count_attempt, new_job.kind, new_job.key, new_job.payload, error, now_ms(), most)
 
-    def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
+    def give_up(self, id: int, error: str, then: Iterable[Job] = ()) -> None:
         """Marks a job dead, and queues its successors."""
         with self._store.writing() as conn:
             jobs.bury(conn, id, error)
@@ -99,5 +89,5 @@ class Jobs:
         return self._store.read(jobs.list_jobs, "dead", limit, kinds)
 
 
-def _enqueue(conn: Connection, new_jobs: Iterable[NewJob]) -> list[int]:
+def _enqueue(conn: Connection, new_jobs: Iterable[Job]) -> list[int]:
     return [jobs.enqueue(conn, *job[:3], now_ms(), priority=job.priority) for job in new_jobs]

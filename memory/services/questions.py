@@ -273,8 +273,8 @@ class Questions:
         follows = searched if options.question else ""
         plan = Plan(options.as_of, within, options.now, options.effort, follows, options.strategy, options.agent)
         outcome = yield from self._answer_from(state, result, options, of_parts)
-        trace, answer = outcome.result.recall.trace.with_steps(*outcome.steps), outcome.answer
-        trace = replace(trace, question=options.question or trace.question)
+        trace, answer = outcome.result.recall.trace, outcome.answer
+        trace = replace(trace, question=options.question or trace.question, steps=trace.steps + outcome.steps)
         try:
             self._store.check_writable()
         except StoreError as error:  # an answer never depends on writing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 from memory.store import browse, episodes, forget, jobs, sources, synced, traces
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store
@@ -94,7 +94,7 @@ class Sources:
             for uri in digests:
                 sources.skip(conn, uri, FORGOTTEN, now_ms())
 
-    def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
+    def unwatch_folder(self, path: str, uri: str, then: Job | None = None) -> None:
         """Stops watching a folder, and queues a job for its sources, in one transaction."""
         with self._store.making_room(), self._store.writing() as conn:
             sources.unwatch_folder(conn, path, uri)

@@ -26,7 +26,7 @@ from memory.graph.snapshot import load_graph, load_passages, with_vectors, witho
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import EdgeRanker, QuestionState, Serving
-from memory.retrieval.traversers import EdgeScorer, FindStrategy
+from memory.retrieval.traversers import FindStrategy
 from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, sources, traces, vectors
 from memory.store.connect import Connection, driver
@@ -186,12 +186,11 @@ class State:
                 lambda: without_vectors(loaded, dimension, limit),
             )
             usable = "vectors" not in self.damage and _measure_coverage(conn, embedder_id) >= USABLE_SHARE
-            scorer = self._read_undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
+            scorer = None
+            if ranker := self.ranker:
+                scorer = self._read_undamaged("ranker", lambda: ranker.load(conn, embedder), lambda: None)
             names = self._read_undamaged("names", self.list_owner_names, lambda: ())
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
-
-    def _load_scorer(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
-        return self.ranker.load(conn, embedder) if self.ranker else None
 
     def _read_undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
         """Returns the result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from memory.errors import StoreDamagedError
 from memory.store import fact_vectors, seals
-from memory.store.connect import LIVE, Connection, driver, is_live
+from memory.store.connect import LIVE, Connection, driver, is_live, read_value
 from memory.store.store import Store
 from memory.views import Check, Stats
 
@@ -205,12 +205,8 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
         theses=int(theses),
         objects=int(objects),
         edges=edges,
-        skipped=_count_rows(conn, "skip"),
+        skipped=int(read_value(conn, "SELECT count(*) FROM skip")),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
         generation=generation,
     )
-
-
-def _count_rows(conn: Connection, rows: str, *values: int | None) -> int:
-    return int(conn.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0])

@@ -49,10 +49,6 @@ class Kind(NamedTuple):
         """The `type` of the lines."""
         return self.table.removeprefix("sqlite_")
 
-    @property
-    def is_secret(self) -> bool:
-        return self.table == "secret"
-
 
 KEPT_META = ("next_node", "next_edge", "owner", "readers", "forgotten_key", "copies")
 SECRET_META = "mask_key"  # the key of the placeholders of secrets

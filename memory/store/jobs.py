@@ -23,18 +23,20 @@ ATTEMPTS = 5
 
 
 class Job(NamedTuple):
-    id: int
+    """A job; at most one of each `kind` and `key` waits or runs. Higher priority goes first. `id`: 0 if not queued."""
+
     kind: str
-    dedupe_key: str
+    key: str
     payload: Mapping[str, Any]
-    state: JobState
-    attempts: int
-    not_before: int
-    last_error: str | None
-    priority: int
+    priority: int = 0
+    id: int = 0
+    state: JobState = "queued"
+    attempts: int = 0
+    not_before: int = 0
+    last_error: str | None = None
 
 
-_COLUMNS = "id, kind, dedupe_key, payload, state, attempts, not_before, last_error, priority"
+_COLUMNS = "kind, dedupe_key, payload, priority, id, state, attempts, not_before, last_error"
 
 
 def enqueue(
@@ -161,8 +163,8 @@ def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> 
 
 
 def _make_job(row: tuple[Any, ...]) -> Job:
-    id, kind, dedupe_key, payload, *rest = row
-    return Job(id, kind, dedupe_key, json.loads(payload), *rest)
+    kind, key, payload, *rest = row
+    return Job(kind, key, json.loads(payload), *rest)
 
 
 # Language models: results of probes, and usage without any texts ------------------------------------------------

@@ -72,14 +72,6 @@ class DecisionRow(NamedTuple):
     verdict: str
 
 
-class VerdictRow(NamedTuple):
-    """The verdict of a person on the answer to a question of the time `t` (ms UTC)."""
-
-    t: int
-    question: str
-    feedback: int
-
-
 def hash_text(*parts: object) -> str:
     """A short hash."""
     return hashlib.sha256(to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS]
@@ -179,10 +171,9 @@ def list_decisions(conn: Connection) -> list[DecisionRow]:
     ]
 
 
-def list_verdicts(conn: Connection) -> list[VerdictRow]:
-    """The questions with a verdict of a person on their answer."""
-    query = "SELECT t, question, feedback FROM trace WHERE feedback IS NOT NULL ORDER BY id"
-    return [VerdictRow(*row) for row in conn.execute(query)]
+def list_verdicts(conn: Connection) -> list[tuple[int, str, int]]:
+    """(time in ms UTC, question, a person's verdict on its answer) of the traces with one."""
+    return conn.execute("SELECT t, question, feedback FROM trace WHERE feedback IS NOT NULL ORDER BY id").fetchall()
 
 
 def list_chats(conn: Connection) -> list[tuple[int, int, str]]:

@@ -298,10 +298,11 @@ class Verdicts(SharedKind):
     name = "verdict"
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        return {self.key(row.question, row.t): Item(str(row.feedback), row) for row in shared.list_verdicts(conn)}
+        return {self.key(row[1], row[0]): Item(str(row[2]), row) for row in shared.list_verdicts(conn)}
 
-    def describe(self, conn: Connection, row: shared.VerdictRow) -> Any:
-        return {"question": row.question, "t": row.t, "verdict": opinion(row.feedback)}
+    def describe(self, conn: Connection, row: tuple[int, str, int]) -> Any:
+        t, question, feedback = row
+        return {"question": question, "t": t, "verdict": opinion(feedback)}
 
     def miss(self, conn: Connection, value: Any) -> Any:
         is_there = shared.find_trace(conn, value["t"], value["question"]) is not None

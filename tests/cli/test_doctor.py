@@ -13,7 +13,7 @@ import pytest
 
 from daemon.wire.documents import RULES_TOO_LONG
 from memory import Memory
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 from plugins.installing import install_command
 from plugins.manager import load
 from tests.cli.vault import NOTES, ROOT, Shell, garble
@@ -117,7 +117,7 @@ def test_files_that_were_given_up_and_places_that_cannot_be_written_are_listed(s
         unread = {"a.pdf": "set aside after 3 tries: it crashed", ".palimpsestignore": RULES_TOO_LONG}
         memory.sources.note_files((), {str(shell.folder / name): why for name, why in unread.items()}, ())
         memory.jobs.give_up(
-            memory.jobs.begin(NewJob("add", "notes", {"paths": ["/notes"]}), "an earlier daemon"), "it failed"
+            memory.jobs.begin(Job("add", "notes", {"paths": ["/notes"]}), "an earlier daemon"), "it failed"
         )
     (shell.home / "backups").write_text("no folder")
     said = shell.pal("doctor")

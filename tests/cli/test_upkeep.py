@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job
 from memory.store import check
 from plugins.manager import load
 from tests.cli.vault import NOTES, Shell, garble
@@ -37,7 +37,7 @@ def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Sh
     shell.pal("status")
     shell.pal("daemon", "stop")
     with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
-        job = memory.jobs.begin(NewJob("add", str(notes), {"paths": [str(notes)]}), "an earlier daemon")
+        job = memory.jobs.begin(Job("add", str(notes), {"paths": [str(notes)]}), "an earlier daemon")
         memory.jobs.give_up(job, "the daemon ended 10 times while it read this")
     assert "1 job of reading failed; which: pal status --failed" in shell.pal("status").out
     said = shell.pal("status", "--failed")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
+from daemon.config.settings import NightSettings
 from daemon.failures import ConflictError
-from daemon.jobs.night import Learning
+from daemon.jobs.night import NightlyJob
 from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import NotAvailableError
@@ -28,7 +29,7 @@ class Place:
         self.writer = Writer()
         self.writer.start()
         self.told: list[wire.Event] = []
-        self.learning = Learning(self.memory, self.writer)
+        self.nightly = NightlyJob(self.memory, self.writer, NightSettings())
 
 
 @pytest.fixture
@@ -47,25 +48,25 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
         assert go_on.wait(60)
 
     found: list[wire.TrainingReport] = []
-    thread = threading.Thread(target=lambda: found.append(place.learning.study(tell)))
+    thread = threading.Thread(target=lambda: found.append(place.nightly.train(tell)))
     thread.start()
     assert inside.wait(60)
     with pytest.raises(ConflictError):
-        place.learning.study(place.told.append)
+        place.nightly.train(place.told.append)
     with pytest.raises(ConflictError):
-        place.learning.undo()
-    assert not place.learning.close(0.01), "it is still at it"
+        place.nightly.undo_training()
+    assert not place.nightly.close(0.01), "it is still at it"
     go_on.set()
     thread.join(60)
     assert not found[0].promoted
-    assert place.learning.close(60)
+    assert place.nightly.close(60)
 
 
 def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
     place = Place(tmp_path, trains=False)
     with pytest.raises(NotAvailableError, match="without a ranker"):
-        place.learning.study(place.told.append)
+        place.nightly.train(place.told.append)
     with pytest.raises(NotAvailableError, match="without a ranker"):
-        place.learning.undo()
+        place.nightly.undo_training()
     place.writer.close(60)
     place.memory.close()

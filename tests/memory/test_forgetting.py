@@ -98,7 +98,7 @@ def test_a_passage_is_gone_with_all_that_was_learnt_of_it(memory: Memory, what: 
     assert memory.knowledge.revisions("all") == []
     with memory.store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM extraction WHERE episode_id = ?", (id,)).fetchone() == (0,)
-        assert [job.dedupe_key for job in jobs.list_jobs(conn, "queued")] == ["2"]
+        assert [job.key for job in jobs.list_jobs(conn, "queued")] == ["2"]
         assert conn.execute("SELECT count(*) FROM journal").fetchone() == (0,)
         live = "(SELECT id FROM edge UNION SELECT id FROM node)"
         for table, column in (("edge_memory", "edge_id"), ("provenance", "item_id"), ("vec", "item_id")):

@@ -27,7 +27,7 @@ def test_a_job_is_queued_once_until_it_is_done(conn: Connection) -> None:
     assert jobs.enqueue(conn, "read", "a", {"uri": "/ä"}, 1001, priority=5) == first
     assert jobs.enqueue(conn, "embed", "a", {}, 1001) != first
     job = jobs.claim(conn, 2000, "boot", KINDS)
-    assert job == jobs.Job(first, "read", "a", {"uri": "/ä"}, "leased", 1, 1000, None, 5)
+    assert job == jobs.Job("read", "a", {"uri": "/ä"}, 5, first, "leased", 1, 1000, None)
     assert jobs.enqueue(conn, "read", "a", {}, 2001) == first, "it is being done"
     assert unfinished(conn) == 2
     jobs.finish(conn, first)
