@@ -78,12 +78,12 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, trained
 
 def _serving(store: Store, embedder: Embedder) -> Serving:
     with store.reading() as conn:
-        active = vectors.active(conn)
-        assert active is not None
+        embedder_id, _ = vectors.active(conn)
+        assert embedder_id is not None
         limit = RecallSettings().vectors_in_memory
         graph = snapshot.load_graph(conn)
-        found = snapshot.with_vectors(conn, graph, active.id, embedder.dimension, limit)
-        return Serving(embedder, active.id, found, True, ())
+        found = snapshot.with_vectors(conn, graph, embedder_id, embedder.dimension, limit)
+        return Serving(embedder, embedder_id, found, True, ())
 
 
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:

@@ -167,8 +167,7 @@ def _saved(pairs: Sequence[tuple[Outcome, Outcome]]) -> float | None:
 def held(memory: Memory) -> dict[str, Any]:
     """What edges remember: how many, in how many slots, megabytes of their vectors, and percent of the file."""
     with memory.store.reading() as conn:
-        known = vectors.active(conn)
-        edges, slots, size = edge_memory.counts(conn, known.id if known is not None else 0)
+        edges, slots, size = edge_memory.counts(conn, vectors.active(conn)[0] or 0)
     whole = command.file_bytes(Path(memory.store.path))
     return {
         "edges": edges,

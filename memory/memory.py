@@ -137,8 +137,7 @@ class Memory:
     def embedder_of(path: Path | str, read_only: bool = False) -> str | None:
         """The name of the embedder whose vectors the memory at `path` has, all of them; None if there is none."""
         with Store.open_read_only(Path(path)) if read_only else Store.open(path) as store, store.reading() as conn:
-            active = vectors.active(conn)
-        return active.name if active else None
+            return vectors.active(conn)[1]
 
     @staticmethod
     def discard_copies(path: Path) -> None:

@@ -87,8 +87,6 @@ def _choose_strategy(settings: Settings, plugins: Plugins) -> MemorySettings:
         return replace(memory, recall=replace(memory.recall, strategy=usual))
 
 
-log = logging.getLogger(__name__)
-
 CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
 LOOK_SECONDS = 5.0  # between two looks whether a new memory has passages enough by now

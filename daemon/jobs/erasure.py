@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from daemon import wire
 from daemon.jobs.workers import ADD, Task, Tasks, Writer
@@ -66,7 +66,7 @@ class Erasure:
     def resume(self) -> None:
         """Continues the jobs and failed overwriting of an earlier daemon."""
         for job in self._memory.jobs.list_unfinished([KIND]):
-            self._begin(job.id, job)
+            self._begin(job)
         if self._memory.forgetting.unwiped_since():
             self._plan(0)
 
@@ -76,7 +76,7 @@ class Erasure:
         if (running := self._running.get(spec.key)) is not None:
             return running
         [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
-        return self._begin(id, spec)
+        return self._begin(spec._replace(id=id))
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether the folder's job is queued or running."""
@@ -98,21 +98,22 @@ class Erasure:
         remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
         return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
 
-    def _begin(self, job: int, spec: Job) -> Future[Forgotten]:
+    def _begin(self, job: Job) -> Future[Forgotten]:
         """Submits a job as a task, unless it runs: a request and the daemon's start may both begin it."""
         future: Future[Forgotten] = Future()
         future.set_running_or_notify_cancel()
-        if (running := self._running.setdefault(spec.key, future)) is not future:
+        if (running := self._running.setdefault(job.key, future)) is not future:
             return running
-        task = Task(f"Forgetting {spec.key.rpartition('/')[2]}")
+        task = Task(f"Forgetting {job.key.rpartition('/')[2]}")
         parts: list[Forgotten] = []
-        task.steps = self._forget(job, spec.payload, task, parts)
-        task.ended = partial(self._report_end, job, spec, future, parts)
+        task.steps = self._forget(job, task, parts)
+        task.ended = partial(self._report_end, job, future, parts)
         self._tasks.submit(ADD, task)
         return future
 
-    def _forget(self, job: int, what: Mapping[str, Any], task: Task, parts: list[Forgotten]) -> Iterator[None]:
+    def _forget(self, job: Job, task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Deletes some at a time, so that others may write in between."""
+        what = job.payload
         if "folder" in what:
             yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, parts)
         else:
@@ -122,7 +123,7 @@ class Erasure:
                 yield
         pending = self._write(self._memory.forgetting.wipe)
         parts.append(self.watch(Forgotten(pending=pending)))
-        self._write(partial(self._finish, job))
+        self._write(partial(self._finish, job.id))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Deletes all sources of a folder, including retired ones."""
@@ -148,14 +149,14 @@ class Erasure:
         self._memory.jobs.prune([KIND])  # it has the name of the folder
 
     def _report_end(
-        self, job: int, spec: Job, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
+        self, job: Job, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
     ) -> None:
-        del self._running[spec.key]
+        del self._running[job.key]
         if error is None:
             future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._begin, job, spec)
+            self.run_later(RETRY_SECONDS, self._begin, job)
         future.set_exception(error)
 
     def _plan(self, seconds: float) -> None:

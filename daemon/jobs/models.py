@@ -38,7 +38,6 @@ QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a pe
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
-NEVER_GRADED = f"{{0}} was never graded, so its quality is unknown: {PROBE_AGAIN} {{0}}"
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
 FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
 

@@ -92,9 +92,9 @@ class Maintenance:
     def is_complete(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, uses them, and has no others."""
         with self._store.reading() as conn:
-            active = vectors.active(conn)
-            names = {active and active.name, embedder.name, self._state.serving.embedder.name}
-            return active is not None and len(names) == 1 and not vectors.others(conn, active.id)
+            id, name = vectors.active(conn)
+            in_use = name == embedder.name == self._state.serving.embedder.name
+            return id is not None and in_use and not vectors.others(conn, id)
 
     def _embed(
         self, embedder: Embedder, embedder_id: int, ids: Sequence[int], size: int, write: Write
@@ -109,8 +109,7 @@ class Maintenance:
         """Embeds the rest and switches, if that is at most one batch; else returns False."""
         state = self._state
         with state.write_lock:
-            active = self._store.read(vectors.active)
-            if active and active.id == embedder_id == state.serving.embedder_id:
+            if self._store.read(vectors.active)[0] == embedder_id == state.serving.embedder_id:
                 return True
             missing = self._store.read(vectors.list_missing, embedder_id, size + 1)
             if len(missing) > size:
@@ -162,9 +161,8 @@ class Maintenance:
         """Embeds the episodes without a vector of the embedder in use; returns their number, fewer if its server is
         down. Ignores an incomplete set of another embedder: `switch_embedder` completes it."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
-        active = self._store.read(vectors.active)
         waiting = self._store.read(vectors.list_incomplete, embedder_id, embedder.batch * BATCHES_AT_ONCE)
-        if active is None or active.id != embedder_id or not waiting:
+        if self._store.read(vectors.active)[0] != embedder_id or not waiting:
             return 0
         done = 0
         with suppress(ModelError):

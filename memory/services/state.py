@@ -367,8 +367,7 @@ def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
 
 def _measure_coverage(conn: Connection, embedder_id: int) -> float:
     """Returns the share of live episodes with a vector of the embedder; counted only if it may be incomplete."""
-    active = vectors.active(conn)
-    if active is not None and active.id == embedder_id:
+    if vectors.active(conn)[0] == embedder_id:
         return 1.0
     n_embedded, live = vectors.coverage(conn, embedder_id)
     return n_embedded / live if live else 1.0

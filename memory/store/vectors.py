@@ -10,7 +10,7 @@ means not yet embedded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, SupportsInt
+from typing import SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,6 @@ from memory.protocols import Embedder, Vectors
 from memory.store.connect import LISTED, Connection, id_list, insert_row, is_live, read_value, select_ids
 
 Ids = NDArray[np.int64]
-
-
-class KnownEmbedder(NamedTuple):
-    id: int
-    name: str
-    dimension: int
 
 
 def find_embedder(conn: Connection, embedder: Embedder) -> int:
@@ -56,10 +50,9 @@ def register(conn: Connection, embedder: Embedder) -> int:
     return int(row[0])
 
 
-def active(conn: Connection) -> KnownEmbedder | None:
-    """The embedder that has seen every live episode, or None."""
-    row = conn.execute("SELECT id, name, dimension FROM embedder WHERE active").fetchone()
-    return KnownEmbedder(*row) if row else None
+def active(conn: Connection) -> tuple[int, str] | tuple[None, None]:
+    """(id, name) of the embedder that has seen every live episode, if any."""
+    return conn.execute("SELECT id, name FROM embedder WHERE active").fetchone() or (None, None)
 
 
 def activate(conn: Connection, embedder_id: int) -> None:
@@ -80,9 +73,9 @@ def others(conn: Connection, embedder_id: int) -> list[int]:
 def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     """Deletes up to `limit` of an embedder's vectors, and with the last one the embedder; returns whether it is gone.
     Use several units, so that writers need not wait long. InvalidInputError for the active embedder."""
-    current = active(conn)
-    if current is not None and current.id == embedder_id:
-        raise InvalidInputError(f"Questions use the vectors of {current.name}. Activate another embedder first.")
+    current, name = active(conn)
+    if current == embedder_id:
+        raise InvalidInputError(f"Questions use the vectors of {name}. Activate another embedder first.")
     subquery = "SELECT id FROM vec WHERE embedder_id = ? LIMIT ?"
     if conn.execute(f"DELETE FROM vec WHERE id IN ({subquery})", (embedder_id, limit)).rowcount == limit:
         return False
