@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import on
+from textual import events, on
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.color import Color
@@ -38,7 +38,7 @@ from daemon.paths import Paths
 from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.chat.screen import ChatScreen
-from tui.dialogs.dialog import Window
+from tui.dialogs.dialog import Hasty, Window
 from tui.keys import FILE, Keymap, load_keymap, prepare_input, teach_alt_enter
 from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, SessionStarted, StatusChanged, StreamEvent
 from tui.page import Page
@@ -49,7 +49,6 @@ from tui.widgets.prompt import Prompt
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
-PROBLEM_SECONDS = 15.0  # that errors in the user's keys are shown
 MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
@@ -82,6 +81,16 @@ class ActionsProvider(SystemCommandsProvider):
     async def discover(self) -> Hits:
         for name, sentence, callback, _ in self.app.get_system_commands(self.screen):
             yield DiscoveryHit(name, callback, help=sentence)
+
+
+class HereProvider(ActionsProvider):
+    """Only those of the page and its focused part."""
+
+    async def discover(self) -> Hits:
+        here = self.screen.places if isinstance(self.screen, Page) else ()
+        async for hit in super().discover():
+            if isinstance(hit, DiscoveryHit) and isinstance(hit.command, partial) and hit.command.args[0].where in here:
+                yield hit
 
 
 def run(paths: Paths) -> int:
@@ -160,8 +169,8 @@ class PalimpsestApp(App[None]):
         if keymap.changed:
             self.set_keymap(dict(keymap.changed))
         if keymap.problems:
-            text = display_safe("\n".join(keymap.problems[:MAX_PROBLEMS]))
-            self.notify(text, title=f"Keys, in {FILE}", severity="warning", timeout=PROBLEM_SECONDS, markup=False)
+            text = "\n".join(keymap.problems[:MAX_PROBLEMS])
+            self.notify(text, title=f"Keys, in {FILE}", severity="warning", markup=False)
 
     def on_unmount(self) -> None:
         self._keep_seen()
@@ -207,7 +216,7 @@ class PalimpsestApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yields the actions of the current place first, then those of the chat, and of everywhere."""
         here = screen.places if isinstance(screen, Page) else ()
-        listed = [action for action in ACTIONS if action.palette or (action.footer and action.where in here)]
+        listed = [action for action in ACTIONS if action.palette and action.where in (*here, "app", "chat")]
         listed = [action for action in listed if self._page_of(action, screen).can_do(action)]
         listed.sort(key=lambda action: (action.name == "Quit", action.where not in here))
         for action in listed:
@@ -216,6 +225,38 @@ class PalimpsestApp(App[None]):
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
+
+    def action_show_actions(self) -> None:
+        if isinstance(self.screen, Page):
+            self.push_screen(Palette(providers=[HereProvider], placeholder="Enter does it, Esc goes back"))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Shows a message in the line above the keys, where it covers nothing."""
+        page = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, Page)), self.chat)
+        if page.is_mounted:
+            page.show_message(": ".join(filter(None, (title, message))), severity)
+
+    async def on_event(self, event: events.Event) -> None:
+        # Here and not where the letter bubbles up to, when the next ones are already in the prompt.
+        key = event if isinstance(event, events.Key) and not event.is_forwarded else None
+        if key is not None and isinstance(self.screen, Hasty) and self.screen.is_typed_outside(key):
+            await self.screen.type(key.character or "")
+        else:
+            await super().on_event(event)
+
+    async def action_ask_with(self, text: str) -> None:
+        """Opens the chat, and begins its question."""
+        await self.action_open_page("chat")
+        self.chat.prompt.focus()
+        self.chat.prompt.insert(text)
 
     def search_themes(self) -> None:
         self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
@@ -235,7 +276,7 @@ class PalimpsestApp(App[None]):
             node = page
         if action.where == "chat" and page is not self.chat:
             self.call_later(self.action_open_page, "chat")
-        self.call_later(self.run_action, action.handler, node)
+        self.call_later(self.run_action, action.handler, node)  # in the page, or the part that has the focus
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -270,7 +311,7 @@ class PalimpsestApp(App[None]):
             case wire.SourceChanged() | wire.Skipped():
                 self._look_soon()
             case wire.Notice(level, text):
-                self.notify(display_safe(text), severity=SEVERITIES.get(level, "information"), markup=False)
+                self.notify(text, severity=SEVERITIES.get(level, "information"), markup=False)
         self.shared.activity.publish(message)
 
     @on(Prompt.Changed)

@@ -6,25 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widget import Widget
+from textual.notifications import SeverityLevel
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from daemon.terminal import display_safe
 from tui.actions import Action, Where
-from tui.actions.action import TABS
-from tui.dialogs.dialog import Hasty, use_styles
+from tui.dialogs.dialog import ConfirmScreen, Hasty, use_styles
+from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, Disconnected, StatusChanged
+from tui.reports import describe_change
 from tui.shared import Shared
-from tui.widgets.frame import Hints, Rail
+from tui.widgets.frame import UNDO, Hints, MessageLine, Rail
 
 WIDE = 100  # columns from which a second pane fits
-DIGITS: list[BindingType] = [  # of the pages on which nothing is typed, but in a field
-    Binding(str(place), f"app.open_page('{tab.name}')", tab.title, show=False) for place, tab in enumerate(TABS, 1)
-]
+MESSAGE_SECONDS = {"information": 10.0, "warning": 15.0, "error": 15.0}
+NEWEST = 20  # changes among which one to undo is looked for
 
 
 class Page(Hasty[None]):
@@ -32,6 +30,8 @@ class Page(Hasty[None]):
     between the rail and the keys with `compose_body`."""
 
     NAME: ClassVar[Where]
+    TAKES_LETTERS = True
+    TYPING: ClassVar[str] = "ask"  # what happens to letters outside of a field
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
 
     def __init__(self, shared: Shared) -> None:
@@ -46,7 +46,8 @@ class Page(Hasty[None]):
     def compose(self) -> ComposeResult:
         yield Rail(self.NAME, self.shared.keymap)
         yield from self.compose_body()
-        yield Hints(self.NAME, self.shared.keymap)
+        yield MessageLine()
+        yield Hints(self.shared.keymap)
 
     def compose_body(self) -> ComposeResult:
         raise NotImplementedError
@@ -68,20 +69,82 @@ class Page(Hasty[None]):
 
     @property
     def places(self) -> tuple[Where, ...]:
-        """Returns the places that receive keys now: the focused part of the page, and the page."""
-        part = _place_of(self.focused)
-        return (part, self.NAME) if part else (self.NAME,)
+        """Where the keys go now: the part of the page that has the focus, and the page."""
+        return (*getattr(self.focused, "PLACES", ()), self.NAME)
 
     def can_do(self, action: Action) -> bool:
-        """Whether an action is possible now."""
-        return True
+        """Whether an action has something to act on now."""
+        return action.handler != UNDO or bool(self.shared.done)
+
+    def word_of(self, action: Action) -> str:
+        """The word of an action in the footer; "" if it is not there now."""
+        return action.footer if action.footer and self.can_do(action) else ""
 
     def on_descendant_focus(self) -> None:
         self.show_keys()
 
     def show_keys(self) -> None:
         """Shows the keys of the focused place."""
-        self.query_one(Hints).show_for(_place_of(self.focused), self.can_do)
+        self.query_one(Hints).show_for(self.places, self.word_of, self.TYPING)
+
+    async def type(self, character: str) -> None:
+        """Takes a character that was typed outside of a field: to the prompt of the chat."""
+        await self.run_action(f"app.ask_with({character!r})")
+
+    def show_message(self, text: str, severity: SeverityLevel = "information") -> None:
+        """Shows what happened, for some seconds, where it covers nothing."""
+        self.query_one(MessageLine).show(text, severity, MESSAGE_SECONDS[severity])
+
+    async def tell(self, text: str, severity: SeverityLevel = "information") -> None:
+        """Says what came of an action."""
+        self.show_message(text, severity)
+
+    @work
+    async def action_undo(self) -> None:
+        """Takes back the last action on any page; without one, offers the last change of a fact."""
+        with self.tell_failures():
+            if not self.shared.done:
+                await self._undo_revision()
+                return
+            last = self.shared.done[-1]
+            try:
+                await self.link.call(last.undo)
+            except DaemonError as error:
+                if error.failed.code != "not_found":
+                    raise
+                await self.tell(f"{error} Nothing was undone.", "warning")  # what was done before it comes next
+            else:
+                await self.tell(last.message)
+            self.shared.done.remove(last)
+            last.show()
+            self.memory_changed()
+
+    async def _undo_revision(self) -> None:
+        reply = await self.link.call(lambda client: client.revisions("all", limit=NEWEST))
+        last = next((revision for revision in reply.revisions if revision.state in ("open", "kept")), None)
+        if last is None:
+            await self.tell("There is nothing to undo.")
+            return
+        question = f"Undo the last change of a fact? {describe_change(last)}"
+        if await self.app.push_screen_wait(ConfirmScreen(question, "Both facts are as before.", "Yes, undo")):
+            settled = await self.link.call(lambda client: client.settle(last.id, "undo"))
+            await self.tell(f"{describe_change(last)}: {settled.outcome}")
+            self.memory_changed()
+
+    def open_source(self, uri: str, line: int | None) -> None:
+        """Opens a source in the editor, or says why not."""
+        try:
+            open_in_editor(self.app, uri, line)
+        except CannotOpenError as error:
+            self.show_message(str(error), "warning")
+
+    async def action_go_back(self) -> None:
+        await self.run_action("app.open_page('chat')")
+
+    def memory_changed(self) -> None:
+        """Shows the memory as it is after a change."""
+        self.show_keys()
+        self.link.refresh_status()
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -105,9 +168,4 @@ class Page(Hasty[None]):
         try:
             yield
         except (DaemonError, DaemonDownError) as error:
-            self.notify(display_safe(str(error)), severity="error", markup=False)
-
-
-def _place_of(widget: Widget | None) -> Where | None:
-    """Returns the place of a widget's actions, its `PLACE`."""
-    return getattr(widget, "PLACE", None)
+            self.show_message(str(error), "error")

@@ -86,11 +86,6 @@ class Shared:
         self.done.append(Done(undo, said, show))
         return self.done[-1]
 
-    def drop_done(self, done: Done) -> None:
-        """Removes an action that was undone elsewhere, or cannot be undone any more."""
-        if done in self.done:
-            self.done.remove(done)
-
     def note_change(self, revision: wire.Revision) -> None:
         """Announces that a fact has changed or was decided."""
         if revision.state == "open" and revision.relation != "duplicates":

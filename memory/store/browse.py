@@ -254,11 +254,13 @@ def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
 
 def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[int, str]]:
     """(id, name) of the things most often mentioned in these passages: people, linked names, and what one of their
-    notes has as its title; a name that only occurs in a text may be any word."""
+    notes has as its title; a name that only occurs in a text may be any word, and a title that no text has is the name
+    of a file."""
     listed = "(SELECT value FROM json_each(?1))"
     return conn.execute(
         "SELECT n.id, n.label FROM edge e JOIN object o ON o.node_id = e.dst"
         " AND o.type IN ('name', 'link', 'title', 'person')"
+        " JOIN episode m ON m.node_id = e.src AND instr(m.text, n.label)"
         f" JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE e.kind = 'mention' AND {is_live('e')}"
         f" AND e.src IN {listed} AND length(n.label) >= ?2 AND (o.type IN ('link', 'person') OR n.label IN"
         f" (SELECT s.title FROM episode p JOIN source s ON s.id = p.source_id WHERE p.node_id IN {listed}))"

@@ -18,13 +18,16 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
 from tests.tui.scripted import NOW, ScriptedClient
-from tui.app import PalimpsestApp
+from tui.app import Palette, PalimpsestApp
 from tui.chat.screen import ChatScreen
 from tui.keys import Keymap
+from tui.page import Page
 from tui.preferences import Preferences
 from tui.widgets.answer import Answer
+from tui.widgets.frame import MessageLine
 from tui.widgets.plain import Plain
 
 WIDE = (120, 36)
@@ -156,6 +159,23 @@ class Chat:
     def said(self, selector: str) -> str:
         """What the one widget of a selector says."""
         return self.app.screen.query_one(selector, Plain).text
+
+    def message(self) -> str:
+        """What the line above the keys says."""
+        page = next(screen for screen in reversed(self.app.screen_stack) if isinstance(screen, Page))
+        line = page.query_one(MessageLine)
+        return line.text if line.display else ""
+
+    async def choose(self, name: str) -> None:
+        """Chooses one of the actions that are offered here."""
+        await self.pilot.press("ctrl+p", *("space" if letter == " " else letter for letter in name.lower()))
+        await self.until(lambda: str(self._options[:1]).count(name))
+        await self.pilot.press("enter")
+        await self.until(lambda: not isinstance(self.app.screen, Palette))
+
+    @property
+    def _options(self) -> list[str]:
+        return [str(option.prompt) for each in self.app.screen.query(OptionList) for option in each.options]
 
     def title(self) -> str:
         """The title of the session, as it stands on the frame."""

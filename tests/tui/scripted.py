@@ -183,6 +183,8 @@ class ScriptedClient:
         return self.live
 
     def why(self, id: int) -> wire.Why:
+        if id not in self.whys:
+            raise DaemonError(wire.Failed("not_found", f"There is no trace {id}.", "It may have been forgotten."))
         return self.whys[id]
 
     def trace(self, id: int) -> wire.Trace:

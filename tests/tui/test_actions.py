@@ -10,6 +10,7 @@ from textual.dom import DOMNode
 
 from tests.tui import world
 from tests.tui.conftest import chatting
+from tests.tui.scripted import Script
 from tui.actions import ACTIONS, Action, actions_of, commands
 from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
@@ -32,9 +33,8 @@ from tui.widgets.below import Waiting
 from tui.widgets.choices import Choices
 from tui.widgets.evidence import Evidence
 from tui.widgets.home import HomeList
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Options, Plain
 from tui.widgets.prompt import Prompt
-from tui.widgets.transcript import Transcript
 from tui.widgets.walk import WalkView
 
 OWNERS: dict[str, type[DOMNode]] = {
@@ -42,7 +42,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "chat": ChatScreen,
     "prompt": Prompt,
     "home": HomeList,
-    "transcript": Transcript,
+    "list": Options,
     "evidence": Evidence,
     "queue": Waiting,
     "sessions": SessionsScreen,
@@ -70,11 +70,12 @@ PAGES: dict[str, type[Page]] = {
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")
 def test_every_action_can_be_done(action: Action) -> None:
     target, _, name = action.handler.partition("(")[0].rpartition(".")
-    owner = PAGES.get(action.where, ChatScreen) if target == "screen" else OWNERS[action.where]
+    places = {"screen": PAGES.get(action.where, ChatScreen), "app": PalimpsestApp}
+    owner = places.get(target) or OWNERS[action.where]
     owners = [owner, *(Topic.__subclasses__() if owner is ChatScreen else ())]
     offers = [each for each in owners if callable(getattr(each, f"action_{name}", None))]
     assert len(offers) == 1, f"{owner.__name__} has no action_{name}, or more than one"
-    assert action.key or action.slash
+    assert action.key or action.slash or action.palette
     assert action.sentence.endswith(".")
 
 
@@ -111,10 +112,11 @@ async def test_help_tells_every_command_and_every_key() -> None:
 async def test_the_palette_offers_what_the_registry_says() -> None:
     async with chatting(world.client(kept=world.sessions(), answers=[world.answer()])) as chat:
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
-        assert {"Sessions", "Status"} <= set(names) and {"Evidence", "Good", "Trace"}.isdisjoint(names)
+        assert {"Sessions", "Status"} <= set(names) and {"Evidence", "Good", "Why"}.isdisjoint(names)
         await chat.ask(world.QUESTION)
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
         offered = [action for action in ACTIONS if action.palette]
+        offered = [action for action in offered if action.where in ("app", "chat")]
         assert sorted(names) == sorted(action.name for action in offered)
         here = [action.name for action in offered if action.where == "chat"]
         assert names[: len(here)] == here and names[-1] == "Quit"
@@ -146,13 +148,15 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
         def footer() -> list[str]:
             return re.split(r"\s{2,}", chat.text().splitlines()[-1].strip())
 
-        await chat.until(lambda: footer() == ["^S sessions", "F1 help", "^P commands"])
+        await chat.until(lambda: footer() == ["^S sessions", "^P actions", "F1 help"])
         await chat.pilot.press("f2")
         await chat.until(lambda: "There is no answer yet." in chat.text())
         await chat.ask(world.QUESTION)
-        await chat.until(lambda: footer() == ["F2 evidence", "^S sessions", "^N new", "F1 help", "^P commands"])
+        await chat.until(lambda: footer() == ["F2 evidence", "^S sessions", "^N new", "^P actions", "F1 help"])
         await chat.pilot.press("tab")
-        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  n around"))
+        await chat.until(
+            lambda: chat.text().splitlines()[-1].startswith("  Enter open  → next source  ^O copy  ^G around")
+        )
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
@@ -166,7 +170,42 @@ async def test_the_footer_shows_no_key_that_has_nothing_to_act_on() -> None:
         assert "undo" not in chat.said("#hints") and "filter" in chat.said("#hints")
         await chat.pilot.press("f8", "right", "right", "right")
         await chat.until(lambda: "No problems." in chat.text())
-        assert "fix" not in chat.said("#hints") and "look again" in chat.said("#hints")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Check again." in chat.text())
+        assert "Fix" not in chat.text()
+
+
+@pytest.mark.parametrize("page", ["memory", "review", "folders"])
+async def test_esc_and_where_letters_go_are_always_in_the_footer(page: str) -> None:
+    async with chatting(world.remembered(changed=world.changes()), (60, 24)) as chat:
+        await chat.app.action_open_page(page)
+        await chat.pilot.press("down", "down")
+        rule = "letters search" if page == "memory" else "letters ask"
+        await chat.until(lambda: all(said in chat.said("#hints") for said in ("Esc back", rule, "^P actions", "F1")))
+        assert len(chat.said("#hints")) <= 56
+
+
+async def test_the_footer_of_the_memory_shows_what_applies_to_the_line() -> None:
+    async with chatting(world.remembered()) as chat:
+        await chat.app.action_open_page("memory")
+        await chat.until(lambda: "Facts now" in chat.text())
+        assert "Enter look" not in chat.said("#hints") and "letters" not in chat.said("#hints")
+        await chat.pilot.press("down")
+        await chat.until(lambda: "Enter look" in chat.said("#hints") and "undo" not in chat.said("#hints"))
+        await chat.choose("Same")
+        await chat.pilot.press(*"Oz", "enter")
+        await chat.until(lambda: "^Z undo" in chat.said("#hints"))
+
+
+async def test_while_a_question_runs_the_footer_says_how_to_stop_it() -> None:
+    async with chatting(world.client(answers=[Script(ends=False)])) as chat:
+        assert "Esc" not in chat.said("#hints")
+        await chat.send("Who?")
+        await chat.until(lambda: "Esc stop" in chat.said("#hints"))
+        chat.screen.prompt.insert("/")
+        await chat.until(lambda: "Esc close" in chat.said("#hints"))
+        await chat.pilot.press("escape", "escape")
+        await chat.until(lambda: "Esc" not in chat.said("#hints"))
 
 
 @pytest.mark.parametrize(

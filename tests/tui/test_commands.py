@@ -179,8 +179,8 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
     async with chatting(world.client(answers=[world.answer()], whys={9: WHY})) as chat:
         await chat.ask("Who?")
         await chat.send("/why")
-        await chat.until(lambda: notes(chat))
-        first, scores, *rest = notes(chat)[0].splitlines()
+        await chat.until(lambda: chat.answers[0].trace.unfolded)
+        first, scores, *rest = chat.said(".report").splitlines()
         assert first.startswith("[") and "“" in first
         assert scores == "    passage 1 of 10, score 0.83 (full text 6.50, meaning 0.50, graph 0.25)"
         assert rest == [
@@ -215,16 +215,14 @@ async def test_secrets_are_shown_when_they_are_asked_for() -> None:
 async def test_there_is_nothing_to_explain_yet() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/why")
-        await chat.until(lambda: notes(chat))
-        assert notes(chat) == ["Nothing was asked yet."]
+        await chat.until(lambda: chat.message() == "There is no answer yet.")
 
 
 async def test_an_answer_without_a_trace_is_not_explained() -> None:
     async with chatting(world.client(answers=[world.short_answer()])) as chat:
         await chat.ask("When?")
         await chat.send("/why")
-        await chat.until(lambda: notes(chat))
-        assert notes(chat) == ["The search of this answer is not stored."]
+        await chat.until(lambda: chat.message() == "The search of this answer is not stored.")
 
 
 async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:

@@ -36,10 +36,10 @@ def test_a_value_that_is_said_by_hand_stands_and_is_taken_back_whole(client: Cli
     change = told(client, tmp_path, "Nuria Solano")
     fact = find_correctable(change, "old")
     assert fact is not None and fact.id == change.new.id, "the old one stands no more"
-    decision, outcome = correct(client, change, fact, "0161 496 03")
+    take_back, outcome = correct(client, change, fact, "0161 496 03")
     assert phones(client, "Nuria Solano") == ["0161 496 03"] and "0161 496 03" in outcome
     assert client.revision(change.id).state == "kept"
-    decision.take_back(client)
+    take_back(client)
     assert phones(client, "Nuria Solano") == ["0161 496 02"] and client.revision(change.id).state == "open"
     with pytest.raises(DaemonError):
         correct(client, change, fact, "x" * 300)

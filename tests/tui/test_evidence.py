@@ -45,7 +45,7 @@ async def test_the_arrow_keys_show_the_next_passage() -> None:
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab", "right")
         await chat.until(lambda: world.EARLIER.quote in passage(chat, "quoted"))
-        await chat.pilot.press("j")
+        await chat.pilot.press("right")
         await chat.until(lambda: passage(chat, "quoted").startswith("Nuria Solano: Nobody"))
         await chat.pilot.press("escape")
         assert chat.app.focused is chat.screen.prompt
@@ -96,13 +96,13 @@ async def test_the_highlight_stays_while_citations_come_in() -> None:
         assert chat.screen.evidence.citation == world.EARLIER
 
 
-async def test_y_copies_the_citation_and_ctrl_o_the_answer() -> None:
+async def test_ctrl_o_copies_the_citation_in_the_evidence_and_the_answer_elsewhere() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "y")
+        await chat.pilot.press("tab", "ctrl+o")
         await chat.until(lambda: chat.app.clipboard)
         assert chat.app.clipboard == f"“{world.PRISM.quote}” ({world.PRISM.label}, 9 Mar 2026)"
-        await chat.pilot.press("ctrl+o")
+        await chat.pilot.press("escape", "ctrl+o")
         await chat.until(lambda: chat.app.clipboard.startswith("- It was"))
         assert chat.app.clipboard.endswith("\n- [3] Foghorn committee, Nuria Solano, 2026-03-10")
 
@@ -183,20 +183,20 @@ async def test_a_wide_terminal_can_hide_the_evidence() -> None:
         assert "Evidence" in chat.text()
 
 
-async def test_n_shows_what_stands_around_the_passage_and_hides_it_again() -> None:
+async def test_a_key_shows_what_stands_around_the_passage_and_hides_it_again() -> None:
     async with chatting(world.examined()) as chat:
         await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "n")
+        await chat.pilot.press("tab", "ctrl+g")
         await chat.until(lambda: passage(chat, "previous"))
         assert passage(chat, "previous") == "↑ lines 1 to 9\nThe museum keeps her under a tarpaulin."
         assert passage(chat, "next") == "↓ lines 20 to 22\n## Belt\n\nThe old one was of leather."
         assert passage(chat, "quoted") == world.PRISM.quote
-        await chat.pilot.press("n")
+        await chat.pilot.press("ctrl+g")
         await chat.until(lambda: not passage(chat, "previous") and not passage(chat, "next"))
-        await chat.pilot.press("right", "n")
+        await chat.pilot.press("right", "ctrl+g")
         await chat.until(lambda: passage(chat, "previous") == "↑ It begins here.")
         assert passage(chat, "next") == "↓ It ends here."
-        await chat.pilot.press("right", "n")
+        await chat.pilot.press("right", "ctrl+g")
         await chat.until(lambda: passage(chat, "remark") == "There is no passage 55 any more.")
         assert not passage(chat, "previous")
 

@@ -18,7 +18,7 @@ from tests.tui.conftest import NARROW, WIDE, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
 from tui.dialogs.dialog import ConfirmScreen
-from tui.dialogs.start import PAUSE_SECONDS, IntroductionScreen, KeepScreen, PathScreen
+from tui.dialogs.start import IntroductionScreen
 from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
 from tui.reports import status_report
@@ -167,9 +167,7 @@ async def test_a_plan_is_opened_where_it_stands(monkeypatch: pytest.MonkeyPatch)
 async def test_a_plan_that_cannot_be_opened_is_told() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.PLANS, "Reprint")
-        await chat.until(lambda: chat.app.screen.query("Toast"))
-        (told,) = chat.app._notifications
-        assert told.message == "The file no longer exists; this is the passage as it was read."
+        await chat.until(lambda: chat.message() == "The file no longer exists; this is the passage as it was read.")
 
 
 async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
@@ -231,12 +229,14 @@ async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Pa
     (tmp_path / "notes").mkdir()
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Choose a folder")
-        await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
-        chat.app.screen.query_one(Input).value = str(tmp_path / "notes")
-        await chat.until(lambda: "86 files would be read, 1.2 MB." in chat.words())
+        assert chat.screen.prompt.text == "/add ~/" and chat.screen.prompt.has_focus
+        chat.screen.prompt.fill(f"/add {tmp_path}/no")
+        await chat.pilot.press("tab")
+        await chat.until(lambda: chat.screen.prompt.text == f"/add {tmp_path}/notes/")
         await chat.pilot.press("enter")
-        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
-        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        assert "86 files would be read, 1.2 MB." in chat.words()
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: "Watching" in chat.text())
         assert [folder.path for folder in chat.client.state.folders] == [str(tmp_path / "notes")]
 
@@ -251,53 +251,14 @@ async def test_an_empty_memory_asks_who_the_owner_is() -> None:
         assert told["name"] == "Ada" and told["sister"] == "Ife"
 
 
-async def test_the_tree_fills_in_the_path(tmp_path: Path) -> None:
-    (tmp_path / "notes [bold]").mkdir()
-    (tmp_path / "letter.md").write_text("Hello.")
-    (tmp_path / ".hidden").mkdir()
-    async with chatting(world.client(state=world.EMPTY)) as chat:
-        chat.app.push_screen(PathScreen(chat.app.shared.link, start=tmp_path))
-        await chat.until(lambda: "notes [bold]/" in chat.text())
-        assert "letter.md" not in chat.text() and ".hidden" not in chat.text()
-        await chat.pilot.press("down", "down", "enter")
-        field = chat.app.screen.query_one(Input)
-        await chat.until(lambda: field.value.endswith("notes [bold]"))
-        await chat.until(lambda: f"{tmp_path.name}/" in chat.text())
-        await chat.pilot.press("tab")
-        field.value = f"{tmp_path}/no"
-        await chat.pilot.press("tab")
-        await chat.until(lambda: field.value == f"{tmp_path}/notes [bold]/")
-        field.value = f"~/{tmp_path}/no"  # a whole path after the one that was there
-        assert chat.app.screen.path == tmp_path / "no"
-        await chat.pilot.press("tab")
-        await chat.until(lambda: field.value == f"{tmp_path}/notes [bold]/")
-        assert safe(chat)
-
-
-async def test_a_path_that_is_not_there_is_told_and_asked_for_again(tmp_path: Path) -> None:
-    async with chatting(world.client(state=world.EMPTY)) as chat:
-        await begin(chat, "Choose a folder")
-        await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
-        for path in (str(tmp_path / "nowhere"), "~nobody at all", "x" * 300):
-            chat.app.screen.query_one(Input).value = path
-            await chat.pilot.press("enter")
-            await chat.until(lambda path=path: f"There is no folder {path}" in chat.said("#counted"))
-        await chat.pilot.pause(2 * PAUSE_SECONDS)
-        assert "There is no folder" in chat.words() and isinstance(chat.app.screen, PathScreen)
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
-        assert "How to begin" in chat.text() and chat.client.added == [] and chat.client.state.folders == ()
-
-
 async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
     (export := tmp_path / "WhatsApp.txt").write_text("12/04/2026, 18:03 - Anna: Hello.")
     client = world.client(state=world.EMPTY, additions=[Script(wire.Added(1, 1, 0, 0))])
     async with chatting(client) as chat:
         await begin(chat, "Import chats")
-        await chat.until(lambda: "as WhatsApp and others" in chat.words())
-        chat.app.screen.query_one(Input).value = str(export)
+        chat.screen.prompt.fill(f"/add {export}")
         await chat.pilot.press("enter")
-        await chat.until(lambda: any("1 note read, 1 passage." in one.message for one in chat.app._notifications))
+        await chat.until(lambda: "1 note read, 1 passage." in chat.words())
         assert chat.client.added == [export] and chat.client.state.folders == ()
 
 
@@ -305,7 +266,7 @@ async def test_the_examples_are_read() -> None:
     client = world.client(state=world.EMPTY, additions=[Script(wire.Added(20, 23, 0, 0))])
     async with chatting(client) as chat:
         await begin(chat, "Try the examples")
-        await chat.until(lambda: any("20 notes read, 23 passages." in one.message for one in chat.app._notifications))
+        await chat.until(lambda: "20 notes read, 23 passages." in chat.message())
         assert "How to begin" in chat.text(), "Home stays"
         (read,) = chat.client.added
         assert read.is_dir() and list(read.rglob("fog-signal.*")), "they come with the program"
@@ -317,24 +278,24 @@ async def test_it_offers_to_connect_a_model() -> None:
         await chat.until(lambda: "Optional: without one" in chat.words() and "Ollama On this machine" in chat.words())
 
 
-@pytest.mark.parametrize(("key", "kept"), [("y", "watch"), ("n", "once"), ("escape", "")])
-async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: Path, key: str, kept: str) -> None:
+@pytest.mark.parametrize(("keys", "kept"), [("right enter", "watch"), ("y n w enter", "once"), ("escape", "")])
+async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: Path, keys: str, kept: str) -> None:
     client = world.client(additions=[Script(wire.Added(2, 3, 0, 0))])
     async with chatting(client) as chat:
         await chat.send(f"/add {tmp_path}")
-        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         assert "86 files would be read" in chat.words()
-        await chat.pilot.press(key)
+        await chat.pilot.press(*keys.split())
         if kept:
             await chat.until(lambda: ("Watching" if kept == "watch" else "2 notes read") in chat.words())
-        await chat.until(lambda: not isinstance(chat.app.screen, KeepScreen))
+        await chat.until(lambda: not isinstance(chat.app.screen, ConfirmScreen))
         assert (str(tmp_path) in chat.app.shared.folders or str(tmp_path) in str(client.state.folders)) == (
             kept == "watch"
         )
         assert bool(client.added) == (kept == "once")
 
 
-@pytest.mark.parametrize(("key", "said"), [("y", "Installed."), ("n", "Watching")])
+@pytest.mark.parametrize(("key", "said"), [("right", "Installed."), ("down", "Watching")])
 async def test_a_folder_with_pdfs_offers_their_reader_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
 ) -> None:
@@ -343,13 +304,13 @@ async def test_a_folder_with_pdfs_offers_their_reader_once(
     client = world.client(counted=wire.Counted(3, 9_000, complete=True, lacking=2), paths=Paths.in_folder(tmp_path))
     async with chatting(client) as chat:
         await chat.send(f"/add {tmp_path}")
-        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
-        await chat.pilot.press("y")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: "Office files, for 2 files there: about 17 MB" in chat.words())
         assert " -m pip install " in chat.words()
-        await chat.pilot.press(key)
-        await chat.until(lambda: said in [item.message for item in chat.app._notifications] or said in chat.text())
-        assert ("readers" in list_offers(client.paths, 2)) == (key == "y")
+        await chat.pilot.press(key, "enter")
+        await chat.until(lambda: said in chat.text())
+        assert ("readers" in list_offers(client.paths, 2)) == (key == "right")
 
 
 async def test_better_search_is_offered_at_home_until_it_is_declined(
@@ -360,7 +321,7 @@ async def test_better_search_is_offered_at_home_until_it_is_declined(
         await chat.until(lambda: "Better search" in chat.text() and "about 50 MB to download" in chat.words())
         await begin(chat, "Better search")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        await chat.pilot.press("n")
+        await chat.pilot.press("enter")
         await chat.until(lambda: "Better search" not in chat.text() and "How to begin" in chat.text())
 
 

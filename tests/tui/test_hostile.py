@@ -77,13 +77,12 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         await chat.ask(f"{text} ?")
         await chat.pilot.press("ctrl+t")
         assert safe(chat)
-        await chat.pilot.press("tab", "enter", "y")
+        await chat.pilot.press("tab", "enter", "ctrl+o")
         assert safe(chat)
-        await chat.pilot.press("n")
+        await chat.pilot.press("ctrl+g")
         await chat.until(lambda: chat.screen.evidence.passage.shows_neighbours)
         assert safe(chat)
-        await chat.send("/why")
-        await chat.until(lambda: chat.screen.query("Note"))
+        await chat.until(lambda: chat.said(".report"))
         assert safe(chat)
         await chat.ask("And?")
         await chat.ask("And now?")
@@ -93,10 +92,10 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         await chat.pilot.press("ctrl+s")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         assert safe(chat)
-        await chat.pilot.press("d")
+        await chat.pilot.press("delete")
         await chat.until(lambda: not isinstance(chat.app.screen, SessionsScreen))
         assert safe(chat)
-        await chat.pilot.press("n")
+        await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         found = (wire.ConversationMatch(kept[7].conversation, 2, 2, "memory", f"found {text}", NOW),)
         chat.client.search_conversations = lambda words, limit=50: found  # type: ignore[method-assign]
@@ -161,7 +160,7 @@ async def test_hostile_memories_are_shown_as_text(text: str) -> None:
             for key in ("slash", "down", "enter", "enter", "escape", "escape", "p", "p"):
                 await chat.pilot.press(key)
                 assert safe(chat)
-            for key in ("e", "s", "a", "d"):
+            for key in ("delete", "ctrl+p"):
                 await chat.pilot.press(key, "escape")
                 assert safe(chat)
 
@@ -182,11 +181,23 @@ async def test_hostile_folders_files_models_and_problems_are_shown_as_text(text:
         await chat.app.action_open_page("folders")
         await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
         chat.client.live.give(wire.Progress(1, 2, text))
-        for key in ("d", "escape", "t", "escape", "right", "down", "down", "right", "g", "escape", "right"):
+        for key in (
+            "delete",
+            "escape",
+            "enter",
+            "escape",
+            "right",
+            "down",
+            "down",
+            "right",
+            "enter",
+            "escape",
+            "right",
+        ):
             await chat.pilot.press(key)
             await chat.pilot.pause(0.05)
             assert safe(chat)
-        await chat.pilot.press("enter")
+        await chat.choose("Fix")
         await chat.until(lambda: chat.client.done == [("backup",)])
         assert safe(chat)
 

@@ -36,7 +36,7 @@ def lines(page: MemoryScreen) -> str:
 
 def told(chat: Chat) -> str:
     """What was said beside the page."""
-    return " ".join(one.message for one in chat.app._notifications)
+    return chat.message()
 
 
 def asked(chat: Chat) -> str:
@@ -56,7 +56,7 @@ async def test_one_search_over_things_facts_and_notes() -> None:
         assert "Things 3   Facts 2   Notes 2" in page.filter.text
         await chat.pilot.press(*"compr")
         await chat.until(lambda: "Compressor" in rows(page)[:2] and "Ozzie Penhale" not in rows(page))
-        await chat.pilot.press("down", "f", "f")
+        await chat.pilot.press("down", "tab", "tab")
         await chat.until(lambda: page.filter.chosen == "facts" and not page.items.total)
         assert "Nothing in your memory matches." in chat.text()
         await chat.pilot.press("slash", "escape")
@@ -78,7 +78,7 @@ async def test_of_a_hundred_thousand_things_only_those_in_view_are_asked_for() -
     async with chatting(client) as chat:
         page = await memory(chat, "Thing 000000")
         assert "Things 100k" in page.filter.text
-        await chat.pilot.press("down", "f")
+        await chat.pilot.press("down", "tab")
         await chat.until(lambda: page.items.total == 100_000)
         asked.clear()
         await chat.pilot.press("end")
@@ -113,7 +113,7 @@ async def test_an_object_its_neighbours_and_the_way_back() -> None:
 async def test_a_note_and_a_fact_have_pages() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
-        await chat.pilot.press("down", "f", "f", "f")
+        await chat.pilot.press("down", "tab", "tab", "tab")
         await chat.until(lambda: title(page) == "Fog signal")
         text = lines(page)
         assert "notes/museum/fog-signal.md\nof 9 Mar 2026 · read 20 Apr 2026 by rules and qwen" in text
@@ -125,11 +125,12 @@ async def test_a_note_and_a_fact_have_pages() -> None:
 
 async def test_a_source_opens_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.memory.screen.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.page.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
-        await chat.pilot.press("down", "enter", "o")
+        await chat.pilot.press("down", "enter")
+        await chat.choose("Open")
         await chat.until(lambda: opened)
         assert opened == [(f"{HOME}/people/Ozzie Penhale.md", 2)] and chat.app.screen is page
 
@@ -138,7 +139,8 @@ async def test_a_fact_is_corrected_and_taken_back_here_and_in_the_chat() -> None
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
-        await chat.pilot.press("down", "enter", "e")
+        await chat.pilot.press("down", "enter")
+        await chat.choose("Correct")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         assert "Ozzie Penhale, phone" in chat.text()
         field = chat.app.screen.query_one(Input)
@@ -146,34 +148,35 @@ async def test_a_fact_is_corrected_and_taken_back_here_and_in_the_chat() -> None
         field.value = "0161 496 99"
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.client.did == [("correct", 901, "0161 496 99")])
-        await chat.until(lambda: "07 is now 0161 496 99. u undoes it." in told(chat))
-        await chat.pilot.press("u")
+        await chat.until(lambda: "07 is now 0161 496 99. Ctrl+Z takes it back." in told(chat))
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: chat.client.did[-1] == ("take back", 901))
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: "There is nothing to undo." in told(chat))
-        await chat.pilot.press("e")
+        await chat.choose("Correct")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         chat.app.screen.query_one(Input).value = "0161 496 99"
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.client.did[-1] == ("correct", 901, "0161 496 99"))
-        await chat.until(lambda: len(page._edits) == 1)
+        await chat.until(lambda: len(chat.app.shared.done) == 1)
         await chat.pilot.press("f5")
         await chat.send("/undo")
         await chat.until(lambda: "Taken back: Ozzie Penhale, phone: 0161 496 07 is now 0161 496 99." in chat.words())
-        assert chat.client.did[-1] == ("take back", 901) and not page._edits and not chat.app.shared.done
+        assert chat.client.did[-1] == ("take back", 901) and not chat.app.shared.done
 
 
 async def test_two_names_are_one_and_two_again() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
-        await chat.pilot.press("down", "enter", "s")
+        await chat.pilot.press("down", "enter")
+        await chat.choose("Same")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         await chat.pilot.press(*"Oz", "enter")
         await chat.until(lambda: chat.client.decided == [("Ozzie Penhale", "Oz", True)])
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: chat.client.decided[-1] == ("Ozzie Penhale", "Oz", False))
-        await chat.pilot.press("a")
+        await chat.choose("Not the same")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         assert chat.app.screen.query_one(Input).value == "Ozzie"
         await chat.pilot.press("enter")
@@ -184,16 +187,23 @@ async def test_forgetting_says_what_goes_and_asks() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
-        await chat.pilot.press("down", "d")
+        await chat.pilot.press("down", "delete")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        assert "with its 1 fact. The 2 notes that name it stay. This cannot be undone." in asked(chat)
+        assert "It and its 1 fact are deleted for good. The 2 notes that name it stay. This cannot be undone." in asked(
+            chat
+        )
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.app.screen is page)
         assert chat.client.forgotten == []
-        await chat.pilot.press("enter", "d")
+        await chat.pilot.press("enter", "delete")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         assert "Forget that Ozzie Penhale, phone: 0161 496 07?" in asked(chat)
-        await chat.pilot.press("y")
+        await chat.pilot.press("y", "e", "s", "enter")
+        await chat.until(lambda: chat.app.screen is page)
+        assert chat.client.forgotten == [], "letters decide nothing"
+        await chat.pilot.press("delete")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: chat.client.forgotten == [{"fact": 901}])
 
 
@@ -203,19 +213,20 @@ async def test_what_is_yours_is_listed_and_said_anew() -> None:
         page.filter.choose("me")
         page.reload()
         await chat.until(lambda: rows(page) == ["phone: 0161 496 00"] and title(page) == "Your phone")
-        await chat.pilot.press("down", "e")
+        await chat.pilot.press("down")
+        await chat.choose("Correct")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         chat.app.screen.query_one(Input).value = "0161 496 11"
         await chat.pilot.press("enter")
         await chat.until(lambda: "phone: 0161 496 11" in chat.text())
-        await chat.pilot.press("e")
+        await chat.choose("Correct")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         chat.app.screen.query_one(Input).value = "0161 496 22"
         await chat.pilot.press("enter")
         await chat.until(lambda: "phone: 0161 496 22" in chat.text())
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: "phone: 0161 496 11" in chat.text())
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: chat.client.mine.entries == ())
         await chat.until(lambda: "Nothing is known about you yet." in chat.text() and title(page) == "")
 

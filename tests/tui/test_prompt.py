@@ -277,7 +277,7 @@ async def test_a_question_that_waits_is_edited_or_dropped() -> None:
         await chat.until(lambda: "3 waiting  Four?" in chat.text())
         await chat.pilot.press("alt+q")
         assert isinstance(chat.app.focused, OptionList)
-        await chat.pilot.press("down", "d")
+        await chat.pilot.press("down", "delete")
         await chat.until(lambda: "Three?" not in chat.text() and "2 waiting  Four?" in chat.text())
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.screen.prompt.text == "Four?" and chat.screen.prompt.has_focus)

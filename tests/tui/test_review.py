@@ -51,42 +51,57 @@ async def test_old_and_new_stand_side_by_side_in_their_lines() -> None:
         await chat.until(lambda: page.query_one("#change").border_title == "Two notes disagree")
 
 
-@pytest.mark.parametrize(("key", "verdict"), [("a", "keep"), ("o", "old"), ("b", "both")])
-async def test_a_key_decides_and_another_takes_it_back(key: str, verdict: str) -> None:
+@pytest.mark.parametrize(("name", "verdict"), [("Keep new", "keep"), ("Keep old", "old"), ("Both are true", "both")])
+async def test_a_choice_decides_and_a_key_takes_it_back(name: str, verdict: str) -> None:
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press(key)
-        await chat.until(lambda: chat.client.settled == [(4, verdict)] and "u undoes it" in chat.text())
+        await chat.choose(name)
+        await chat.until(lambda: chat.client.settled == [(4, verdict)] and "Ctrl+Z takes it back" in chat.words())
         await chat.until(lambda: "Review 2" in chat.said("#tabs"))
         assert [one.id for one in page.changes.revisions] == [3, 2] and page.changes.revision.id == 3
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: chat.client.settled[1:] == [(4, "open")] and len(page.changes.revisions) == 3)
         await chat.until(lambda: "Review 3" in chat.said("#tabs") and page.changes.revision.id == 4)
-        await chat.pilot.press("u")
-        await chat.until(lambda: "no decision to undo" in chat.words())
+        await chat.pilot.press("ctrl+z")
+        await chat.until(lambda: "Undo the last change of a fact?" in chat.words())
 
 
-async def test_two_quick_keys_decide_two_changes() -> None:
+async def test_letters_decide_nothing_and_go_to_the_prompt() -> None:
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press("a", "o")
-        await chat.until(lambda: sorted(chat.client.settled) == [(3, "old"), (4, "keep")])
+        await chat.pilot.press(*"hello a/b")
+        await chat.until(lambda: chat.app.screen is chat.screen and chat.screen.prompt.text == "hello a/b")
+        assert chat.client.settled == []
+
+
+async def test_enter_offers_what_can_be_decided_and_a_second_one_does_the_first() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "The old one is right, the new one was never true." in chat.text())
+        assert "Sessions" not in chat.text(), "only what can be done here"
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.client.settled == [(4, "keep")] and "Ctrl+Z takes it back" in chat.words())
+        await chat.pilot.press("enter", "escape")
+        await chat.until(lambda: chat.app.screen is page)
+        assert chat.client.settled == [(4, "keep")]
 
 
 async def test_the_filter_shows_what_was_decided_and_a_decision_can_be_changed() -> None:
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press("f")
+        await chat.pilot.press("tab")
         await chat.until(lambda: [one.id for one in page.changes.revisions] == [1])
         assert "new kept · was Ada Prowse" in chat.text() and "You said: the new one is right." in chat.words()
-        await chat.pilot.press("o")
+        await chat.choose("Keep old")
         await chat.until(lambda: chat.client.settled == [(1, "old")] and "old kept · was Ada" in chat.text())
-        await chat.pilot.press("u")
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: chat.client.settled[1:] == [(1, "keep")])
-        await chat.pilot.press("f")
+        await chat.pilot.press("tab")
         await chat.until(lambda: [one.id for one in page.changes.revisions] == [4, 3, 2, 1])
         await chat.pilot.click("Choices", offset=(2, 0))
         await chat.until(lambda: [one.id for one in page.changes.revisions] == [4, 3, 2])
@@ -115,19 +130,25 @@ async def test_an_empty_page_says_what_will_stand_there() -> None:
     async with chatting(world.client()) as chat:
         page = await review(chat)
         await chat.until(lambda: "There is nothing to review." in chat.text())
-        await chat.pilot.press("a", "space", "enter", "u")
+        await chat.pilot.press("enter", "escape")
+        await chat.until(lambda: chat.app.screen is page)
         assert chat.client.settled == [] and not page.query_one("#change").display
-        await chat.pilot.press("f")
+        await chat.pilot.press("tab")
         await chat.until(lambda: "Nothing has been decided yet." in chat.text())
 
 
 async def test_the_chosen_line_opens_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.review.screen.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.page.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press("down", "enter", "left", "enter", "right", "enter")
+        await chat.pilot.press("down")
+        await chat.choose("Open")
+        await chat.pilot.press("left")
+        await chat.choose("Open")
+        await chat.pilot.press("right")
+        await chat.choose("Open")
         assert [(Path(uri).name, line) for uri, line in opened] == [
             ("2026-04-20.md", 9), ("fog-signal.md", 3), ("2026-04-20.md", 9)
         ]  # fmt: skip
@@ -137,11 +158,11 @@ async def test_a_source_that_is_gone_is_said() -> None:
     async with chatting(world.reviewed()) as chat:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
-        await chat.pilot.press("enter")
+        await chat.choose("Open")
         await chat.until(lambda: "The file no longer exists" in chat.text())
 
 
-async def test_the_keys_of_pages_go_there_and_a_digit_where_nothing_is_typed() -> None:
+async def test_the_keys_of_pages_go_there_and_a_digit_is_text() -> None:
     async with chatting(world.reviewed(), NARROW) as chat:
         await chat.pilot.press("2")
         assert chat.screen.prompt.text == "2"
@@ -149,7 +170,7 @@ async def test_the_keys_of_pages_go_there_and_a_digit_where_nothing_is_typed() -
         await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
         assert chat.screen.prompt.text == "2"
         await chat.pilot.press("1")
-        await chat.until(lambda: chat.app.screen is chat.screen)
+        await chat.until(lambda: chat.app.screen is chat.screen and chat.screen.prompt.text == "21")
         await chat.pilot.press("f7")
         await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
         await chat.pilot.press("f5")
@@ -164,7 +185,7 @@ async def test_a_daemon_that_is_gone_is_said() -> None:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
         chat.client.down = "No daemon is running."
-        await chat.pilot.press("a")
+        await chat.choose("Keep new")
         await chat.until(lambda: "No daemon is running." in chat.text())
         chat.client.down = ""
         assert chat.client.settled == []
@@ -211,33 +232,34 @@ async def test_neither_is_right_and_the_value_is_corrected() -> None:
     async with chatting(client) as chat:
         review_page = await review(chat)
         await chat.until(lambda: review_page.changes.revision)
-        await chat.pilot.press("e")
+        await chat.choose("Correct")
         await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
         field = chat.app.screen.query_one(Input)
         assert field.value == "0161 496 07" and "Ozzie Penhale, phone" in chat.text()
         field.value = "none"
         await chat.pilot.press("enter")
-        await chat.until(lambda: "u undoes it" in chat.said("#said"))
+        await chat.until(lambda: "Ctrl+Z takes it back" in chat.message())
         assert client.settled == [(9, "keep")] and client.did == [("correct", 901, "none")]
-        assert chat.said("#said") == "Corrected. Now: Ozzie Penhale, phone: none. u undoes it."
-        await chat.pilot.press("u")
+        assert chat.message() == "Corrected. Now: Ozzie Penhale, phone: none. Ctrl+Z takes it back."
+        await chat.pilot.press("ctrl+z")
         await chat.until(lambda: client.did[-1] == ("take back", 901) and client.settled[-1] == (9, "open"))
-        await chat.pilot.press("down", "e")
-        await chat.until(lambda: chat.said("#said").startswith("Neither has a value to correct."))
+        await chat.pilot.press("down", "enter")
+        await chat.until(lambda: "Keep new" in chat.text())
+        assert "enter the value" not in chat.text(), "neither has a value to correct"
 
 
 async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
     async with chatting(world.reviewed()) as chat:
         await chat.send("/me phone 0161")
-        page = await review(chat)
-        await chat.pilot.press("o")
+        await review(chat)
+        await chat.choose("Keep old")
         await chat.until(lambda: chat.client.settled)
-        await chat.until(lambda: "u undoes it" in chat.text())
+        await chat.until(lambda: "Ctrl+Z takes it back" in chat.words())
         await chat.pilot.press("f5")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.send("/undo")
         await chat.until(lambda: "Taken back: a decision on the page Review." in chat.words())
-        assert chat.client.settled[-1][1] == "open" and not page._decisions
+        assert chat.client.settled[-1][1] == "open"
         await chat.send("/undo")
         await chat.until(lambda: "Your phone is removed." in chat.words())
 

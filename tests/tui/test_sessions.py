@@ -65,14 +65,14 @@ async def test_sessions_are_deleted_after_asking() -> None:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         await open_list(chat)
-        await chat.pilot.press("down", "d")
+        await chat.pilot.press("down", "delete")
         await chat.until(lambda: "Delete “Opening times at Easter” with its 2 messages?" in chat.words())
         await chat.pilot.press("enter")  # no has the focus
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         assert 5 in client.kept
-        await chat.pilot.press("d")
+        await chat.pilot.press("delete")
         await chat.until(lambda: "Yes, delete" in chat.text())
-        await chat.pilot.press("y")
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: 5 not in client.kept and "Easter" not in chat.text())
         await chat.pilot.press("escape")
         await back(chat)
@@ -90,7 +90,7 @@ def talk() -> dict[int, wire.MessagesReply]:
 async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
     async with chatting(world.client(kept=talk())) as chat:
         await open_list(chat)
-        await chat.pilot.press("slash", *"GOAT")
+        await chat.pilot.press(*"GOAT")
         await chat.until(lambda: "Memory: Marmalade [1], the goat may not." in chat.text())
         assert "Belt" not in chat.text().replace("Belt for", "") and "2 of them have it" in chat.text()
         await chat.pilot.press(*"xyz")
@@ -98,7 +98,7 @@ async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
         await chat.pilot.press("escape")
         await chat.until(lambda: "Belt" in chat.text())
         assert isinstance(chat.app.screen, SessionsScreen)
-        await chat.pilot.press("slash", *"goat", "enter", "enter")
+        await chat.pilot.press(*"goat", "enter", "enter")
         await back(chat)
         await settled(chat)
         assert chat.title() == "Animals"
@@ -177,9 +177,9 @@ async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         await open_list(chat)
-        await chat.pilot.press("d")
+        await chat.pilot.press("delete")
         await chat.until(lambda: "Yes, delete" in chat.text())
-        await chat.pilot.press("y")
+        await chat.pilot.press("right", "enter")
         await chat.until(lambda: 7 not in client.kept)
         await chat.pilot.press("escape")
         await back(chat)
@@ -210,7 +210,7 @@ async def test_sessions_without_messages_are_not_listed_and_an_empty_list_says_s
     async with chatting(client, NARROW) as chat:
         await open_list(chat)
         assert "There is no session yet." in chat.text()
-        await chat.pilot.press("enter", "d", "r", "escape")
+        await chat.pilot.press("enter", "delete", "escape")
         await back(chat)
 
 

@@ -15,7 +15,7 @@ async def test_home(looks: Looks) -> None:
 
 
 async def test_an_answer(looks: Looks) -> None:
-    async with chatting(world.client(answers=[world.answer()])) as chat:
+    async with chatting(world.examined()) as chat:
         await chat.ask(world.QUESTION)
         await chat.until(lambda: chat.screen.evidence.citation is not None)
         await looks.both(chat, "answer")

@@ -179,7 +179,7 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(daemon: RunningDaemon, t
         terminal.send(QUESTION + "\r")
         terminal.until("fog-signal.html:")
         terminal.send("\t")
-        terminal.until("y copy")
+        terminal.until("^O copy")
         terminal.send("\r")
         terminal.until("EDITING +")
         terminal.until("Evidence")

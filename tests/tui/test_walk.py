@@ -51,14 +51,14 @@ async def test_the_drawing_unfolds_and_folds_again() -> None:
         assert chat.app.focused is chat.screen.prompt
 
 
-async def test_the_drawing_unfolds_below_its_answer_which_stays_in_view() -> None:
+async def test_what_unfolds_is_brought_into_view() -> None:
     many = [wire.Visit(100 + n, "episode", f"passage {n}", 0.5, "text", "seed") for n in range(40)]
     script = Script(*world.STEPS, *many, *world.CITED, wire.Answered(world.TEXT, world.CITED, ms=41.0))
     async with chatting(world.client(answers=[script]), NARROW) as chat:
         await chat.ask(world.QUESTION)
         await chat.pilot.press("ctrl+t")
         await chat.until(lambda: "? question" in chat.text())
-        await chat.until(lambda: f"▌ {world.QUESTION}" in chat.text() and "It was last sounded" in chat.text())
+        await chat.until(lambda: "hide why ^T" in chat.text() and "▪ [1] Fog signal" in chat.text())
 
 
 async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_folds() -> None:

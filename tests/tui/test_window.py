@@ -38,10 +38,11 @@ async def test_someone_who_looks_elsewhere_is_told() -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-async def test_what_is_told_never_covers_the_prompt(size: tuple[int, int]) -> None:
+async def test_what_is_told_covers_nothing(size: tuple[int, int]) -> None:
     async with chatting(world.client(), size) as chat:
         for n in range(3):
             chat.app.notify(f"Something happened {n}. " * 9, markup=False)
-        await chat.until(lambda: len(chat.app.screen.query("Toast")) == 3)
-        prompt = chat.screen.prompt.region
-        assert all(not toast.region.overlaps(prompt) for toast in chat.app.screen.query("Toast"))
+        await chat.until(lambda: "Something happened 2." in chat.message())
+        line = chat.screen.query_one("#message").region
+        others = chat.screen.query("#prompt, #body, #hints, #rail")
+        assert line.height and not any(line.overlaps(each.region) for each in others)

@@ -15,7 +15,6 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
-from tui.dialogs.start import PathScreen
 from tui.folders.reading import describe_seconds
 from tui.folders.rows import TabList
 from tui.folders.screen import FoldersScreen
@@ -40,21 +39,13 @@ async def typed(chat: Chat, text: str) -> None:
     await chat.pilot.press("enter")
 
 
-async def chosen(chat: Chat, path: Path) -> None:
-    """Chooses a folder that is there."""
-    path.mkdir()
-    await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
-    chat.app.screen.query_one(Input).value = str(path)
-    await chat.pilot.press("enter")
-
-
-async def confirmed(chat: Chat, answer: str = "y") -> None:
+async def confirmed(chat: Chat, key: str = "right") -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-    await chat.pilot.press(answer)
+    await chat.pilot.press(key, "enter")
 
 
 def said(chat: Chat) -> Callable[[str], bool]:
-    return lambda text: isinstance(chat.app.screen, FoldersScreen) and text in chat.said("#said")
+    return lambda text: isinstance(chat.app.screen, FoldersScreen) and text in chat.message()
 
 
 async def test_folders_are_shown_in_peoples_words() -> None:
@@ -67,48 +58,31 @@ async def test_folders_are_shown_in_peoples_words() -> None:
         assert "3 files gone · not there · 12 notes · may be sent out" in chat.text()
 
 
-async def test_a_small_folder_is_watched_and_a_large_one_is_asked_about_first(tmp_path: Path) -> None:
-    async with chatting(world.working()) as chat:
-        await work(chat)
-        await chat.pilot.press("a")
-        await chosen(chat, tmp_path / "notes")
-        await chat.until(lambda: said(chat)(f"Watching {tmp_path / 'notes'}."))
-        await chat.until(lambda: "being scanned" in chat.text())
-        chat.client.counted = wire.Counted(5000, 10**8, True)
-        for answer, folders in (("n", 3), ("y", 4)):
-            await chat.pilot.press("a")
-            await chosen(chat, tmp_path / f"large {answer}")
-            await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-            assert "5,000 files would be read, 100.0 MB." in chat.said(".dialog-hint")
-            await confirmed(chat, answer)
-            await chat.until(lambda n=folders: len(chat.client.state.folders) == n)
-
-
 async def test_what_is_said_of_a_folder_is_changed_and_only_what_gives_text_away_is_asked() -> None:
     async with chatting(world.working()) as chat:
         await work(chat)
-        await chat.pilot.press("t")
+        await chat.choose("Tags")
         await typed(chat, "#work tax")
         await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
-        await chat.pilot.press("p")
-        await confirmed(chat, "n")
-        await chat.pilot.press("p")
+        await chat.choose("Policy")
+        await confirmed(chat, "down")
+        await chat.choose("Policy")
         await confirmed(chat)
         await chat.until(lambda: chat.client.state.folders[0].policy == "any")
         folder = chat.client.state.folders[0]
         assert folder.tags == ["work", "tax"]
         await chat.until(lambda: "Its text may go to remote models" in chat.said("#detail"))
-        await chat.pilot.press("p")
+        await chat.choose("Policy")
         await chat.until(lambda: chat.client.state.folders[0].policy == "local")
 
 
-@pytest.mark.parametrize(("key", "forget"), [("d", False), ("F", True)])
-async def test_a_folder_is_let_go_after_asking(key: str, forget: bool) -> None:
+@pytest.mark.parametrize(("name", "forget"), [("Stop", False), ("Forget", True)])
+async def test_a_folder_is_let_go_after_asking(name: str, forget: bool) -> None:
     async with chatting(world.working()) as chat:
         await work(chat)
-        await chat.pilot.press(key)
-        await confirmed(chat, "n")
-        await chat.pilot.press(key)
+        await chat.choose(name)
+        await confirmed(chat, "down")
+        await chat.choose(name)
         await confirmed(chat)
         await chat.until(lambda: chat.client.done == [("unwatch", HOME, forget)])
         await chat.until(lambda: said(chat)("Forgotten: 86 notes" if forget else "Its notes stay."))
@@ -117,7 +91,8 @@ async def test_a_folder_is_let_go_after_asking(key: str, forget: bool) -> None:
 async def test_of_files_that_are_gone_a_person_decides() -> None:
     async with chatting(world.working()) as chat:
         await work(chat)
-        await chat.pilot.press("s", "down", "x")
+        await chat.pilot.press("down")
+        await chat.choose("Drop deleted")
         await confirmed(chat)
         await chat.until(lambda: chat.client.done == [("gone", "/media/stick/letters", False)])
 
@@ -126,12 +101,16 @@ async def test_without_a_folder_it_says_how_to_choose_one() -> None:
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await chat.app.action_open_page("folders")
         await chat.until(lambda: "No folder is watched." in chat.text())
-        await chat.pilot.press("d", "p", "t", "r", "e", "F", "s", "x")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Watch another folder." in chat.text() and "Policy" not in chat.text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.app.screen is chat.screen and chat.screen.prompt.text == "/add ~/")
+        await chat.pilot.press("f8")
         assert isinstance(chat.app.screen, FoldersScreen) and chat.client.done == []
-        await chat.until(lambda: chat.said("#hints").split()[:3] == ["a", "add", "→"])
         chat.client.state = world.working().state
         chat.app.shared.link.refresh_status()
-        await chat.until(lambda: "p policy  t tags" in chat.said("#hints"))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Choose where its text may go." in chat.text())
 
 
 async def test_reading_tells_rate_and_time_left() -> None:
@@ -156,13 +135,14 @@ async def test_what_was_given_up_or_skipped_is_tried_again() -> None:
     async with chatting(world.working(additions=again)) as chat:
         tab = await work(chat, 1)
         assert tab.key == "job 6" and "the pdf reader failed ten times" in chat.said("#detail")
-        await chat.pilot.press("r", "R")
+        await chat.choose("Retry")
+        await chat.choose("Retry all")
         await chat.until(lambda: sorted(chat.client.done, key=str) == [("retry", 6), ("retry", None)])
         await chat.pilot.press("down", "down")
         await chat.until(lambda: "let a plug-in read such files" in chat.said("#detail"))
-        await chat.pilot.press("r")
+        await chat.choose("Retry")
         await chat.until(lambda: said(chat)("Skipped again: empty file."))
-        await chat.pilot.press("r")
+        await chat.choose("Retry")
         await chat.until(lambda: said(chat)("It was read."))
 
 
@@ -177,9 +157,9 @@ async def test_a_file_that_is_skipped_meanwhile_is_listed() -> None:
 async def test_reading_by_models_is_paused_and_goes_on() -> None:
     async with chatting(world.working()) as chat:
         await work(chat, 1)
-        await chat.pilot.press("p")
-        await chat.until(lambda: "paused: p goes on" in chat.said("#summary"))
-        await chat.pilot.press("p")
+        await chat.choose("Pause or resume")
+        await chat.until(lambda: "· paused" in chat.said("#summary"))
+        await chat.choose("Pause or resume")
         await chat.until(lambda: "paused" not in chat.said("#summary"))
 
 
@@ -190,14 +170,14 @@ async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> 
         await work(chat, 2)
         assert "qwen3:4b reads notes · nobody writes answers" in chat.said("#summary")
         assert "reads     92%" in chat.said("#detail") and "answer: yes" in chat.said("#detail")
-        await chat.pilot.press("u")
+        await chat.choose("Use")
         await typed(chat, "answer")
         await chat.until(lambda: chat.client.reachable.roles == (wire.ModelRole("answer", ("qwen3:4b",), "qwen3:4b"),))
-        await chat.pilot.press("g")
+        await chat.choose("Grade")
         await confirmed(chat)
         await chat.until(lambda: said(chat)("qwen3:4b is graded. Use it for extract, answer"))
         await chat.pilot.press("down")
-        await chat.until(lambda: "It has not been graded." in chat.said("#detail"))
+        await chat.until(lambda: "It has no grades." in chat.said("#detail"))
 
 
 async def test_what_is_wrong_is_mended_from_here() -> None:
@@ -205,14 +185,14 @@ async def test_what_is_wrong_is_mended_from_here() -> None:
         tab = await work(chat, 3)
         assert "3 problems; 1 can be fixed here" in chat.said("#summary")
         assert "Enter fixes it: pal backup" in chat.said("#detail")
-        await chat.pilot.press("y", "enter")
+        await chat.choose("Copy")
+        await chat.choose("Fix")
         assert "40 days old" in chat.app.clipboard
         await chat.until(lambda: chat.client.done == [("backup",)] and "2 problems" in chat.said("#summary"))
         assert tab.key is not None and "pal watch rm" in chat.said("#detail")
         await chat.pilot.press("enter")
-        await chat.until(lambda: said(chat)("Run it yourself"))
-        await chat.pilot.press("F")
-        await chat.until(lambda: said(chat)("Nothing can be fixed"))
+        await chat.until(lambda: "Copy the problem" in chat.text())
+        assert "Fix this problem." not in chat.text()
 
 
 async def test_tabs_go_round_and_a_click_chooses_one() -> None:
@@ -232,7 +212,7 @@ async def test_a_daemon_that_is_gone_is_said() -> None:
     async with chatting(world.working()) as chat:
         await work(chat, 1)
         chat.client.down = "No daemon is running."
-        await chat.pilot.press("r")
+        await chat.choose("Retry")
         await chat.until(lambda: "No daemon is running." in chat.text())
         chat.client.down = ""
 

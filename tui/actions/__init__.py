@@ -20,8 +20,8 @@ PLACES: dict[Where, str] = {
     "chat": "In the chat",
     "app": "Everywhere",
     "prompt": "While typing",
+    "list": "In every list",
     "home": "In the lists of Home",
-    "transcript": "In the conversation",
     "evidence": "In the evidence",
     "queue": "In the waiting questions",
     "sessions": "In the list of sessions",
@@ -32,7 +32,7 @@ PLACES: dict[Where, str] = {
     "items": "In the list",
     "detail": "On the page of one thing",
     "folders": "On the page of folders",
-    "rows": "In its lists",
+    "rows": "In its tabs",
     "watched": "In the folders",
     "reading": "In reading",
     "models": "In the models",
@@ -41,8 +41,9 @@ PLACES: dict[Where, str] = {
 
 EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
-    Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands",
-           priority=True),
+    Action("Actions", "Show what can be done here, and all commands.", "command_palette", "app", "ctrl+p",
+           footer="actions", priority=True),
+    Action("Undo", "Take back the last action.", "screen.undo", "app", "ctrl+z", "undo", footer="undo", palette=True),
     Action("Copy or quit", "Copy the selection; without one, clear the prompt, or leave the chat.", "quit", "app",
            "ctrl+c"),
     *(

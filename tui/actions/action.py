@@ -31,7 +31,7 @@ Where = Literal[
     "chat",
     "prompt",
     "home",
-    "transcript",
+    "list",
     "evidence",
     "queue",
     "sessions",
@@ -54,9 +54,11 @@ Completes = Literal["", "path", "name", "note", "effort", "theme"]
 class Action(NamedTuple):
     """One action.
 
-    `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` its
+    `key` is a Textual key, or several joined by commas; never a letter, which goes to the prompt. `slash` is the
+    command without its slash, `argument` its
     argument, in brackets if optional, `completes` the kind of completion. `footer` is its word in the footer, if any;
-    with `of_row` only while a row is selected, in the chat an answer.
+    with `palette` it is among the actions of the page; with `of_row` only while a row is selected, in the chat an
+    answer.
     """
 
     name: str
@@ -82,11 +84,10 @@ class Action(NamedTuple):
         """Returns the slash command with its argument: `/add PATH`."""
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
 
-    @property
-    def is_typed(self) -> bool:
-        """Whether its key is a character, which a text field would insert."""
-        key = self.key.partition(",")[0]
-        return len(key) == 1 or key in ("slash", "space")
+    def call(self, node: str, argument: str = "") -> str:
+        """What Textual runs: its handler, of a `node` unless it names another one."""
+        handler = f"{self.handler}({argument!r})" if argument and self.argument else self.handler
+        return handler if "." in self.handler.partition("(")[0] else f"{node}.{handler}"
 
     @property
     def needs_argument(self) -> bool:

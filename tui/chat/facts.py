@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from daemon import wire
-from daemon.client.client import DaemonError
 from daemon.terminal import TELLING, count, describe_forgotten, describe_told, title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
@@ -13,55 +12,12 @@ from tui.dialogs.dialog import ConfirmScreen
 from tui.inquiry import Limit
 from tui.memory.rows import make_object_target
 from tui.page import Page
-from tui.reports import describe_change
 from tui.widgets.below import News
 from tui.wording import short_path
 
-NEWEST = 20  # revisions searched for an active one
 FOR_GOOD = "This cannot be undone: its text, its facts and its traces in questions are erased."
 FILE_STAYS = "The file stays on the disk, and is not read again."
 HOW = "To change that: pal config set chat.remember yes"
-
-
-class UndoTopic(Topic):
-    """/undo"""
-
-    @background()
-    async def action_undo(self) -> None:
-        with self.tell_failures():
-            if not self.shared.done:
-                await self._undo_revision()
-                return
-            last = self.shared.done[-1]
-            try:
-                await self.link.call(last.undo)
-            except DaemonError as error:
-                if error.failed.code != "not_found":
-                    raise
-                self.shared.drop_done(last)  # it is gone: what was done before it can be undone next
-                last.show()
-                await self.say(f"{error} Nothing was undone.", "warning")
-                return
-            self.shared.drop_done(last)
-            last.show()
-            await self.say(last.message)
-            self.link.refresh_status()
-
-    async def _undo_revision(self) -> None:
-        """Offers to revert the last change of a fact, whoever made it."""
-        reply = await self.link.call(lambda client: client.revisions("all", limit=NEWEST))
-        last = next((revision for revision in reply.revisions if revision.state in ("open", "kept")), None)
-        if last is None:
-            await self.say("There is nothing to undo.")
-            return
-        question = f"Undo the last change of a fact? {describe_change(last)}"
-        if await self.page.app.push_screen_wait(
-            ConfirmScreen(question, "Both facts are as before. More in /review.", "Yes, undo")
-        ):
-            settled: wire.Revision = await self.link.call(lambda client: client.settle(last.id, "undo"))
-            await self.say(f"{describe_change(last)}: {settled.outcome}")
-        else:
-            await self.say("Nothing was undone.")
 
 
 class StatementTopic(Topic):

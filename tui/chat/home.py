@@ -95,8 +95,9 @@ class HomeTopic(Topic):
             case "read", tuple() as read:
                 await self.say(_read_report(read))
                 self.prompt.focus()
-            case "folder" | "import" as what, _:
-                self._choose_path(files=what == "import")
+            case "folder", _:
+                self.prompt.fill("/add ~/")
+                self.prompt.focus()
             case "owner", _:
                 self._introduce()
             case "examples", _:
@@ -105,15 +106,6 @@ class HomeTopic(Topic):
                 self._install(extra)
             case "model", _:
                 self._models.action_connect()
-
-    @background()
-    async def _choose_path(self, files: bool) -> None:
-        from tui.dialogs.start import PathScreen  # a tree of files, which few need
-
-        path = await self.page.app.push_screen_wait(PathScreen(self.link, files=files))
-        self.prompt.focus()
-        if path is not None:
-            await self._reading.take_in(path, at_home=True)
 
     @background()
     async def _introduce(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.setup import decline, install, list_offers
+from daemon.terminal import count, size
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import SessionStarted, StreamEvent
@@ -36,16 +37,19 @@ class ReadingTopic(Topic):
         if not (is_new and await asyncio.to_thread(path.is_dir)):
             await self.read_once(path, at_home)
             return
-        from tui.dialogs.start import KeepScreen  # not before it is wanted
-
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
-            kept = await self.page.app.push_screen_wait(KeepScreen(path, counted))
-            if kept is not None and counted.lacking:
+            question = ConfirmScreen(
+                f"Keep watching {short_path(str(path))}?",
+                f"{_describe_count(counted)} A watched folder is read now and whenever it changes.",
+                yes="Yes, watch it", no="No, read it once",
+            )  # fmt: skip
+            is_watched = await self.page.app.push_screen_wait(question)
+            if is_watched is not None and counted.lacking:
                 await self.offer("readers", counted.lacking)
-            if kept == "watch":
+            if is_watched:
                 await self._watch(path, at_home)
-            elif kept == "once":
+            elif is_watched is not None:
                 await self.read_once(path, at_home)
 
     async def offer(self, extra: str, lacking: int = 0) -> None:
@@ -84,7 +88,7 @@ class ReadingTopic(Topic):
             case wire.Added() as added:
                 self._end_adding(message.ticket, added_report(path, added, left_out))
             case wire.Failed() as failed:
-                self._end_adding(message.ticket, f"{path}: {failure(failed)}", "error")
+                self._end_adding(message.ticket, failure(failed), "error")
         return True
 
     def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
@@ -131,3 +135,11 @@ class ReadingTopic(Topic):
             status = await self.link.call(lambda client: client.status())
             self.shared.status = status
             await self.say(status_report(status))
+
+
+def _describe_count(counted: wire.Counted) -> str:
+    """`86 files would be read, 1.2 MB.`"""
+    more = "" if counted.complete else "More than "
+    if not counted.files:
+        return "It has no readable files yet."
+    return f"{more}{count(counted.files, 'file')} would be read, {size(counted.bytes)}."

@@ -5,11 +5,12 @@ from __future__ import annotations
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.notifications import SeverityLevel
 
 from daemon import wire
 from tui.actions import Action, bindings_of, find_command, parse_command
 from tui.chat.completions import CompletionTopic
-from tui.chat.facts import FactTopic, StatementTopic, UndoTopic
+from tui.chat.facts import FactTopic, StatementTopic
 from tui.chat.home import HomeTopic
 from tui.chat.limits import LimitTopic
 from tui.chat.models import EffortTopic, ModelTopic, prompt_sign
@@ -24,11 +25,11 @@ from tui.shared import Shared
 from tui.widgets.below import Chips, News, Waiting
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
+from tui.widgets.frame import UNDO
 from tui.widgets.home import Home, HomeList
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.suggestions import Suggestions
-from tui.widgets.trace_line import TraceLine
 
 
 class ChatScreen(Page):
@@ -50,8 +51,7 @@ class ChatScreen(Page):
         self.completions = CompletionTopic(self)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
         others = (
-            FactTopic(self, self.limits, self.statements), UndoTopic(self), EffortTopic(self),
-            UpkeepTopic(self),
+            FactTopic(self, self.limits, self.statements), EffortTopic(self), UpkeepTopic(self),
         )  # fmt: skip
         for topic in (*vars(self).values(), *others):
             if isinstance(topic, Topic):
@@ -144,8 +144,7 @@ class ChatScreen(Page):
         elif action.needs_argument and not argument:
             await self.conversation.say(f"It needs an argument: {action.usage}", "warning")
         else:
-            call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
-            await self.run_action(f"app.{call}" if action.where == "app" else call)
+            await self.run_action(action.call("app" if action.where == "app" else "screen", argument))
 
     @on(Prompt.Changed)
     def _typed(self) -> None:
@@ -161,6 +160,10 @@ class ChatScreen(Page):
         self.prompt.take(message.suggestion)
         self.prompt.focus()
 
+    @on(Suggestions.Toggled)
+    def _suggestions_toggled(self) -> None:
+        self.show_keys()
+
     @on(Prompt.Attached)
     def _attached(self, message: Prompt.Attached) -> None:
         self.limits.attach_pasted(message.text)
@@ -173,13 +176,6 @@ class ChatScreen(Page):
     def _chip_removed(self, message: Chips.Removed) -> None:
         self.limits.remove(message.index)
         self.prompt.focus()
-
-    def on_key(self, event: events.Key) -> None:
-        """Passes a character to the prompt if the focused part has no key for it."""
-        if event.is_printable and event.character and event.key not in self.active_bindings:
-            event.stop()
-            self.set_focus(self.prompt)
-            self.prompt.insert(event.character)
 
     def on_paste(self, event: events.Paste) -> None:
         """Passes text pasted outside the prompt to the prompt."""
@@ -205,7 +201,7 @@ class ChatScreen(Page):
         if self.conversation.session.waiting:
             self.query_one(Waiting).focus()
         else:
-            self.notify("There is no waiting question.", markup=False)
+            self.show_message("There is no waiting question.")
 
     # Home ---------------------------------------------------------------------------------------
 
@@ -247,25 +243,31 @@ class ChatScreen(Page):
     def _given_back(self, message: Conversation.Returned) -> None:
         self.limits.give_back(message.inquiry)
 
-    @on(TraceLine.Requested)
-    def _trace_requested(self, message: TraceLine.Requested) -> None:
-        self.sources.recall_trace(message.line)
-
     def action_select_answer(self, step: int) -> None:
         self.conversation.select(step)
 
     def can_do(self, action: Action) -> bool:
+        if action.handler == UNDO:
+            return True  # also without an action of this chat, see `Page.action_undo`
         return self.conversation.has_answer or not action.of_row
 
-    def action_toggle_trace(self) -> None:
-        if (answer := self.conversation.transcript.selected) is not None:
-            answer.trace.toggle()
-            self.conversation.transcript.reveal_answer(answer)
+    def word_of(self, action: Action) -> str:
+        if action.handler == "screen.take_back":
+            is_open = self.completions.suggestions.display or self.has_class("-evidence-open")
+            return "close" if is_open else action.footer if self.conversation.is_busy else ""
+        if (action.where, action.handler) == ("evidence", "show(1)") and len(self.evidence.citations) < 2:
+            return ""
+        return super().word_of(action) if action.handler != UNDO or self.shared.done else ""
+
+    async def tell(self, text: str, severity: SeverityLevel = "information") -> None:
+        await self.conversation.say(text, "info" if severity == "information" else severity)
 
     def action_toggle_more(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
-            answer.toggle_more()
-            self.conversation.transcript.reveal_answer(answer)
+            if (fold := answer.toggle_more()) is not None:
+                self.conversation.transcript.bring_into_view(fold, answer.trace)
+            else:
+                self.show_message("This answer has no further lines.")
 
     def action_scroll_transcript(self, direction: int) -> None:
         transcript = self.conversation.transcript
@@ -292,6 +294,7 @@ class ChatScreen(Page):
     def _show_evidence(self, message: Conversation.EvidenceChanged) -> None:
         answer = message.answer
         self.remove_class("-fresh")
+        self.show_keys()
         self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
         if message.n is not None:
             self.evidence.highlight(message.n)
@@ -304,7 +307,7 @@ class ChatScreen(Page):
 
     def action_toggle_evidence(self) -> None:
         if not self.conversation.has_answer:
-            self.notify("There is no answer yet.", markup=False)
+            self.show_message("There is no answer yet.")
             return
         if self.evidence.display:
             self.remove_class("-evidence-open")

@@ -4,25 +4,42 @@ from __future__ import annotations
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import describe_evidence
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
 from tui.widgets.evidence import Evidence
-from tui.widgets.trace_line import TraceLine
-from tui.wording import answer_markdown
+from tui.wording import answer_markdown, cited_label
 
 EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
 MARKS = "Enter marks the answer as wrong · Esc cancels"
 
 
 class SourceTopic(Topic):
-    """/copy, /why, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
+    """/copy, /why, /secrets, /good, /bad, /unsay, and the context of a citation."""
 
-    @background()
-    async def recall_trace(self, line: TraceLine) -> None:
-        """Fetches the search of an earlier answer."""
-        if (id := line.trace_id) is not None:
+    @background("why")
+    async def action_toggle_why(self) -> None:
+        """Unfolds how the selected answer was found, and scrolls there; or folds it."""
+        answer = self.conversation.transcript.selected
+        if answer is None:
+            self.show_message("There is no answer yet.")
+            return
+        line, id = answer.trace, answer.trace_id
+        if line.unfolded:
+            line.unfolded = False
+            return
+        if id is not None:
             with self.tell_failures():
-                line.recall(await self.link.call(lambda client: client.trace(id)))
+                if not line.has_details:
+                    line.recall(await self.link.call(lambda client: client.trace(id)))
+                why = await self.link.call(lambda client: client.why(id))
+                lines = describe_evidence(why, lambda cited: cited_label(cited, self.folders))
+                line.walk.explain("\n".join(lines))
+        if line.has_details:
+            line.unfolded = True
+            self.conversation.transcript.bring_into_view(line, line.walk)
+        elif id is None:
+            self.show_message("The search of this answer is not stored.", "warning")
 
     @background("evidence")
     async def look_into(self, message: Evidence.Requested) -> None:
@@ -42,11 +59,6 @@ class SourceTopic(Topic):
             self.show_message("Answer copied, with its sources.")
 
     @background()
-    async def action_show_why(self) -> None:
-        with self.tell_failures():
-            await self.conversation.explain(self.folders)
-
-    @background()
     async def action_show_secrets(self) -> None:
         with self.tell_failures():
             await self.conversation.show_secrets()
@@ -58,7 +70,7 @@ class SourceTopic(Topic):
             with self.tell_failures():
                 await self._judge("bad")
                 if words:
-                    await self.conversation.explain(self.folders, words)
+                    await self.conversation.explain_missing(words)
 
     @background()
     async def action_judge(self, verdict: str) -> None:

@@ -10,7 +10,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from textual.notifications import SeverityLevel
 from textual.worker import Worker
 
-from daemon.terminal import display_safe
 from tui.page import Page
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
@@ -52,7 +51,7 @@ class Topic:
 
     def show_message(self, text: str, severity: SeverityLevel = "information") -> None:
         """Shows a message for some seconds."""
-        self.page.notify(display_safe(text), severity=severity, markup=False)
+        self.page.show_message(text, severity)
 
     def tell_failures(self) -> AbstractContextManager[None]:
         """Shows the daemon's errors to the person."""

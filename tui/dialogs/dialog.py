@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -12,7 +13,7 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, TextArea
 
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
@@ -21,6 +22,16 @@ from tui.widgets.plain import Plain
 class Hasty(Screen[ScreenResultType]):
     """A screen that survives early input: keys typed before its widgets are mounted only close it, and clicks on a
     removed widget are ignored; Textual would end the app."""
+
+    TAKES_LETTERS: ClassVar[bool] = False  # that are typed outside of its fields
+
+    def is_typed_outside(self, event: events.Key) -> bool:
+        """Whether a key is a character outside of a field, for which nothing here is a key."""
+        is_text = event.is_printable and bool(event.character) and not isinstance(self.focused, (Input, TextArea))
+        return self.TAKES_LETTERS and is_text and event.key not in self.active_bindings
+
+    async def type(self, character: str) -> None:
+        """Takes such a character."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return (self.is_mounted or action == "dismiss") and super().check_action(action, parameters)
@@ -90,28 +101,31 @@ class AskScreen(Dialog[str | None]):
         self.dismiss(display_safe(event.value, line=True).strip())
 
 
-class ConfirmScreen(Dialog[bool]):
-    """Asks yes or no; no has the focus, and Esc means no."""
+class ConfirmScreen(Dialog[bool | None]):
+    """Two buttons; no has the focus. None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "Yes"),
-        Binding("n,escape", "dismiss(False)", "No"),
+        Binding("left,right", "app.focus_next", "Other button", show=False),
+        Binding("escape", "dismiss(None)", "Cancel"),
     ]
     AUTO_FOCUS = "#no"
 
-    def __init__(self, question: str, comfort: str = "", yes: str = "Yes, delete") -> None:
+    def __init__(self, question: str, more: str = "", yes: str = "Yes, delete", no: str = "No") -> None:
         super().__init__()
-        self._question, self._comfort, self._yes = question, comfort, yes
+        self._texts = question, more, no, yes
 
     def compose(self) -> ComposeResult:
+        question, more, no, yes = self._texts
         with Vertical(classes="dialog -small"):
-            yield Plain(self._question, classes="dialog-title")
-            yield Plain(self._comfort, classes="dialog-hint")
+            yield Plain(question, classes="dialog-title")
+            if more:
+                yield Plain(more, classes="dialog-more")
             with Horizontal(classes="buttons"):
-                yield Button("No (n)", id="no", compact=True)
-                yes = Button(id="yes", variant="error", compact=True)
-                yes.label = Content(f"{self._yes} (y)")
-                yield yes
+                for id, label in (("no", no), ("yes", yes)):
+                    button = Button(id=id, compact=True)
+                    button.label = Content(display_safe(label, line=True))
+                    yield button
+            yield Plain("← → choose · Enter · Esc cancels", classes="dialog-hint")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")

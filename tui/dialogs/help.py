@@ -24,7 +24,7 @@ LEFT = 26  # columns at most for the keys
 class HelpScreen(Dialog[None]):
     """F1: every key by its place, those `here` first, and every command."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,enter", "dismiss(None)", "Close")]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
     def __init__(self, keymap: Keymap, places: Sequence[Where] = ()) -> None:
@@ -44,7 +44,11 @@ class HelpScreen(Dialog[None]):
                     yield KeyTable([(action.usage, action.sentence) for action in commands()])
 
     def _list_keys(self, place: Where) -> Iterator[Plain]:
-        rows = [(key_names(action.key), action.sentence) for action in self._keymap.actions_of(place) if action.key]
+        rows = [
+            (key_names(action.key) or action.name, action.sentence)
+            for action in self._keymap.actions_of(place)
+            if action.key or not action.slash
+        ]
         if rows:
             yield Plain(PLACES[place], classes="heading")
             yield KeyTable(rows)

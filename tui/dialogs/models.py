@@ -21,7 +21,7 @@ from tui.link import Link
 from tui.widgets.plain import Options, Plain
 
 NONE: Final = "none"
-ASKED_ONCE = "It is a remote model. You are asked once for all folders; p on the page Folders changes one."
+ASKED_ONCE = "It is a remote model. You are asked once for all folders; the page Folders changes one."
 
 
 async def ask_policy(app: App[object], link: Link, reply: wire.ModelsReply, name: str) -> None:

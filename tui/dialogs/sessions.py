@@ -24,7 +24,8 @@ from tui.wording import when
 NEW: Final = 0  # instead of a session's id
 NONE_KEPT = "There is no session yet. Ask something first."
 NONE_FOUND = "No session contains these words."
-HINT = "Enter open · / search · n new · d delete · Esc"
+SEARCH = "Search questions and answers of all sessions"
+HINT = "Enter opens · letters search · Ctrl+N new · Del deletes · Esc"
 
 
 class Choice(NamedTuple):
@@ -40,6 +41,7 @@ class SessionsScreen(Dialog[Choice | None]):
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
+    TAKES_LETTERS = True
 
     def __init__(
         self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str, searches: bool
@@ -55,7 +57,7 @@ class SessionsScreen(Dialog[Choice | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -full"):
             yield Plain("Sessions", classes="dialog-title")
-            yield Input(self._words, placeholder="/ searches questions and answers of all sessions", compact=True)
+            yield Input(self._words, placeholder=SEARCH, compact=True, select_on_focus=False)
             yield Options(markup=False, compact=True)
             yield Plain(NONE_KEPT, id="no-sessions")
             yield Plain(HINT, classes="dialog-hint")
@@ -63,7 +65,7 @@ class SessionsScreen(Dialog[Choice | None]):
     def on_mount(self) -> None:
         self._show(0)
         if self._searches:
-            self.action_search()
+            self.query_one(Input).focus()
 
     @property
     def _highlighted(self) -> wire.Conversation | None:
@@ -83,8 +85,10 @@ class SessionsScreen(Dialog[Choice | None]):
 
     # Searching ------------------------------------------------------------------------------------
 
-    def action_search(self) -> None:
-        self.query_one(Input).focus()
+    async def type(self, character: str) -> None:
+        search = self.query_one(Input)
+        search.focus()
+        search.insert_text_at_cursor(character)
 
     @on(Input.Changed)
     @work(exclusive=True, group="search")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,9 +11,8 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.terminal import count
-from tui.actions import Where, bindings_of
+from tui.actions import Action, Where, bindings_of
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
-from tui.dialogs.start import describe_count, is_much
 from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.wording import day, short_path
 
@@ -27,9 +25,9 @@ class FolderList(TabList):
     """The watched folders and their state."""
 
     TITLE = "Folders"
-    EMPTY = "No folder is watched.\n\na adds one: it is read now and whenever it changes."
-    PLACE: ClassVar[Where] = "watched"
-    BINDINGS = bindings_of(PLACE)
+    EMPTY = "No folder is watched.\n\nEnter adds one: it is read now and whenever it changes."
+    PLACES: ClassVar[tuple[Where, ...]] = ("watched", "rows")
+    BINDINGS = bindings_of("watched")
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "watched")
@@ -55,16 +53,20 @@ class FolderList(TabList):
             facts = (gone, STATES.get(folder.state, folder.state), count(folder.sources, "note"), SHORT[folder.policy])
             yield folder.path, two_lines(short_path(folder.path), " · ".join(filter(None, facts)), wrong)
 
+    def can_do(self, action: Action) -> bool:
+        needs_gone = action.handler.startswith("decide_gone")
+        return super().can_do(action) and (not needs_gone or bool(self.folder and self.folder.gone))
+
     def describe(self, key: str) -> Content:
         folder = self.folder
         if folder is None:
             return Content("")
         tags = f"Tags: {', '.join(folder.tags)}" if folder.tags else "No tags are added"
-        gone = f"{count(folder.gone, 'file')} deleted. s keeps their content, x removes it." if folder.gone else ""
+        gone = f"{count(folder.gone, 'file')} deleted. Enter keeps or drops their content." if folder.gone else ""
         state = f"State: {STATES.get(folder.state, folder.state)}{': ' + folder.detail if folder.detail else ''}."
         newest = f"Read last: {self._newest[folder.path]}" if folder.path in self._newest else ""
-        policy = f"{POLICIES[folder.policy]} p changes that."
-        return paragraphs(folder.path, state, gone, f"{count(folder.sources, 'note')}. {newest}", policy, tags)
+        notes = f"{count(folder.sources, 'note')}. {newest}"
+        return paragraphs(folder.path, state, gone, notes, POLICIES[folder.policy], tags)
 
     async def fetch(self) -> None:
         folder = self.folder
@@ -76,27 +78,8 @@ class FolderList(TabList):
             self._newest[folder.path] = f"{newest.uri.removeprefix(folder.path + '/')}{when}"
             self.post_message(self.Changed(self))
 
-    @work
     async def action_add(self) -> None:
-        from tui.dialogs.start import PathScreen  # a tree of files, which few need
-
-        chosen = await self.app.push_screen_wait(PathScreen(self.shared.link))
-        if chosen is None:
-            return
-        path = Path(os.path.normpath(chosen))
-        counted = await self.call(lambda client: client.count([path]))
-        if counted is None or not await self._is_meant(path, counted):
-            return
-        if (added := await self.call(lambda client: client.watch(path))) is not None:
-            self.say(f"Watching {short_path(added.path)}.")
-            self.shared.link.refresh_status()
-
-    async def _is_meant(self, path: Path, counted: wire.Counted) -> bool:
-        if not is_much(counted):
-            return True
-        return await self.app.push_screen_wait(
-            ConfirmScreen(f"Read {short_path(str(path))}?", describe_count(counted), "Yes, read it")
-        )
+        await self.run_action("app.ask_with('/add ~/')")
 
     @work
     async def action_change_policy(self) -> None:

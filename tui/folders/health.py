@@ -27,16 +27,20 @@ class HealthList(TabList):
 
     TITLE = "Health"
     EMPTY = "Looking…"
-    PLACE: ClassVar[Where] = "health"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("health", "rows")
+    BINDINGS = bindings_of("health")
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "health")
         self._looks: list[HealthCheck] | None = None
 
     def can_do(self, action: Action) -> bool:
-        problem = self.look.problem if self.look is not None else ""
-        can = {"fix": bool(problem), "copy": bool(problem), "fix_all": any(look.fix for look in self.problems)}
+        look = self.look
+        can = {
+            "fix": bool(look and look.fix),
+            "copy": bool(look and look.problem),
+            "fix_all": sum(bool(look.fix) for look in self.problems) > 1,
+        }
         return can.get(action.handler, True)
 
     @property
@@ -50,7 +54,7 @@ class HealthList(TabList):
         fixable = sum(bool(look.fix) for look in self.problems)
         if not self.problems:
             return "No problems."
-        can = f"; {fixable:,} can be fixed here: Enter, or F for all" if fixable else ""
+        can = f"; {fixable:,} can be fixed here: Enter" if fixable else ""
         return f"{count(len(self.problems), 'problem')}{can}."
 
     async def fetch(self) -> None:
@@ -75,7 +79,7 @@ class HealthList(TabList):
         how = (
             f"Enter fixes it: {look.fix}"
             if look.fix
-            else "You have to run this yourself: the command is above. y copies all."
+            else "You have to run this yourself: the command is above. Enter copies it."
         )
         return paragraphs(name, look.problem, how)
 
@@ -86,15 +90,9 @@ class HealthList(TabList):
     def action_fix(self) -> None:
         if self.look is not None and self.look.fix:
             self._fix([self.look.fix])
-        elif self.look is not None and self.look.problem:
-            self.say("Run it yourself; the command is on the right.")
 
     def action_fix_all(self) -> None:
-        fixes = list(dict.fromkeys(look.fix for look in self.problems if look.fix))
-        if fixes:
-            self._fix(fixes)
-        else:
-            self.say("Nothing can be fixed from here.")
+        self._fix(list(dict.fromkeys(look.fix for look in self.problems if look.fix)))
 
     @work(exclusive=True, group="fix")
     async def _fix(self, fixes: list[str]) -> None:

@@ -27,8 +27,8 @@ class ModelList(TabList):
     TITLE = "Models"
     EMPTY = "No language model is connected (optional).\n\nA model writes out answers and finds more facts.\n\
 /connect in the chat connects Ollama, a server or Anthropic."
-    PLACE: ClassVar[Where] = "models"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("models", "rows")
+    BINDINGS = bindings_of("models")
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "models")
@@ -54,7 +54,7 @@ class ModelList(TabList):
     def list_rows(self) -> Iterable[tuple[str, Content]]:
         for row in self._reply.models if self._reply else ():
             roles = ", ".join(ROLES.get(role, role) for role in row.roles)
-            graded = f"{row.grades.tokens_per_s:,.0f} tokens/s" if row.grades else "not graded: g grades it"
+            graded = f"{row.grades.tokens_per_s:,.0f} tokens/s" if row.grades else "not graded"
             where = "on this machine" if row.is_local else "elsewhere"
             yield row.name, two_lines(row.name, " · ".join(filter(None, (where, roles or "not used", graded))))
 
@@ -66,7 +66,11 @@ class ModelList(TabList):
         facts.append(f"{row.tokens:,} tokens today" if row.tokens else "")
         grades = row.grades
         if grades is None:
-            return paragraphs(row.name, " · ".join(filter(None, facts)), "It has not been graded. g grades it.")
+            return paragraphs(
+                row.name,
+                " · ".join(filter(None, facts)),
+                "It has no grades.",
+            )
         shares = (grades.reads, grades.decides, grades.answers, grades.refuses, grades.tools)
         marks = "\n".join(
             f"{name:<8} {'-' if share is None else f'{share:.0%}':>4}"

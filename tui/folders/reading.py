@@ -12,7 +12,7 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.terminal import count
-from tui.actions import Where, bindings_of
+from tui.actions import Action, Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.link import Activity
 from tui.wording import short_path
@@ -25,8 +25,8 @@ REMEDIES = (  # words of a reason -> what would read the file
     ("empty", "It has no text."),
     ("binary", "It is not a text file."),
     ("no text", "It may be a scan: an OCR program can add its text."),
-    ("longer than", "r retries it."),
-    ("failed", "r retries it; if it fails again, the file may be damaged."),
+    ("longer than", "Enter retries it."),
+    ("failed", "Retry it; if it fails again, the file may be damaged."),
     ("permission", "Make it readable: chmod u+r FILE"),
     ("forgotten", "It was forgotten. To read it again: pal add --again FILE"),
 )
@@ -37,8 +37,8 @@ class ReadingList(TabList):
 
     TITLE = "Reading"
     EMPTY = "Nothing was skipped or failed."
-    PLACE: ClassVar[Where] = "reading"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("reading", "rows")
+    BINDINGS = bindings_of("reading")
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared, "reading")
@@ -93,6 +93,9 @@ class ReadingList(TabList):
             self._skipped = reply
             self.show_rows()
 
+    def can_do(self, action: Action) -> bool:
+        return super().can_do(action) and (action.handler != "retry(True)" or bool(self.failed))
+
     def list_rows(self) -> Iterable[tuple[str, Content]]:
         for key, job in self.failed.items():
             yield key, two_lines(short_path(job.label, self.shared.folders), f"failed · {job.reason}")
@@ -102,11 +105,13 @@ class ReadingList(TabList):
     def describe(self, key: str) -> Content:
         if (job := self.failed.get(key)) is not None:
             reader = "by a model" if job.kind in ("extract", "decide") else "from the disk"
-            return paragraphs(job.label, f"Reading it {reader} failed: {job.reason}", "r retries it, R all of them.")
+            return paragraphs(
+                job.label, f"Reading it {reader} failed: {job.reason}", "Enter retries it, or all of them."
+            )
         file = next((file for file in self._skipped.files if file.uri == key), None)
         if file is None:
             return Content("")
-        remedy = next((remedy for words, remedy in REMEDIES if words in file.reason.casefold()), "r retries it.")
+        remedy = next((remedy for words, remedy in REMEDIES if words in file.reason.casefold()), "Enter retries it.")
         return paragraphs(file.uri, f"It was skipped: {file.reason.rstrip('.')}.", remedy)
 
     def _describe_progress(self) -> str:
@@ -151,7 +156,7 @@ class ReadingList(TabList):
 def describe_models(state: wire.Enrichment) -> str:
     """Describes the progress of models, and today's usage against the limits."""
     far = f"{state.read:,} of {count(state.total, 'passage')} read by a model"
-    doing = {"off": "paused: p goes on", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
+    doing = {"off": "paused", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
     if state.state == "reading":
         doing = "; ".join(filter(None, (f"now {state.model}", state.detail)))
     most = f" of {state.daily_minutes:,}" if state.daily_minutes else ""

@@ -25,7 +25,7 @@ from tui.widgets.plain import Options
 T = TypeVar("T")
 
 
-class TabList(Options, inherit_bindings=False):
+class TabList(Options):
     """One tab. Subclasses give rows with `list_rows`, and the details of a row with `describe`."""
 
     TITLE: ClassVar[str]
@@ -37,12 +37,6 @@ class TabList(Options, inherit_bindings=False):
         """The rows or details changed."""
 
         tab: TabList
-
-    @dataclass
-    class Reported(Message):
-        """The result of an action."""
-
-        text: str
 
     def __init__(self, shared: Shared, id: str) -> None:
         super().__init__(id=id, markup=False, compact=True)
@@ -109,13 +103,10 @@ class TabList(Options, inherit_bindings=False):
         try:
             yield
         except (ConnectError, DaemonError, DaemonDownError) as error:
-            self.notify(display_safe(str(error)), severity="error", markup=False)
+            self.notify(str(error), severity="error", markup=False)
 
     def say(self, text: str) -> None:
-        self.post_message(self.Reported(text))
-
-    def action_select(self) -> None:
-        """Does nothing: a click only highlights."""
+        self.notify(text, markup=False)
 
 
 def two_lines(head: str, below: str, style: str = "") -> Content:

@@ -15,7 +15,7 @@ from tui.folders.models import ModelList
 from tui.folders.reading import ReadingList
 from tui.folders.rows import TabList
 from tui.link import Activity, StatusChanged
-from tui.page import DIGITS, Page
+from tui.page import Page
 from tui.shared import Shared
 from tui.widgets.choices import Choices
 from tui.widgets.plain import Plain
@@ -26,7 +26,7 @@ class FoldersScreen(Page):
 
     NAME = "folders"
     AUTO_FOCUS = "FolderList"
-    BINDINGS = bindings_of("folders") + DIGITS
+    BINDINGS = bindings_of("folders")
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
@@ -43,7 +43,6 @@ class FoldersScreen(Page):
                 with ContentSwitcher(initial=self._tabs[0].id):
                     yield from self._tabs
                 yield Plain("Looking…", id="nothing")
-                yield Plain(id="said").hide()
             with VerticalScroll(id="about", classes="pane"):
                 yield Plain(id="detail")
 
@@ -52,7 +51,7 @@ class FoldersScreen(Page):
         return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
 
     def can_do(self, action: Action) -> bool:
-        return self.tab.can_do(action)
+        return super().can_do(action) and self.tab.can_do(action)
 
     def on_screen_resume(self) -> None:
         if self.shared.wants_tab:
@@ -73,13 +72,9 @@ class FoldersScreen(Page):
     async def action_choose_tab(self, step: int) -> None:
         self.query_one(Choices).choose_next(step)
 
-    async def action_go_back(self) -> None:
-        await self.run_action("app.open_page('chat')")
-
     @on(Choices.Selected)
     def _open_tab(self) -> None:
         self.query_one(ContentSwitcher).current = self.tab.id
-        self.query_one("#said").display = False
         self.tab.focus()
         self.tab.load()
         self._show()
@@ -95,12 +90,6 @@ class FoldersScreen(Page):
     def _changed(self, message: TabList.Changed) -> None:
         if message.tab is self.tab:
             self._show()
-
-    @on(TabList.Reported)
-    def _said(self, message: TabList.Reported) -> None:
-        line = self.query_one("#said", Plain)
-        line.update(message.text)
-        line.display = True
 
     def _show(self) -> None:
         tab = self.tab

@@ -5,12 +5,13 @@ from __future__ import annotations
 from textual import work
 
 from daemon import wire
-from daemon.terminal import count, display_safe
+from daemon.terminal import count
+from tui.actions import Action
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
 from tui.memory.lists import Detail
 from tui.memory.rows import Target
 from tui.page import Page
-from tui.shared import Done, Shared, Statement, Step
+from tui.shared import Shared, Statement, Step
 
 NOT_UNDONE = "This cannot be undone."
 
@@ -22,10 +23,23 @@ class MemoryEdits(Page):
         super().__init__(shared)
         self.target: Target | None = None  # whose page is shown
         self.page: wire.ObjectReply | None = None  # what is known of it, if it is an object
-        self._edits: list[Done] = []  # that can be undone, the last at the end; /undo in the chat undoes them, too
 
     def reload(self) -> None:
         raise NotImplementedError
+
+    def can_do(self, action: Action) -> bool:
+        fact, kind = self._fact, self.target.kind if self.target is not None else ""
+        can = {
+            "edit": kind == "me" or (fact is not None and fact.predicate is not None),
+            "merge": self.page is not None,
+            "split": bool(self._aliases),
+            "forget": fact is not None or kind in ("note", "object"),
+        }
+        return can.get(action.handler, super().can_do(action))
+
+    @property
+    def _aliases(self) -> list[str]:
+        return [name for name in self.page.names if name != self.page.name] if self.page else []
 
     @property
     def _fact(self) -> wire.Fact | None:
@@ -42,7 +56,6 @@ class MemoryEdits(Page):
             return
         fact = self._fact
         if fact is None or fact.predicate is None:
-            self._warn("Go to a line under “Facts now”; then e corrects it. Correct the text of a note in the note.")
             return
         slot = f"{fact.objects[0]}, {fact.predicate}"
         more = "From now on. The old value stays in the history, and the note unchanged."
@@ -66,7 +79,6 @@ class MemoryEdits(Page):
     @work
     async def action_merge(self) -> None:
         if self.page is None:
-            self._warn("Go to the page of a person or a thing; then s merges another name into it.")
             return
         name = self.page.name
         more = f"Which other name means {name}? Each will find both; this can be undone."
@@ -80,9 +92,8 @@ class MemoryEdits(Page):
 
     @work
     async def action_split(self) -> None:
-        aliases = [name for name in self.page.names if name != self.page.name] if self.page else []
+        aliases = self._aliases
         if self.page is None or not aliases:
-            self._warn("Go to the page of a thing with more than one name; then a separates one.")
             return
         name, more = self.page.name, f"Which name is not {self.page.name}? Its other names: {', '.join(aliases)}."
         other_name = await self.app.push_screen_wait(
@@ -109,57 +120,32 @@ class MemoryEdits(Page):
             more = "Its text and facts are deleted for good. The file stays, and is not read again."
             step = lambda client: client.forget(source=target.name)  # noqa: E731
         elif target.kind == "object" and self.page is not None:
-            n_facts = count(len(self.page.facts), "fact")
+            n_facts, n_notes = len(self.page.facts), self.page.notes_total
             question = f"Forget {target.name}?"
-            more = (
-                f"Deleted for good, with its {n_facts}. The {count(self.page.notes_total, 'note')} that name it stay."
-            )
+            facts = f"It and its {count(n_facts, 'fact')} are" if n_facts else "It is"
+            notes = f" The {count(n_notes, 'note')} that name it stay." if n_notes else ""
+            more = f"{facts} deleted for good.{notes}"
             step = lambda client: client.forget(object=target.name)  # noqa: E731
         else:
-            self._warn("Go to a person, a thing, a fact or a note; then d forgets it.")
             return
         if await self.app.push_screen_wait(ConfirmScreen(question, f"{more} {NOT_UNDONE}", "Yes, forget")):
             with self.tell_failures():
                 await self.link.call(step)
-                self._say("Forgotten.")
+                self.show_message("Forgotten.")
                 if fact is None or target.fact is not None:
                     self.leave()
-                self.reload()
-                self.link.refresh_status()
+                self.memory_changed()
 
     def leave(self) -> None:
         raise NotImplementedError
 
-    @work
-    async def action_undo(self) -> None:
-        if not self._edits:
-            self._say("There is nothing to undo.")
-            return
-        last = self._edits[-1]
-        with self.tell_failures():
-            await self.link.call(last.undo)
-            self.shared.drop_done(last)
-            last.show()
-            self._end(last.message)
-
     async def _do(self, words: str, do: Step, undo: Step) -> None:
-        def show() -> None:
-            self._edits.remove(edit)
-            self.reload()
-
         with self.tell_failures():
             await self.link.call(do)
-            edit = self.shared.note_done(undo, f"Taken back: {words}.", show)
-            self._edits.append(edit)
-            self._end(f"{words}. u undoes it.")
+            self.shared.note_done(undo, f"Taken back: {words}.")
+            self.show_message(f"{words}. Ctrl+Z takes it back.")
+            self.memory_changed()
 
-    def _end(self, words: str) -> None:
-        self._say(words)
+    def memory_changed(self) -> None:
         self.reload()
-        self.link.refresh_status()
-
-    def _say(self, text: str) -> None:
-        self.notify(display_safe(text), markup=False)
-
-    def _warn(self, text: str) -> None:
-        self.notify(text, severity="warning", markup=False)
+        super().memory_changed()

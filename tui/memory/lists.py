@@ -32,8 +32,8 @@ class BrowseList(ScrollView, can_focus=True):
     """Rows of one line each. Missing rows are requested with `Requested` when they become visible, so that a hundred
     thousand rows cost no more than a screenful."""
 
-    PLACE: ClassVar[Where] = "items"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("items",)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("list") + bindings_of("items")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row", "row--detail", "row--heading", "row--past", "row--cursor"}
 
     @dataclass
@@ -151,15 +151,27 @@ class BrowseList(ScrollView, can_focus=True):
         self.refresh()
         self.post_message(self.Highlighted(self.row))
 
-    def action_move(self, step: int) -> None:
-        self.move(self._step_from(self.cursor, step))
+    def action_cursor_down(self) -> None:
+        self.move(self._step_from(self.cursor, 1))
 
-    def action_move_page(self, direction: int) -> None:
+    def action_cursor_up(self) -> None:
+        self.move(self._step_from(self.cursor, -1))
+
+    def _move_page(self, direction: int) -> None:
         target = max(0, min(self.cursor + direction * max(1, self.size.height - 1), self._total - 1))
         self.move(self._step_from(target - direction, direction))
 
-    def action_move_end(self, last: bool) -> None:
-        self.move(self._step_from(self._total, -1) if last else self._step_from(-1, 1))
+    def action_page_down(self) -> None:
+        self._move_page(1)
+
+    def action_page_up(self) -> None:
+        self._move_page(-1)
+
+    def action_first(self) -> None:
+        self.move(self._step_from(-1, 1))
+
+    def action_last(self) -> None:
+        self.move(self._step_from(self._total, -1))
 
     def action_choose(self) -> None:
         if self.row is not None:
@@ -184,11 +196,11 @@ def _fit(text: str, width: int) -> str:
     return set_cell_size(text, width) if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"
 
 
-class Detail(Options, inherit_bindings=False):
+class Detail(Options):
     """Lines of a page; the cursor skips headings. A click acts like Enter."""
 
-    PLACE: ClassVar[Where] = "detail"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("detail",)
+    BINDINGS = bindings_of("detail")
 
     def __init__(self) -> None:
         super().__init__(id="lines", markup=False, compact=True)
@@ -218,8 +230,8 @@ class Detail(Options, inherit_bindings=False):
 class SearchField(Input):
     """One line that searches while typing."""
 
-    PLACE: ClassVar[Where] = "finding"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("finding",)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("finding")
 
     def __init__(self, placeholder: str) -> None:
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=False, id="search")

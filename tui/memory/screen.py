@@ -14,8 +14,7 @@ from textual.widgets import Input, OptionList
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import display_safe
-from tui.actions import bindings_of
-from tui.editor import CannotOpenError, open_in_editor
+from tui.actions import Action, bindings_of
 from tui.link import Activity, StatusChanged
 from tui.memory.details import (
     Line,
@@ -39,7 +38,6 @@ from tui.memory.rows import (
     make_plan_row,
     make_task_row,
 )
-from tui.page import DIGITS
 from tui.shared import Shared
 from tui.widgets.choices import Choices
 from tui.widgets.plain import Plain
@@ -59,8 +57,9 @@ class MemoryScreen(MemoryEdits):
     """The search and the list on the left, the chosen page on the right."""
 
     NAME = "memory"
+    TYPING = "search"
     AUTO_FOCUS = "SearchField"
-    BINDINGS = bindings_of("memory") + DIGITS
+    BINDINGS = bindings_of("memory")
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
@@ -204,6 +203,7 @@ class MemoryScreen(MemoryEdits):
         target = message.row.target if message.row else None
         if target is not None and not self._trail and not target.is_same(self.target):
             self._look(target, None, LOOKING_SECONDS)
+        self.show_keys()
 
     @on(BrowseList.Selected)
     def _chosen(self, message: BrowseList.Selected) -> None:
@@ -215,6 +215,10 @@ class MemoryScreen(MemoryEdits):
             self._look(message.row.target, None, 0)
             if not message.clicked or self.has_class("-narrow"):
                 self._show_leaf()
+
+    @on(OptionList.OptionHighlighted, "#lines")
+    def _line_highlighted(self) -> None:
+        self.show_keys()
 
     @on(OptionList.OptionSelected, "#lines")
     def _follow(self) -> None:
@@ -237,6 +241,7 @@ class MemoryScreen(MemoryEdits):
             self.query_one("#detail").remove_class("-empty")
             self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
             self.detail.show(lines, line)
+            self.show_keys()
 
     async def _read(self, target: Target) -> list[Line]:
         self.page = None
@@ -268,7 +273,7 @@ class MemoryScreen(MemoryEdits):
     def leave(self) -> None:
         """Returns to the previous page, or to the list, because the shown thing is gone."""
         self._close_page()
-        self.action_go_back()
+        self.call_next(self.action_go_back)
 
     def _close_page(self) -> None:
         self.target = self.page = None
@@ -300,7 +305,7 @@ class MemoryScreen(MemoryEdits):
     def action_show_next_filter(self) -> None:
         self.filter.choose_next()
 
-    def action_go_back(self) -> None:
+    async def action_go_back(self) -> None:
         if self._trail:
             target, line = self._trail.pop()
             self._look(target, line, 0)
@@ -310,11 +315,25 @@ class MemoryScreen(MemoryEdits):
             self.action_search()
 
     def action_open_source(self) -> None:
+        if (place := self._place) is not None:
+            self.open_source(*place)
+
+    @property
+    def _place(self) -> tuple[str, int | None] | None:
+        """The file and line of the current line, else of the page."""
         line = self.detail.line if self.detail.has_focus else None
-        place = line.place if line and line.place else self.detail.first_place
-        try:
-            if place is None:
-                raise CannotOpenError("Select a line from a note; then o opens it.")
-            open_in_editor(self.app, *place)
-        except CannotOpenError as error:
-            self.notify(str(error), severity="warning", markup=False)
+        return line.place if line and line.place else self.detail.first_place
+
+    def can_do(self, action: Action) -> bool:
+        match action.where, action.handler:
+            case "items", "choose":
+                return self.items.row is not None
+            case "detail", "select":
+                return self.detail.line is not None and self.detail.line.target is not None
+            case "memory", "open_source":
+                return self._place is not None
+        return super().can_do(action)
+
+    async def type(self, character: str) -> None:
+        self.action_search()
+        self.query_one(SearchField).insert_text_at_cursor(character)

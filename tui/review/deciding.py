@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
+from tui.shared import Step
 
 SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are true"}
-
-
-class Decision(NamedTuple):
-    """A decided revision, with the verdict that restores its former state; and the fact that was `corrected`."""
-
-    id: int
-    before: str
-    corrected: int | None = None
-
-    def take_back(self, client: Client) -> None:
-        """Undoes the statement. DaemonError, DaemonDownError."""
-        if self.corrected is not None:
-            client.take_back_correction(self.corrected)
-        client.settle(self.id, self.before)
 
 
 def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
@@ -32,14 +18,14 @@ def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
     return next((fact for fact in facts if fact.predicate is not None and not fact.is_over), None)
 
 
-def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Decision, str]:
-    """Applies a verdict; returns the decision and its effect in words. DaemonError, DaemonDownError."""
+def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Step, str]:
+    """Applies a verdict. -> what takes it back, and what came of it. DaemonError, DaemonDownError."""
     settled = client.settle(revision.id, verdict)
     message = f"{SAID[verdict]}. {_describe_standing(client, settled)}"
-    return Decision(revision.id, revision.verdict), message
+    return lambda client: client.settle(revision.id, revision.verdict), message
 
 
-def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str) -> tuple[Decision, str]:
+def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str) -> tuple[Step, str]:
     """Sets the value of a fact of a revision, which decides the revision. DaemonError, DaemonDownError; nothing changes
     then."""
     before = revision.verdict
@@ -49,7 +35,12 @@ def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str
     except DaemonError:
         client.settle(revision.id, before)
         raise
-    return Decision(revision.id, before, fact.id), f"Corrected. {_describe_standing(client, revision)}"
+
+    def take_back(client: Client) -> None:
+        client.take_back_correction(fact.id)
+        client.settle(revision.id, before)
+
+    return take_back, f"Corrected. {_describe_standing(client, revision)}"
 
 
 def _describe_standing(client: Client, settled: wire.Revision) -> str:

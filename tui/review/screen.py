@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from daemon import wire
-from daemon.client.client import DaemonDownError, DaemonError
-from daemon.terminal import display_safe
+from daemon.client.client import Client, DaemonDownError, DaemonError
 from tui.actions import Action, bindings_of
 from tui.changes import mark_difference, source_label
 from tui.dialogs.dialog import AskScreen
-from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, StatusChanged
-from tui.page import DIGITS, Page
-from tui.review.deciding import Decision, correct, decide, find_correctable
+from tui.page import Page
+from tui.review.deciding import correct, decide, find_correctable
 from tui.review.widgets import FactView, RevisionList
-from tui.shared import Done, Shared
+from tui.shared import Shared, Step
 from tui.widgets.choices import Choices
 from tui.widgets.plain import Plain
 
@@ -47,14 +45,13 @@ class ReviewScreen(Page):
 
     NAME = "review"
     AUTO_FOCUS = "RevisionList"
-    BINDINGS = bindings_of("review") + DIGITS
+    BINDINGS = bindings_of("review")
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.add_class("-empty")
         self._wanted: int | None = None  # the revision to highlight once it is listed
         self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
-        self._decisions: dict[Decision, Done] = {}  # the last one last
         self._passages: dict[int, str] = {}  # by episode
         self._side = "new"
 
@@ -64,7 +61,6 @@ class ReviewScreen(Page):
                 yield Choices(FILTERS)
                 yield RevisionList(self.shared.now())
                 yield Plain("Looking…", id="nothing")
-                yield Plain(id="said").hide()
             with Vertical(id="change", classes="pane"):
                 yield Plain(id="why")
                 with Horizontal(id="sides"):
@@ -84,9 +80,10 @@ class ReviewScreen(Page):
         return self.query_one(Choices)
 
     def can_do(self, action: Action) -> bool:
-        if action.handler == "take_back":
-            return bool(self._decisions)
-        return self.changes.revision is not None or not action.of_row
+        revision = self.changes.revision
+        if action.handler == "edit":
+            return revision is not None and find_correctable(revision, self._side) is not None
+        return super().can_do(action) and (revision is not None or not action.of_row)
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -173,29 +170,22 @@ class ReviewScreen(Page):
         except (DaemonError, DaemonDownError):
             return ""  # it was forgotten: the fact's own words are shown
 
-    @on(events.DescendantFocus)
-    def _choose_focused_side(self, event: events.DescendantFocus) -> None:
-        if isinstance(event.widget, FactView):
-            self.action_choose_side(event.widget.id or self._side)
-
-    def action_choose_side(self, side: str) -> None:
-        self._side = side
+    def action_choose_other_side(self) -> None:
+        self._side = "new" if self._side == "old" else "old"
         self._show_sides()
+
+    def action_scroll_side(self, pages: int) -> None:
+        view = self.query_one(f"#{self._side}", FactView)
+        view.scroll_relative(y=pages * max(1, view.size.height - 1), animate=False)
 
     def _show_sides(self) -> None:
         for view in self.query(FactView):
             view.set_class(view.id == self._side, "-chosen")
 
     def action_open_source(self) -> None:
-        if (revision := self.changes.revision) is None:
-            return
-        self._open(revision.old if self._side == "old" else revision.new)
-
-    def _open(self, fact: wire.Fact) -> None:
-        try:
-            open_in_editor(self.app, fact.uri, fact.line)
-        except CannotOpenError as error:
-            self.notify(display_safe(str(error)), severity="warning", markup=False)
+        if (revision := self.changes.revision) is not None:
+            fact = revision.old if self._side == "old" else revision.new
+            self.open_source(fact.uri, fact.line)
 
     @on(Choices.Selected)
     def _filtered(self) -> None:
@@ -204,71 +194,39 @@ class ReviewScreen(Page):
     def action_show_next_filter(self) -> None:
         self.filter.choose_next()
 
-    async def action_go_back(self) -> None:
-        await self.run_action("app.open_page('chat')")
-
     # Deciding -----------------------------------------------------------------------------------
 
     def action_decide(self, verdict: str) -> None:
         if (chosen := self.changes.revision) is not None:
             self._deciding.add(chosen.id)
             self._list([revision for revision in self.changes.revisions if revision.id not in self._deciding])
-            self._decide(chosen, verdict)
-
-    @work
-    async def _decide(self, chosen: wire.Revision, verdict: str) -> None:
-        with self.tell_failures():
-            self._note_decision(*await self.link.call(lambda client: decide(client, chosen, verdict)))
-        self._end_deciding(chosen.id)
+            self._decide(chosen, lambda client: decide(client, chosen, verdict))
 
     @work
     async def action_edit(self) -> None:
         revision = self.changes.revision
-        if revision is None:
-            return
-        fact = find_correctable(revision, self._side)
-        if fact is None:
-            self._say("Neither has a value to correct. Enter opens the note: change it there.")
+        if revision is None or (fact := find_correctable(revision, self._side)) is None:
             return
         question = f"{fact.objects[0]}, {fact.predicate}"
         more = "From now on. The old value stays in the history, and the notes unchanged."
         value = await self.app.push_screen_wait(AskScreen(question, more, fact.objects[-1]))
-        if not value or value == fact.objects[-1]:
-            return
-        with self.tell_failures():
-            self._note_decision(*await self.link.call(lambda client: correct(client, revision, fact, value)))
-        self._end_deciding()
+        if value and value != fact.objects[-1]:
+            self._decide(revision, lambda client: correct(client, revision, fact, value))
 
     @work
-    async def action_take_back(self) -> None:
-        if not self._decisions:
-            self._say("There is no decision to undo. o keeps the old one.")
-            return
-        decision, noted = self._decisions.popitem()
-        self.shared.drop_done(noted)
-        with self.tell_failures():
-            await self.link.call(decision.take_back)
-            self._wanted = decision.id
-            self._say("Taken back.")
-        self._end_deciding()
-
-    def _note_decision(self, decision: Decision, outcome: str) -> None:
-        """Shows the result of a decision, which can be undone here, and by /undo in the chat."""
+    async def _decide(self, revision: wire.Revision, step: Callable[[Client], tuple[Step, str]]) -> None:
+        """Decides, and shows the result, which can be undone here and in the chat."""
 
         def show() -> None:
-            self._decisions.pop(decision, None)
-            self._end_deciding()
+            self._wanted = revision.id
 
-        undone = "Taken back: a decision on the page Review."
-        self._decisions[decision] = self.shared.note_done(decision.take_back, undone, show)
-        self._say(f"{outcome} u undoes it.")
+        with self.tell_failures():
+            undo, outcome = await self.link.call(step)
+            self.shared.note_done(undo, "Taken back: a decision on the page Review.", show)
+            self.show_message(f"{outcome} Ctrl+Z takes it back.")
+        self._deciding.discard(revision.id)
+        self.memory_changed()
 
-    def _end_deciding(self, id: int = 0) -> None:
-        self._deciding.discard(id)
+    def memory_changed(self) -> None:
         self._load()
-        self.link.refresh_status()
-
-    def _say(self, text: str) -> None:
-        line = self.query_one("#said", Plain)
-        line.update(text)
-        line.display = True
+        super().memory_changed()

@@ -23,11 +23,11 @@ from tui.wording import when
 _STATES = {"kept": "new kept", "settled": "both true", "undone": "undone"}
 
 
-class RevisionList(Options, inherit_bindings=False):
+class RevisionList(Options):
     """Each row has the current text, the time and the source. A click highlights."""
 
-    PLACE: ClassVar[Where] = "changes"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("changes",)
+    BINDINGS = bindings_of("changes")
 
     def __init__(self, now: datetime) -> None:
         super().__init__(id="revisions", markup=False, compact=True)
@@ -59,9 +59,6 @@ class RevisionList(Options, inherit_bindings=False):
         if self.highlighted is not None:
             self._list(self.highlighted)
 
-    def action_select(self) -> None:
-        """Does nothing: a click only highlights."""
-
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)
         with self.prevent(OptionList.OptionHighlighted):
@@ -89,7 +86,7 @@ PARTS = ("heading", "statement", "place", "before", "quoted", "after")
 AROUND = 4  # lines shown before the quoted ones, and after them
 
 
-class FactView(VerticalScroll):
+class FactView(VerticalScroll, can_focus=False):
     """A fact's heading, text, source and date; below it the lines around its words, which are highlighted."""
 
     def __init__(self, side: str) -> None:

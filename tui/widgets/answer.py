@@ -79,7 +79,7 @@ class Answer(Vertical):
             self.trace.begin()
             return
         self.trace.judge(kept.verdict)
-        self.trace.trace_id = kept.trace_id
+        self.trace.can_be_fetched = kept.trace_id is not None
         self.model = kept.model
         await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer, model=kept.model))
         await self._name_author()
@@ -169,13 +169,15 @@ class Answer(Vertical):
         """Returns the citations of the lines that are not folded."""
         return tuple(citation for citation in self.citations if self.has_class("-unfolded") or not citation.folded)
 
-    def toggle_more(self) -> None:
-        """Unfolds or folds the additional lines of a clear answer."""
+    def toggle_more(self) -> Fold | None:
+        """Unfolds or folds the additional lines of a clear answer. -> the line above them, if there are any."""
         if (fold := next(iter(self.query(Fold)), None)) is not None:
             self.toggle_class("-unfolded")
             fold.show(self.has_class("-unfolded"))
+            self.trace.show_more(self.has_class("-unfolded"))
             self.call_later(self._show_sources)
             self.post_message(self.Selected(self))
+        return fold
 
     @on(TraceLine.Asked)
     async def _question_clicked(self, message: TraceLine.Asked) -> None:
@@ -191,7 +193,7 @@ class Answer(Vertical):
     async def _show_sources(self) -> None:
         await self.query("Sources, .quote").remove()
         if self.shown_citations:
-            below = next(iter(self.query(".fold, .remark")), self.trace)
+            below = next(iter(self.query(".remark")), self.trace)
             await self.mount(Sources(self.shown_citations, self._folders), before=below)
             quotes = [
                 Plain(f"[{cited.n}] “{display_safe(cited.quote, line=True)}”", classes="remark quote")
@@ -238,7 +240,10 @@ class Answer(Vertical):
         self.no_answer = answered.no_answer
         self.set_class(answered.kind == "closest", "-closest")
         above: Prose | None = None
+        folded = sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations))
         for kind, text in _passages(self.text, answered.citations, answered.model):
+            if kind == "folded" and not self.query(Fold):
+                await self.mount(Fold(folded), before=self.trace)
             prose = (not kind and self._prose) or await self._mount_prose(kind)
             await prose.complete(text)
             if kind == "earlier" and above is not None:
@@ -246,9 +251,6 @@ class Answer(Vertical):
             above = prose
             self._prose = None
         await self._show_sources()
-        folded = sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations))
-        if folded:
-            await self.mount(Fold(folded), before=self.trace)
         self.trace.settle(answered.citations, answered.ms, bool(folded))
 
     async def _mount_prose(self, kind: str = "") -> Prose:
@@ -276,9 +278,9 @@ class Fold(Plain):
         """Shows the number of lines, with an arrow that points down if they are unfolded."""
         self.update(f"{'▾' if unfolded else '▸'} also found: {self._lines:,}")
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         event.stop()
-        self.query_ancestor(Answer).toggle_more()
+        self.query_ancestor(Answer).post_message(TraceLine.Asked(self.query_ancestor(Answer).trace, "toggle_more"))
 
 
 def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:

@@ -99,8 +99,8 @@ class Chips(Horizontal):
 class Waiting(Options):
     """Waiting questions above the prompt, in order."""
 
-    PLACE: ClassVar[Where] = "queue"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("queue",)
+    BINDINGS = bindings_of("queue")
 
     @dataclass
     class Removed(Message):

@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from daemon import wire
-from daemon.terminal import count, describe_evidence, describe_verdict, display_safe
+from daemon.terminal import count, describe_verdict, display_safe
 from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
 from tui.link import SessionStarted, StreamEvent
@@ -28,7 +28,6 @@ from tui.widgets.home import Home
 from tui.widgets.note import Level, Note, Question
 from tui.widgets.plain import Plain
 from tui.widgets.transcript import Transcript
-from tui.wording import cited_label
 
 NEW_SESSION = "New session"
 DRAW_SECONDS = 0.1  # between two drawings of an answer that comes
@@ -83,6 +82,11 @@ class Conversation(Vertical):
     @property
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a question runs."""
+        return self._asking is not None
 
     @property
     def has_answer(self) -> bool:
@@ -273,17 +277,11 @@ class Conversation(Vertical):
         await self.transcript.mount(note)
         return note
 
-    async def explain(self, folders: Sequence[str], missing: str = "") -> None:
-        """Shows the evidence of the selected answer, or why it lacks `missing`. Raises the client's errors."""
-        id = await self._find_trace()
-        if id is None:
-            return
-        if missing:
-            reply = await self._link.call(lambda client: client.whynot(id, missing))
-            await self.say(whynot_report(reply, folders))
-        else:
-            evidence = await self._link.call(lambda client: client.why(id))
-            await self.say("\n".join(describe_evidence(evidence, lambda cited: cited_label(cited, folders))))
+    async def explain_missing(self, words: str) -> None:
+        """Shows why the selected answer lacks some words. Raises what the client raises."""
+        if (id := await self._find_trace()) is not None:
+            reply = await self._link.call(lambda client: client.whynot(id, words))
+            await self.say(whynot_report(reply, self._shared.folders))
 
     async def show_secrets(self) -> None:
         """Shows the masked secrets of the selected answer without storing them. Raises the client's errors."""

@@ -25,8 +25,8 @@ EMPTY = "The evidence of an answer is shown here."
 class Evidence(Vertical, can_focus=True):
     """The citations of one answer, one at a time."""
 
-    PLACE: ClassVar[Where] = "evidence"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("evidence",)
+    BINDINGS = bindings_of("evidence")
 
     @dataclass
     class Requested(Message):

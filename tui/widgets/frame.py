@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.timer import Timer
 
 from daemon import wire
 from daemon.terminal import count, display_safe
@@ -106,50 +107,76 @@ class TabLine(Parts):
         await self.run_action(f"app.open_page({name!r})")
 
 
-HELP = "show_help"  # what F1 does
-WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter is text there
+class MessageLine(Plain):
+    """What has just happened, for some seconds, between the page and the keys: it covers nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(id="message")
+        self.display = False
+        self._timer: Timer | None = None
+
+    def show(self, text: str, severity: str, seconds: float) -> None:
+        """Shows a text in place of the one before."""
+        self.set_classes(f"-{severity}")
+        self.update(text)
+        self.display = bool(self.text.strip())
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(seconds, self.hide)
+
+
+WHERE_TEXT_IS_TYPED = ("prompt", "finding")
+UNDO = "screen.undo"
 
 
 class Hints(Parts):
-    """Actions with a footer word, those of the focused place first; a click runs them. Without space for all, the last
-    ones are dropped, except the one for help.
+    """Actions with a footer word that can be done now, those of the focused place first; a click runs them. Without
+    space for all, those of the place are dropped from the end: never Esc, nor where letters go.
 
     Replaces Textual's Footer, which makes a widget for every key, again with every change of the focus.
     """
 
-    def __init__(self, page: Where, keymap: Keymap) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__(id="hints")
         self._keymap = keymap
-        self._page = page
-        self._hints: list[tuple[Content, Action]] = []
-        self.show_for(None)
+        self._own: list[tuple[Content, str]] = []
+        self._always: list[tuple[Content, str]] = []
 
-    def show_for(self, focused: Where | None, can_do: Callable[[Action], bool] = lambda action: True) -> None:
-        """Shows the possible actions of a focused place, None for any other."""
-        places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
-        self._hints = [
-            (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
+    def show_for(self, places: Sequence[Where], word_of: Callable[[Action], str], typing: str) -> None:
+        """Shows the actions of the focused place and of its page; `typing`: what happens to letters."""
+        listed = [
+            (action, action.call("screen" if place == places[-1] else "focused"))
             for place in places
             for action in self._keymap.actions_of(place)
-            if action.footer and can_do(action) and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
         ]
+        shown = [(action, self._hint(action, word), call) for action, call in listed if (word := word_of(action))]
+        self._own = [(hint, call) for action, hint, call in shown if not action.key.startswith("escape")]
+        back = [(hint, call) for action, hint, call in shown if action.key.startswith("escape")]
+        is_typed = places[0] in WHERE_TEXT_IS_TYPED
+        rule = [] if is_typed else [(Content.assemble(("letters", "bold $accent"), f" {typing}"), "")]
+        everywhere = [
+            (self._hint(action, word), action.call("app"))
+            for action in reversed(self._keymap.actions_of("app"))
+            if (word := word_of(action)) and not (is_typed and action.handler == UNDO)
+        ]
+        self._always = [*back[:1], *rule, *everywhere]
         self._show()
+
+    def _hint(self, action: Action, word: str) -> Content:
+        return Content.assemble((short_key(action.key), "bold $accent"), f" {word}")
 
     def on_resize(self) -> None:
         self._show()
 
     def _show(self) -> None:
-        visible = list(self._hints)
-        while len(visible) > 1 and self.size.width and _width(visible) > self.content_size.width:
-            spared = next((hint for hint in reversed(visible) if hint[1].handler != HELP), visible[-1])
-            visible.remove(spared)
-        places = {"app": "app.", self._page: "screen."}
-        parts = ((hint, places.get(action.where, "focused.") + action.handler) for hint, action in visible)
-        self.show_parts(parts, " " * _GAP)
+        own = list(self._own)
+        while own and self.size.width and _width([*own, *self._always]) > self.content_size.width:
+            own.pop()
+        self.show_parts([*own, *self._always], " " * _GAP)
 
     async def choose_part(self, name: str) -> None:
         await self.run_action(name)
 
 
-def _width(hints: list[tuple[Content, Action]]) -> int:
+def _width(hints: Sequence[tuple[Content, str]]) -> int:
     return sum(hint.cell_length + _GAP for hint, _ in hints) - _GAP

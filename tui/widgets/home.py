@@ -26,9 +26,7 @@ from tui.widgets import home as rows
 from tui.widgets.plain import Options, Plain
 from tui.wording import when
 
-Deed = Literal[
-    "ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import", "owner", "extra"
-]
+Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "owner", "extra"]
 
 MUTED = "$foreground-muted"
 DAY_WIDTH = 9
@@ -39,7 +37,7 @@ EMPTY = (
     ("folder", "Choose a folder", "Your notes, documents and mails: read and watched."),
     ("examples", "Try the examples", "The notes of a lighthouse keeper's museum."),
     ("model", "Connect a model", "Ollama on this machine, or a key. Optional."),
-    ("import", "Import chats", "ChatGPT, Claude, Gemini, WhatsApp, Slack, Signal, Telegram, ..."),
+    ("folder", "Import chats", "An exported file of ChatGPT, Claude, WhatsApp, Slack, Telegram, ..."),
 )
 
 
@@ -173,8 +171,8 @@ class Known:
 class HomeList(Options):
     """One frame of Home. At its ends the arrows move to the next frame."""
 
-    PLACE: ClassVar[Where] = "home"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("home",)
+    BINDINGS = bindings_of("home")
 
     @dataclass
     class Selected(Message):
@@ -211,7 +209,13 @@ class HomeList(Options):
     def on_blur(self) -> None:
         self.highlighted = None
 
-    def action_go(self, step: int) -> None:
+    def action_cursor_down(self) -> None:
+        self._go(1)
+
+    def action_cursor_up(self) -> None:
+        self._go(-1)
+
+    def _go(self, step: int) -> None:
         target = (self.highlighted or 0) + step
         if 0 <= target < len(self.rows):
             self.highlighted = target

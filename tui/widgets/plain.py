@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
+from typing import ClassVar, Self
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.style import Style
 from textual.visual import VisualType
 from textual.widgets import OptionList, Static
 
 from daemon.terminal import display_safe
+from tui.actions import bindings_of
 
 
 class Plain(Static):
@@ -77,9 +79,11 @@ def _escape(text: VisualType) -> VisualType:
     return display_safe(text) if isinstance(text, str) else text
 
 
-class Options(OptionList):
+class Options(OptionList, inherit_bindings=False):
     """A list whose Page keys do nothing without space, as before layout or on a terminal of few lines: Textual's list
     ends the app then."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("list"), Binding("enter", "select", show=False)]
 
     def action_page_up(self) -> None:
         if self.scrollable_content_region:

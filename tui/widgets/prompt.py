@@ -26,8 +26,8 @@ class Prompt(TextArea):
     suggestion, or else go through earlier questions from the first and the last line. A long paste becomes an
     attachment."""
 
-    PLACE: ClassVar[Where] = "prompt"
-    BINDINGS = bindings_of(PLACE)
+    PLACES: ClassVar[tuple[Where, ...]] = ("prompt",)
+    BINDINGS = bindings_of("prompt")
 
     @dataclass
     class Submitted(Message):

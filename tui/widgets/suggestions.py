@@ -25,6 +25,9 @@ class Suggestions(Plain):
 
         suggestion: Suggestion
 
+    class Toggled(Message):
+        """They are shown, or are not any more."""
+
     def __init__(self) -> None:
         super().__init__(id="suggestions")
         self.hide()
@@ -80,5 +83,7 @@ class Suggestions(Plain):
                     (label, "bold $accent" if is_highlighted else "$accent"), (detail, "$foreground-muted")
                 )
             )
-        self.display = bool(lines)
+        if self.display != bool(lines):
+            self.display = bool(lines)
+            self.post_message(self.Toggled())
         self.update(Content("\n").join(lines))

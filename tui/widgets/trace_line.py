@@ -33,12 +33,6 @@ class TraceLine(Parts):
     click runs the action under it."""
 
     @dataclass
-    class Requested(Message):
-        """Requests the trace of an earlier question, for `recall`."""
-
-        line: TraceLine
-
-    @dataclass
     class Asked(Message):
         """A person clicked on a question: the action that answers it."""
 
@@ -51,8 +45,9 @@ class TraceLine(Parts):
         super().__init__()
         self._keymap = keymap
         self._has_more = False  # folded lines
+        self.shows_more = False  # unfolded
         self._walk: WalkView | None = None
-        self.trace_id: int | None = None  # of an answer of an earlier run
+        self.can_be_fetched = False  # an answer of an earlier run, whose trace is kept
         self._stages: list[wire.Step] = []
         self._visits: dict[tuple[str, int], wire.Visit] = {}
         self._cited: tuple[wire.Citation, ...] = ()
@@ -64,7 +59,7 @@ class TraceLine(Parts):
 
     @property
     def has_details(self) -> bool:
-        return bool(self._stages or self._visits or self.trace_id is not None)
+        return bool(self._stages or self._visits)
 
     @property
     def taken(self) -> tuple[int, int]:
@@ -110,13 +105,11 @@ class TraceLine(Parts):
         self._show()
 
     def recall(self, trace: wire.Traced) -> None:
-        """Shows the trace of an earlier question."""
-        self.trace_id = None
+        """Shows the trace of an earlier run."""
         self._stages = list(trace.steps)
         for visit in trace.visits:
             self._visits[visit.kind, visit.node_id] = visit
         self.settle(trace.answer.citations if trace.answer else (), trace.asked.ms)
-        self.unfolded = True
 
     def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None, has_more: bool = False) -> None:
         """Ends the question; without `ms` the stages' times are summed. `has_more`: some lines are folded."""
@@ -137,12 +130,6 @@ class TraceLine(Parts):
         self._verdict = verdict
         self._show()
 
-    def toggle(self) -> None:
-        if self.trace_id is not None:
-            self.post_message(self.Requested(self))
-        else:
-            self.unfolded = self.has_details and not self.unfolded
-
     def watch_unfolded(self) -> None:
         if self.unfolded or self._walk is not None:
             self.walk.unfold(self.unfolded)
@@ -155,10 +142,15 @@ class TraceLine(Parts):
     async def on_click(self, event: events.Click) -> None:  # Textual calls that of `Parts`, too
         if not self._parts and self.has_details:
             event.stop()
-            self.toggle()
+            await self.choose_part("toggle_why")
 
     async def choose_part(self, name: str) -> None:
         self.post_message(self.Asked(self, name))
+
+    def show_more(self, shown: bool) -> None:
+        """The folded lines are shown, or folded again."""
+        self.shows_more = shown
+        self._show()
 
     def _show(self) -> None:
         if self._doing:
@@ -176,11 +168,14 @@ class TraceLine(Parts):
         return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
 
     def _list_questions(self) -> Iterator[tuple[Content, str]]:
-        """Yields `why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
-        asked = self._cited and self.has_details
-        questions = [("why this?", "toggle_trace")] if self.has_details else []
-        questions += [("not right?", "dispute")] if asked else []
-        questions += [("what else?", "toggle_more")] if self._has_more else []
+        """`why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
+        can_explain = self.has_details or self.can_be_fetched
+        why = "hide why" if self.unfolded else "why this?"
+        more = "hide the others" if self.shows_more else "what else?"
+        questions = [(why, "toggle_why")] * can_explain + [("not right?", "dispute")] * bool(
+            self._cited and can_explain
+        )
+        questions += [(more, "toggle_more")] * self._has_more
         for words, handler in questions:
             key = short_key(self._keymap.keys_of(handler))
             yield Content.assemble(words, " ", (key, "bold")), handler

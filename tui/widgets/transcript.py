@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual import events, work
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.geometry import Size
@@ -16,18 +15,17 @@ from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
 from daemon.terminal import count
-from tui.actions import Where, bindings_of
 from tui.widgets.answer import Answer
 from tui.widgets.note import Question
 from tui.widgets.plain import Plain
 
 
-class Transcript(VerticalScroll, can_focus=True):
-    """Questions, answers and notes, newest at the bottom. It follows new lines only while its end is in view; otherwise
-    it does not scroll, and reports new lines with `LinesBelow`."""
+class Transcript(VerticalScroll, can_focus=False):
+    """Questions, answers and notes, the newest at the bottom.
 
-    PLACE: ClassVar[Where] = "transcript"
-    BINDINGS = bindings_of(PLACE)
+    It follows new lines only while its end is in view; otherwise it does not scroll, and reports new lines with
+    `LinesBelow`.
+    """
 
     @dataclass
     class LinesBelow(Message):
@@ -54,9 +52,6 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def compose(self) -> ComposeResult:
         yield self._earlier
-
-    def focus_on_click(self) -> bool:
-        return False  # a click chooses an answer; the prompt keeps the keys
 
     @property
     def answers(self) -> list[Answer]:
@@ -105,10 +100,15 @@ class Transcript(VerticalScroll, can_focus=True):
         self._later.display = later > 0
         self._later.update(f"↓ {count(later, 'later message')}; Ctrl+End goes to the last")
 
-    @work(exclusive=True)
-    async def reveal_answer(self, answer: Answer) -> None:
-        """Scrolls to an answer that was unfolded or folded, with its question."""
-        await self.reveal(self.children[self.children.index(answer) - 1])
+    def bring_into_view(self, first: Widget, last: Widget) -> None:
+        """Scrolls to what was unfolded in an answer: from its first part to its last, or as far as there is room."""
+        self._follows = False
+
+        def scroll() -> None:
+            region = first.region.union(last.region).translate(self.scroll_offset - self.content_region.offset)
+            self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+        self.call_after_refresh(self.call_after_refresh, scroll)
 
     async def reveal(self, widget: Widget) -> None:
         """Scrolls to a message, and stays there."""

@@ -90,12 +90,13 @@ class WalkView(Vertical):
         self.display = False
         self._told = Plain(classes="stages")
         self._tree = Plain(classes="tree")
+        self._report = Plain(classes="report").hide()
         self._visits = {visit.node_id: visit for visit in visits}
         self._cited: Sequence[wire.Citation] | None = None  # None while the question runs
         self._frame: Timer | None = None  # until the next drawing while it grows
 
     def compose(self) -> ComposeResult:
-        yield from (self._told, self._tree)
+        yield from (self._told, self._tree, self._report)
 
     def add(self, visit: wire.Visit) -> None:
         """Adds a visit, drawn with the next frame."""
@@ -106,6 +107,11 @@ class WalkView(Vertical):
     def tell(self, stages: Iterable[str]) -> None:
         """Shows the stages in words."""
         self._told.update(" · ".join(stages))
+
+    def explain(self, report: str) -> None:
+        """Shows what speaks for each line of the answer."""
+        self._report.update(report)
+        self._report.display = True
 
     def settle(self, cited: Sequence[wire.Citation]) -> None:
         """Ends the question; highlights what was `cited`."""
