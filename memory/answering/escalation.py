@@ -50,8 +50,8 @@ from memory.store import jobs
 from memory.store.queries import PastQuestion
 from memory.text.quotes import make_fence
 
-RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
-"""Retrieves once more, led by the outline that a model gave."""
+RetrieveAgain = Callable[[Sequence[Sequence[str]], bool], RetrievalResult]
+"""Retrieves once more, led by the outline that a model gave, and by edge memory or not."""
 
 PROMPT_TOKENS = 400  # of a request without system, evidence and reply
 LOOKS = 2  # of a model at the evidence, the second a wider one
@@ -108,6 +108,8 @@ class Escalation(Answering):
             picked, failed = None, ""
             try:
                 picked = self._pick_model(pieces)
+                if picked is not None and self.result.replay.in_vain and self.options.effort == "normal":
+                    picked = self._look_twice(*picked, extractive)
             except ModelError as error:
                 failed = compose.as_sentence(error)
             except Exception:  # of a plug-in
@@ -158,8 +160,9 @@ class Escalation(Answering):
         if text.broken or (text.text and not differs):
             yield from written
             return (yield from finalise(text, extractive, self.result, llm.name, context))
-        self.tier = "R2"  # what was answered then or now is wrong: what is no evidence for it comes last
-        self.result = whole.demote(evidence) if text.no_answer else whole
+        self.tier = "R2"  # what was answered then or now is wrong: as if nothing of it were remembered
+        self.result = replace(self.again((), False), replay=whole.replay)
+        self._collect_parts()
         why = "The model does not find the answer in" if text.no_answer else "Nothing is proved of what it wrote from"
         reason = "It was answered otherwise before." if differs else f"{why} what helped before."
         yield self._record(step(RouteNote("R2", reason=reason), 0.0))
@@ -176,7 +179,7 @@ class Escalation(Answering):
             question, cancelled = self._heard, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
-                self.result = self.again(outline)
+                self.result = self.again(outline, True)
                 yield from self._collect_parts()
             yield self._record(step)
 
@@ -219,6 +222,16 @@ class Escalation(Answering):
         with self.reading() as conn:
             self.result = before.widen(conn, MAX_EPISODES_MORE)
         return self.result is not before
+
+    def _look_twice(self, llm: LLM, context: PromptContext, extractive: ExtractiveAnswer) -> tuple[LLM, PromptContext]:
+        """Both looks in one prompt, for a question that was asked in vain before, with one look or two."""
+        if self.has_looked:
+            return llm, context
+        self.has_looked, self.shown = True, (llm.name, context)
+        self._widen()
+        more = self._pick_model(self._gather(self.result, extractive.candidates))
+        pieces = (*context.pieces, *(more[1].pieces if more is not None else ()))
+        return llm, replace(context, pieces=tuple(dict.fromkeys(pieces)))
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self.reading, self.result, only_open=not llm.is_local)

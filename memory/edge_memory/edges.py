@@ -194,7 +194,8 @@ class Activation:
 class EdgeMemory:
     """The edge memory of one embedder. p versions of edges; only those `alive` count. `edges`, `kinds`, `src`, `dst`
     (p,), `starts` (p,) of the slots of each; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d)
-    unit vectors; b with a bad verdict: `bad` (b,), `bad_keys` (b, d). `geometry`: center and threshold."""
+    unit vectors; b with a bad verdict: `bad` (b,), `bad_keys` (b, d); c asked in vain: `vain_keys` (c, d).
+    `geometry`: center and threshold."""
 
     dimension: int
     geometry: Geometry
@@ -209,13 +210,14 @@ class EdgeMemory:
     keys: Floats
     bad: Ints
     bad_keys: Floats
+    vain_keys: Floats
 
     @classmethod
     def empty(cls, dimension: int, geometry: Geometry = UNKNOWN) -> EdgeMemory:
         """Empty edge memory."""
         ids, ints, rows = np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, dimension), np.float32)
         kinds, alive = np.empty(0, np.int8), np.empty(0, np.bool_)
-        return cls(dimension, geometry, ids, kinds, ids, ids, ints, alive, rows, ints, rows, ints, rows)
+        return cls(dimension, geometry, ids, kinds, ids, ids, ints, alive, rows, ints, rows, ints, rows, rows)
 
     @property
     def threshold(self) -> float:
@@ -255,6 +257,10 @@ class EdgeMemory:
         rejected: list[int] = self.bad[self.bad_keys @ key.astype(np.float32) >= SAME_INTENT].tolist()
         return rejected
 
+    def was_in_vain(self, key: Vector) -> bool:
+        """Whether such a question got no answer, an unproved one, or one that was judged bad."""
+        return bool((self.vain_keys @ key.astype(np.float32) >= self.threshold).any())
+
     def with_changes(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> EdgeMemory:
         """Returns the edge memory with other slots for these edges; removes edges without slots or `ends`."""
         if not changed:
@@ -280,6 +286,10 @@ class EdgeMemory:
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])
         )
 
+    def with_vain(self, key: Vector) -> EdgeMemory:
+        """The edge memory with one more question that was asked in vain."""
+        return replace(self, vain_keys=append_rows(self.vain_keys, key.astype(np.float32)[None]))
+
     def _compact(self) -> EdgeMemory:
         """Removes the slots of earlier versions once they are many."""
         sizes = np.diff(self.starts, append=len(self.vectors))
@@ -296,9 +306,12 @@ def load_edge_memory(conn: Connection, embedder_id: int, dimension: int) -> Edge
     nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
     answered = _make_keys(nothing, *queries.load_answered(conn, embedder_id, dimension))
     rejected = _make_keys(nothing, *queries.load_rejected(conn, embedder_id, dimension))
+    _, in_vain = _make_keys(nothing, *queries.load_in_vain(conn, embedder_id, dimension))
     edges, kinds, src, dst, starts, vectors = edge_memory.load(conn, embedder_id, dimension)
     alive, slots = np.ones(len(edges), np.bool_), vectors.astype(np.float32)
-    return EdgeMemory(dimension, nothing.geometry, edges, kinds, src, dst, starts, alive, slots, *answered, *rejected)
+    return EdgeMemory(
+        dimension, nothing.geometry, edges, kinds, src, dst, starts, alive, slots, *answered, *rejected, in_vain
+    )
 
 
 def _make_keys(compared: EdgeMemory, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:

@@ -33,7 +33,7 @@ class Credit(NamedTuple):
     """What edges learn. `grounded`: whether citations are learned. `cited`: edges on the way to something useful ->
     maximum number of slots; `read`, `unread`: episodes whose text was useful, or was seen and useless; `penalised`:
     edge -> rho; `replayed`: edge -> activation; `shown`: edges on the way to all shown passages; `expanded`: edges that
-    a model chose."""
+    a model chose; `in_vain`: whether there is no answer, or none of a model that is proved."""
 
     grounded: bool
     cited: Mapping[int, int]
@@ -43,6 +43,7 @@ class Credit(NamedTuple):
     replayed: Mapping[int, float]
     shown: tuple[int, ...]
     expanded: tuple[int, ...]
+    in_vain: bool = False
 
 
 def assign_credit(
@@ -67,7 +68,7 @@ def assign_credit(
     useless passages of a grounded answer are penalised."""
     if no_answer:
         wrong = dict.fromkeys(replayed, edges.REPLAYED)
-        return Credit(False, {}, (), (), wrong, replayed, (), expanded)
+        return Credit(False, {}, (), (), wrong, replayed, (), expanded, in_vain=True)
     ways = _PathFinder(walk, named, starts)
     seen = [episode for episode in dict.fromkeys(useful) if walk.visible(episode)]
     cited: dict[int, int] = {}
@@ -255,7 +256,9 @@ def reinforce_edges(
             changed[edge] = after
     edge_memory.put(conn, embedder_id, changed)
     remembered = remembered.with_changes(changed, ends)
-    return remembered.with_answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
+    if any(role == "enhanced" for _, role, _ in rows):
+        return remembered.with_answered(trace_id, key)
+    return remembered.with_vain(key) if credit.in_vain else remembered
 
 
 def _list_effects(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:

@@ -40,7 +40,7 @@ class ReplayResult:
     `visit`: the reached vertices with their paths, starts included; `weights`: vertex -> strength in order of reaching,
     without starts; `followed`: edge -> activation; `read`: episode whose text helped before -> strength, strongest
     first; `fires`: all activated edges, for later walks. `earlier` is the same question, otherwise `like` a clear
-    paraphrase, if its evidence is unchanged."""
+    paraphrase, if its evidence is unchanged; `in_vain`: such a question was asked in vain."""
 
     query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
     visit: Mapping[int, Visited] = field(default_factory=dict)
@@ -50,6 +50,7 @@ class ReplayResult:
     fires: Mapping[int, float] = field(default_factory=dict)
     earlier: PastQuestion | None = None
     like: PastQuestion | None = None
+    in_vain: bool = False
 
     @property
     def past(self) -> PastQuestion | None:
@@ -101,7 +102,7 @@ def replay_earlier(
     result = NOT_ASKED_BEFORE
     if len(fires.edges):
         result = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
-    result = replace(result, query=query)
+    result = replace(result, query=query, in_vain=remembered.was_in_vain(key))
     if not question:
         return result
 
@@ -109,8 +110,11 @@ def replay_earlier(
         return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
 
     asked = asked_before(conn, remembered, key, as_of, sees)
-    earlier = answered_before(asked)
-    return replace(result, earlier=earlier, like=most_alike(asked, question) if earlier is None else None)
+    same = answered_before(asked)
+    if not same:
+        return replace(result, like=most_alike(asked, question))
+    last_try = next((past.replayed for past in same if past.replayed is not None), True)
+    return replace(result, earlier=same[0]) if last_try else result
 
 
 def replay_walk(
@@ -174,9 +178,11 @@ def asked_before(
     ]
 
 
-def answered_before(candidates: Sequence[tuple[PastQuestion, float]]) -> PastQuestion | None:
-    """Returns the candidate in (nearly) the same words: its evidence is reused and its text regenerated."""
-    return next((question for question, cosine in candidates if cosine >= SAME), None)
+def answered_before(candidates: Sequence[tuple[PastQuestion, float]]) -> list[PastQuestion]:
+    """Returns the candidates in (nearly) the same words, newest first: the evidence of the first is reused and its text
+    regenerated."""
+    same = [question for question, cosine in candidates if cosine >= SAME]
+    return sorted(same, key=lambda question: -question.trace_id)
 
 
 def most_alike(candidates: Sequence[tuple[PastQuestion, float]], question: str) -> PastQuestion | None:

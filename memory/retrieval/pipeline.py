@@ -183,7 +183,7 @@ def training_signal(
     """
     proving = tuple(citation for citation in answer.citations if citation.verdict == "proved")
     counting = proving if answer.model else answer.citations[:1]
-    return assign_credit(
+    credit = assign_credit(
         Walkable(result.graph, result.allowed, when=result.seeds.guidance.when),
         grounded=bool(counting) and bool(answer.model),
         no_answer=answer.no_answer,
@@ -195,3 +195,4 @@ def training_signal(
         replayed=result.replay.followed,
         expanded=tuple(dict.fromkeys(expanded)),
     )
+    return credit._replace(in_vain=credit.in_vain or (bool(answer.model) and not counting))

@@ -323,13 +323,6 @@ class RetrievalResult:
         hits = tuple(hit for hit in every.recall.hits if hit.episode.id in ids)
         return replace(every, recall=replace(every.recall, hits=hits), collected=every.collected & set(ids))
 
-    def demote(self, ids: Collection[int]) -> RetrievalResult:
-        """The same with these episodes (ids) as its last hits."""
-        least = min((hit.score for hit in self.recall.hits), default=0.0)
-        first = [hit for hit in self.recall.hits if hit.episode.id not in ids]
-        last = [replace(hit, score=least) for hit in self.recall.hits if hit.episode.id in ids]
-        return replace(self, recall=replace(self.recall, hits=(*first, *last)))
-
     def with_collected(self, conn: Connection, gathered: Iterable[int]) -> RetrievalResult:
         """The same with these episodes among its hits, if visible: the ranking stays, and collected ones gain
         COLLECTED_SHARE of the best score. `conn` must see the snapshot of the retrieval."""

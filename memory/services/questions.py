@@ -305,8 +305,9 @@ class Questions:
 
         k = self._state.settings.answer.episodes
 
-        def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
-            return self._retrieve(result.question, k, True, options.replay, outline, options.strategy, state)
+        def again(outline: Sequence[Sequence[str]], replay: bool) -> RetrievalResult:
+            replay = replay and options.replay
+            return self._retrieve(result.question, k, True, replay, outline, options.strategy, state)
 
         return (yield from Escalation(reading, result, embedder, settings, options, parts, again=again).run())
 

@@ -26,7 +26,8 @@ class Geometry(NamedTuple):
 
 class PastQuestion(NamedTuple):
     """A question answered before: its text, its answer and the episodes `cited`; `unchanged`: all of them are live, and
-    none of their facts was replaced or disputed since."""
+    none of their facts was replaced or disputed since; `replayed`: whether the evidence of one before it answered it,
+    None if that was not tried."""
 
     trace_id: int
     as_of: int | None
@@ -34,6 +35,7 @@ class PastQuestion(NamedTuple):
     unchanged: bool
     question: str = ""
     answer: str = ""
+    replayed: bool | None = None
 
 
 def round_vector(query: Vectors) -> Vectors:
@@ -80,14 +82,23 @@ def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions that were answered well: learned from, and not judged bad."""
-    learnt = "EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')"
-    well = f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR {learnt})"
-    return _load(conn, embedder_id, dimension, well)
+    return _load(conn, embedder_id, dimension, f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}")
 
 
 def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions whose answers were judged bad."""
     return _load(conn, embedder_id, dimension, "t.feedback = -1")
+
+
+def load_in_vain(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
+    """The vectors of the questions that got no answer, none that is proved, or one that was judged bad."""
+    unproved = f"t.llm_calls > 0 AND NOT {_LEARNT}"
+    return _load(conn, embedder_id, dimension, f"(t.no_answer = 1 OR t.feedback = -1 OR ({unproved}))")
+
+
+_LEARNT = (
+    "(ifnull(t.feedback, 0) = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced'))"
+)
 
 
 def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *values: str) -> tuple[Ids, Vectors]:
@@ -128,8 +139,9 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQu
     """{question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(
-        f"SELECT id, as_of, question, ifnull(answer, '') FROM trace WHERE id IN {LISTED} AND no_answer = 0"
-        " AND ifnull(feedback, 0) >= 0",
+        "SELECT id, as_of, question, ifnull(answer, ''), (SELECT t.tier = 'R0' FROM trace_step s"
+        " WHERE s.trace_id = t.id AND s.stage = 'route' AND s.detail ->> 'tier' = 'R0' AND s.detail ->> 'enough')"
+        f" FROM trace t WHERE id IN {LISTED} AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
         (listed,),
     ).fetchall()
     cited: dict[int, list[int]] = {}
@@ -139,8 +151,16 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQu
         if not is_as_it_was:
             changed.add(trace)
     return {
-        id: PastQuestion(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question, answer)
-        for id, as_of, question, answer in asked
+        id: PastQuestion(
+            id,
+            as_of,
+            tuple(cited.get(id, ())),
+            id in cited and id not in changed,
+            question,
+            answer,
+            None if replayed is None else bool(replayed),
+        )
+        for id, as_of, question, answer, replayed in asked
     }
 
 

@@ -130,12 +130,38 @@ def test_an_answer_from_memory_counts_only_if_it_is_that_of_before(fleet: Desk) 
     assert "It was answered otherwise before." in reasons
 
 
-def test_what_a_model_no_longer_takes_for_the_answer_is_shown_last(fleet: Desk) -> None:
+def test_a_replay_that_fails_leaves_the_search_as_it_was_and_is_not_tried_again(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
+    knows, calls = fleet.ollama.answer, len(fleet.ollama.chats)
+    errs = [Says("NO ANSWER: it")]
+    fleet.ollama.answer = lambda body: errs.pop() if errs else knows(body)
+    heard = fleet.ask(QUESTION, replay=True)
+    assert tiers(heard)[:2] == ["R0", "R2"] and "Skagen" in heard.answer.text
+    first, again = (list(evidence(fleet.ollama.chats[place]).values()) for place in (0, calls + 1))
+    assert again == first
+    for _ in range(2):
+        heard = fleet.ask(QUESTION, replay=True)
+        assert "R0" not in tiers(heard) and "Skagen" in heard.answer.text
+
+
+@pytest.mark.parametrize("wrong", ["NO ANSWER: it", "It lies in Zabriskie [1]."])
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+def test_a_question_asked_in_vain_gets_both_looks_at_once(fleet: Desk, wrong: str, is_rebuilt: bool) -> None:
+    knows = fleet.ollama.answer
+    fleet.ollama.answer = lambda body: Says(wrong)
+    fleet.ask(QUESTION, replay=True)
+    looks = [set(evidence(chat).values()) for chat in fleet.ollama.chats]
+    if is_rebuilt:
+        fleet.memory.state.reload_edge_memory()
+    fleet.ollama.answer = knows
+    calls = len(fleet.ollama.chats)
+    assert "Skagen" in fleet.ask(QUESTION, replay=True).answer.text
+    assert len(fleet.ollama.chats) == calls + 1
+    shown = " ".join(evidence(fleet.ollama.chats[-1]).values())
+    assert all(text in shown for look in looks for text in look)
     fleet.ollama.answer = lambda body: Says("NO ANSWER: it")
-    fleet.ask(QUESTION, replay=True)
-    titles = [row.partition('in "')[2].partition('"')[0] for row in evidence(fleet.ollama.chats[-2]).values()]
-    assert titles and "Marlin" not in titles[:3]
+    fleet.ask(OTHER, replay=True)
+    assert len(evidence(fleet.ollama.chats[calls + 1])) < len(evidence(fleet.ollama.chats[calls])), "another question"
 
 
 def test_a_question_with_two_parts_is_brought_back_as_well(fleet: Desk) -> None:

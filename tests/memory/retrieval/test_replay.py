@@ -179,10 +179,8 @@ class Asked:
         key = self.remembered.key(self.embedder.embed_query(question))
         assert key is not None
         with self.store.reading() as conn:
-            earlier = answered_before(
-                asked_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
-            )
-        return [] if earlier is None else list(earlier.cited)
+            asked = asked_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
+        return [episode for past in answered_before(asked)[:1] for episode in past.cited]
 
 
 @pytest.fixture
