@@ -227,11 +227,13 @@ def _check_key(key: str) -> str:
 
 
 def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) -> wire.SearchReply:
-    page, browsing = _limit_page(limit, offset), memory.browsing
+    if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
+        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
+    browsing = memory.browsing
     find: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
         "objects": browsing.find_objects, "facts": browsing.find_facts, "notes": browsing.find_sources
     }  # fmt: skip
-    rows, total = find[what](words, *page)
+    rows, total = find[what](words, limit, offset)
     return wire.SearchReply(total, **{what: tuple(rows)})
 
 
@@ -297,12 +299,6 @@ def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
     if not 1 <= limit <= MOST_VERTICES:
         raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_VERTICES} vertices.")
     return memory.browsing.graph(about, limit)
-
-
-def _limit_page(limit: int, offset: int) -> tuple[int, int]:
-    if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
-        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
-    return limit, offset
 
 
 def _holds(fact: Fact) -> bool:

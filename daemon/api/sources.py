@@ -279,7 +279,8 @@ def remember_for(services: Services, agent: str, text: str, title: str) -> wire.
     if memory.sources.get(source) is not None:
         return wire.KeptNote(source, known=True)
     limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
-    memory.ingest.remember(text, title or None, source, now, speaker=speaker_of(agent))
+    speaker = f"{agent} (agent)"  # a name that no owner or person can have
+    memory.ingest.remember(text, title or None, source, now, speaker=speaker)
     return wire.KeptNote(source)
 
 
@@ -316,11 +317,6 @@ def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> 
     copies = date_copies(memory.maintenance.copies_with(backups, uris))
     gone = memory.forgetting.forget_sources(uris)
     return wire.AgentUndone(replace(gone, copies=copies), len(uris), verdicts)
-
-
-def speaker_of(agent: str) -> str:
-    """Returns the speaker of an agent's notes: a name that no owner or person can have."""
-    return f"{agent} (agent)"
 
 
 def _list_notes(memory: Memory, agent: str, since: datetime | None) -> list[Source]:

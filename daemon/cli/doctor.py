@@ -100,16 +100,11 @@ def _print_failure(failure: wire.FailureClass) -> None:
     click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
     output.print_text(f"  for example: {' '.join(failure.example.split())}  (pal why {failure.trace_id})")
     advice, *commands = failure.repair.splitlines()
-    _print_wrapped(advice)
-    for command in commands:
-        output.print_text(f"    {command}")
-
-
-def _print_wrapped(text: str) -> None:
-    """Prints wrapped text, without breaking commands in backquotes."""
-    whole = re.sub("`[^`]*`", lambda quoted: quoted[0].replace(" ", "\xa0"), text)
+    whole = re.sub("`[^`]*`", lambda quoted: quoted[0].replace(" ", "\xa0"), advice)  # commands are not broken
     lines = wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
     output.print_text(indent("\n".join(lines).replace("\xa0", " "), "  "))
+    for command in commands:
+        output.print_text(f"    {command}")
 
 
 def _percent(value: float | None) -> str:

@@ -51,8 +51,15 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
         _write_out(_lines(session, secrets=secrets, hidden=sys.stdout.isatty()))
         return
     to = _check_place(session, to.expanduser(), markdown, force)
+    from daemon.exporting import open_new, write_folder, write_pages
+
     try:
-        done = _write_pages(session, to) if markdown else _write_file(session, to, secrets)
+        if markdown:
+            done = {"files": write_folder(to, write_pages(_lines(session, pages=True)))}
+        else:
+            with open_new(to) as file:
+                file.writelines(_lines(session, secrets=secrets))
+            done = {"bytes": to.stat().st_size}
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="TO") from error
     amount = count(done["files"], "page") if markdown else size(done["bytes"])
@@ -80,21 +87,6 @@ def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Pat
         raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint="FILE")
     refuse_watched(session, to)
     return to
-
-
-def _write_file(session: Session, to: Path, secrets: bool) -> dict[str, Any]:
-    from daemon.exporting import open_new
-
-    with open_new(to) as file:
-        for line in _lines(session, secrets=secrets):
-            file.write(line)
-    return {"bytes": to.stat().st_size}
-
-
-def _write_pages(session: Session, to: Path) -> dict[str, Any]:
-    from daemon.exporting import write_folder, write_pages
-
-    return {"files": write_folder(to, write_pages(_lines(session, pages=True)))}
 
 
 def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False) -> Iterator[bytes]:

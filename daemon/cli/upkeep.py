@@ -81,7 +81,8 @@ def restore(session: Session, backup: Path | None, address: str | None, only_lis
             raise click.UsageError("Give --from ADDRESS or a BACKUP, not both.")
         _restore_replica(session, litestream.read_address(address), yes)
         return
-    there = _backups(session.paths.backups)
+    files = (file for file in session.paths.backups.glob("*.db") if not file.name.startswith(REPLACED))
+    there = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
     if only_list:
         backups = [{"path": str(file), "at": _written(file).isoformat()} for file in there]
         nothing = "There is no backup yet. To make one: pal backup"
@@ -134,12 +135,6 @@ def _restore(session: Session, backup: Path) -> Path:
     with hold(paths.lock):
         Memory.restore(backup, paths.memory, kept)
     return kept
-
-
-def _backups(folder: Path) -> list[Path]:
-    """Lists the backups of the folder, newest first."""
-    files = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
-    return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 def _describe(file: Path) -> str:

@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 URGENT, NORMAL = 0, 1
+log = logging.getLogger(__name__)
+# How urgent a task is: a person waits; a file was just saved; all the rest; what may take hours.
+ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 
 @contextmanager
@@ -122,12 +125,6 @@ class Writer:
             self._written()
         except Exception as error:  # the unit is on the disk all the same
             log.error("a write could not be reported: %s", type(error).__name__)
-
-
-log = logging.getLogger(__name__)
-
-# How urgent a task is: a person waits; a file was just saved; all the rest; what may take hours.
-ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 
 @dataclass

@@ -199,7 +199,8 @@ class Agent:
             except Exception as trouble:  # its words stay out of the log
                 log.error("%s: %s", line, type(trouble).__name__)
                 raise ToolError(f"Something went wrong inside ({type(trouble).__name__}).") from None
-            log.info("%s: %s", line, _measure_sizes(result))
+            sizes = {key: len(value) for key, value in result.items() if isinstance(value, list)}
+            log.info("%s: %s", line, sizes or "done")
             return result
 
         return guarded  # type: ignore[return-value]
@@ -212,8 +213,3 @@ class Agent:
             raise RefusedError(NOTHING_SHARED)
         if writes and not self.writes:
             raise RefusedError(READS_ONLY.format(name=self.name))
-
-
-def _measure_sizes(result: Any) -> dict[str, int] | str:
-    fields = result if isinstance(result, dict) else {}
-    return {key: len(value) for key, value in fields.items() if isinstance(value, list)} or "done"

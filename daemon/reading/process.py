@@ -276,8 +276,10 @@ class _ReadingProcess:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
-        # One arena: each reserves 64 MiB, which count against the limit.
-        environment = _clean_environment() | {"MALLOC_ARENA_MAX": "1"}
+        # Without the keys of models, with the same import path. One arena: each reserves 64 MiB, which count against
+        # the limit.
+        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "daemon.reading.child", *self._left_out],
@@ -343,9 +345,3 @@ class _ReadingProcess:
     def _fail(self, how: str) -> ReaderDiedError:
         self.close()
         return ReaderDiedError(how)
-
-
-def _clean_environment() -> dict[str, str]:
-    """Returns the environment without the keys of models, with the same import path."""
-    variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return variables | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

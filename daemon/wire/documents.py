@@ -8,6 +8,9 @@ from datetime import datetime
 from memory.events import Event
 from memory.views import Forgotten, ListedSource, RetiredText, SecretPlace, Skipped
 
+SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
+RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the reason of a file of rules
+
 
 @dataclass(frozen=True, slots=True)
 class Added(Event):
@@ -28,10 +31,6 @@ class Progress(Event):
     done: int
     total: int
     label: str = ""
-
-
-SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
-RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the reason of a file of rules
 
 
 @dataclass(frozen=True, slots=True)
