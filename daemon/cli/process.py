@@ -131,7 +131,7 @@ def _describe(session: Session, hello: wire.Hello) -> dict[str, Any]:
     return {**wire.encode(hello), "socket": str(session.paths.socket), "received": str(session.paths.received)}
 
 
-@click.command()
+@daemon.command()
 @click.option("--print", "only_print", is_flag=True, help="Print the service's file and change nothing.")
 @click.option(
     "--writable",
@@ -164,7 +164,7 @@ def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> N
     output.say("Keys of models in this shell's environment are not known to it: pal config set anthropic.key_file FILE")
 
 
-@click.command()
+@daemon.command()
 @pass_session
 def uninstall(session: Session) -> None:
     """Remove the service. The memory stays; any command starts the daemon."""
@@ -203,7 +203,3 @@ def help_(command: tuple[str, ...]) -> None:
         assert below is not None
         context = click.Context(below, parent=context, info_name=name)
     click.echo(context.get_help())
-
-
-daemon.add_command(install)
-daemon.add_command(uninstall)

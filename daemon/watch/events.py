@@ -139,10 +139,6 @@ class Changes:
         if self._thread.is_alive():
             self._thread.join()
 
-    def knows(self, path: Path) -> bool:
-        """Whether the path is waiting."""
-        return path in self._pending
-
     def note(self, folder: Path, path: Path) -> None:
         """Records an event of `path` in a watched folder."""
         moment = time.monotonic()
