@@ -139,8 +139,8 @@ def _describe_value(fact: dict[str, Any], thing: dict[str, Any]) -> str:
 
 def _write_timeline(thing: dict[str, Any]) -> Iterator[str]:
     """Yields changed values in chronological order."""
-    strands = (strand["values"] for strand in thing["strands"])
-    values = [value for strand in strands if len(strand) > 1 or strand[0]["ended"] for value in strand]
+    timelines = (timeline["values"] for timeline in thing["timelines"])
+    values = [value for timeline in timelines if len(timeline) > 1 or timeline[0]["ended"] for value in timeline]
     for value in sorted(values, key=lambda value: (_find_begin(value["fact"]), value["fact"]["id"])):
         fact, ended = value["fact"], value["ended"]
         until = f" to {fact['until']}" if fact["until"] else ""

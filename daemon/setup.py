@@ -161,7 +161,7 @@ def read_address(config: Path, service: str) -> str:
 
 
 @_explain_errors()
-def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
+def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.ModelTest:
     """Stores a provider's address and optional key, and tries one of its models. If no model answers, restores
     everything. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config.file import read_or_make, write_setting
@@ -184,7 +184,7 @@ def connect(client: Client, config: Path, service: str, address: str = "", key: 
                 client.models()  # whoever looks at them reads config.toml
 
 
-def describe_tried(tried: wire.Tried) -> str:
+def describe_model_test(tried: wire.ModelTest) -> str:
     """Describes the reply in a sentence."""
     reply = display_safe(" ".join(tried.reply.split()), line=True)
     others = len(tried.models) - 1

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from daemon import wire
 
 _CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
-TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
+ABOUT_STATEMENTS = (
+    "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
+)
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH, QUOTE_LENGTH = 60, 120  # characters
 _UNSAFE = re.compile(
@@ -71,7 +73,7 @@ def is_file_link(link: str) -> bool:
     return _FILE_LINK.fullmatch(link) is not None
 
 
-def describe_told(note: wire.Told) -> str:
+def describe_statement(note: wire.SavedStatement) -> str:
     """`Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: you live in Oslo.`"""
     text = " ".join(note.text.split())
     end = "" if text.endswith((".", "!", "…")) else "."

@@ -156,7 +156,7 @@ surely about the question; lines: other lines answered better; model: a model ha
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class MissedPassage:
     """A passage that holds the words, its best line for them, what became of it, and why in a sentence. `place` among
     the `of` episodes that were ranked, from 1; `by` is the newer fact that took its place, `since` when."""
 
@@ -180,7 +180,7 @@ class WhyNot:
 
     asked: Asked
     words: str
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[MissedPassage, ...] = ()
     missing: tuple[str, ...] = ()
 
 

@@ -44,8 +44,8 @@ SUGGESTED = 3
 def revisions(memory: Memory, state: State, about: str | None, limit: int) -> wire.RevisionsReply:
     with memory.store.reading():
         listed = quote_sentences(memory, memory.knowledge.revisions(state, max(0, min(limit, MOST)), about))
-        told_as_one = memory.knowledge.names_told_as_one()
-        return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), told_as_one)
+        alias_suspects = memory.knowledge.list_alias_suspects()
+        return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), alias_suspects)
 
 
 def revision(memory: Memory, id: int) -> wire.Revision:
@@ -93,7 +93,7 @@ def history(memory: Memory, about: str) -> wire.HistoryReply:
     with memory.store.reading():
         listed = memory.knowledge.facts(about, history=True)
         known = memory.knowledge.revisions("all", MOST, about)
-    return wire.HistoryReply(about, strands(listed, known))
+    return wire.HistoryReply(about, timelines(listed, known))
 
 
 def settle(services: Services, id: int, verdict: Verdict) -> wire.Revision:
@@ -108,7 +108,7 @@ def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: i
     return seen
 
 
-def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
+def timelines(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.FactTimeline, ...]:
     """Groups relations of one subject and predicate into timelines in chronological order, last changed first.
     Predicates connected by revisions ("works at", "moved to") share a timeline under the newest name; so do edited
     versions of a sentence, under the name of their note."""
@@ -125,17 +125,17 @@ def strands(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Str
     for pair in ended.values():
         if pair.old.id in of and pair.new.id in of and of[pair.old.id] != of[pair.new.id]:
             old, new = of[pair.old.id], of[pair.new.id]
-            of = {id: new if strand == old else strand for id, strand in of.items()}
+            of = {id: new if timeline == old else timeline for id, timeline in of.items()}
     woven: dict[Hashable, list[Fact]] = {}
     for id, fact in relations.items():
         woven.setdefault(of[id], []).append(fact)
     rows = [sorted(row, key=_find_begin) for row in woven.values()]
     rows.sort(key=lambda row: _find_begin(row[-1]), reverse=True)
     return tuple(
-        wire.Strand(
+        wire.FactTimeline(
             row[-1].objects[0] if row[-1].predicate else row[-1].uri.rpartition("/")[2],
             row[-1].predicate or "",
-            tuple(wire.HeldValue(fact, ended.get(fact.id)) for fact in row),
+            tuple(wire.TimelineValue(fact, ended.get(fact.id)) for fact in row),
         )
         for row in rows
     )
@@ -251,7 +251,7 @@ def object(memory: Memory, name: str) -> wire.ObjectReply:
         view.name,
         view.names,
         tuple(fact for fact in view.facts if _holds(fact)),
-        strands(view.facts, view.revisions),
+        timelines(view.facts, view.revisions),
         view.notes,
         view.notes_total,
         view.neighbours,

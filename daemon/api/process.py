@@ -93,7 +93,7 @@ def use_models(services: Services, role: str, names: Sequence[str]) -> wire.Mode
     return services.models.use(role, tuple(names))
 
 
-def try_model(services: Services, name: str) -> wire.Tried:
+def try_model(services: Services, name: str) -> wire.ModelTest:
     return services.models.try_model(name)
 
 

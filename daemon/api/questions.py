@@ -25,7 +25,7 @@ from daemon import wire
 from daemon.api import sources
 from daemon.api.routing import MOST_ROWS, follow, stream
 from daemon.api.services import Services
-from daemon.api.telling import answer_told
+from daemon.api.statements import answer_statement
 from daemon.calls.knowledge import Opinion
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
@@ -147,17 +147,17 @@ async def ask(
 ) -> Response:
     """Answers a question. Statements in it are stored first if the person agreed to that; then only the rest is looked
     up. If the person has not decided yet, the proposal is sent, and the whole question is looked up."""
-    memory, models, telling, channel = services.memory, services.models, services.telling, Channel()
+    memory, models, statements, channel = services.memory, services.models, services.statements, Channel()
     turn = Turn(memory, services.writer, channel, conversation, models.is_loading)
 
     def begin() -> Callable[[], None]:
         scope = checked_scope(memory, within)
-        heard, is_wanted = telling.hear(question) if own_words and as_of is None else (None, False)
+        heard, is_wanted = statements.hear(question) if own_words and as_of is None else (None, False)
         statement = heard if is_wanted else None
         if statement is not None and not statement.besides:
-            note = telling.keep(statement.text, conversation)
+            note = statements.keep(statement.text, conversation)
             channel.put(note)
-            return turn.begin(question, answer_told(memory, note))
+            return turn.begin(question, answer_statement(memory, note))
         events = memory.questions.ask(
             question if statement is None else statement.besides,
             statement="" if statement is None else statement.text,
@@ -166,7 +166,7 @@ async def ask(
             agent=agent,
         )  # fmt: skip
         if statement is not None:  # before anything is looked up: it begins with the first event
-            channel.put(replace(telling.keep(statement.text, conversation), besides=statement.besides))
+            channel.put(replace(statements.keep(statement.text, conversation), besides=statement.besides))
         elif heard is not None:
             channel.put(heard)
         return turn.begin(question, events)
@@ -311,15 +311,15 @@ def delete_conversation(memory: Memory, id: int) -> None:
     memory.conversations.delete(id)
 
 
-def tell(services: Services, text: str, conversation: int | None) -> wire.Told:
-    return services.telling.keep(text, conversation)
+def tell(services: Services, text: str, conversation: int | None) -> wire.SavedStatement:
+    return services.statements.keep(text, conversation)
 
 
 def set_telling(services: Services, remember: Literal["ask", "yes", "no"]) -> None:
-    services.telling.set(remember)
+    services.statements.set(remember)
 
 
-async def take_back_told(services: Services, source: str) -> wire.Told:
-    last = await services.work(partial(services.telling.find_last, source))
+async def undo_statement(services: Services, source: str) -> wire.SavedStatement:
+    last = await services.work(partial(services.statements.find_last, source))
     await sources.forget(services, last.source, None, None, None, False)
     return last

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from daemon import wire
-from daemon.api.telling import Telling
+from daemon.api.statements import StatementStore
 from daemon.config.file import describe_exposure
 from daemon.config.settings import McpSettings, Settings, load, new_folder_policy
 from daemon.failures import ConflictError
@@ -118,7 +118,7 @@ class Services:
         self.syncing = Syncing(memory, writer, paths.sync)
         self.replication = Replication(memory, paths)
         memory.forgetting.around_wipe = self.replication.pause
-        self.telling = Telling(memory, writer, paths.config)
+        self.statements = StatementStore(memory, writer, paths.config)
         self.schedule = self._schedule()
         later = self.schedule.run_later
         self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = later

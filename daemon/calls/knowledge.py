@@ -44,8 +44,8 @@ class KnowledgeCalls(Calls):
         Closing the stream stops the work. `conversation` is the id of a chat session the turn is saved in; `effort`:
         how far the question may go. Without `replay` nothing of earlier questions is used, and
         nothing is learnt from this one. `strategy`: what walks the graph, by default that of the settings. `own_words`:
-        a person typed it, and what they state in it may be kept (`chat.remember`); then a Told comes first. `agent`:
-        who asks, if it is no person.
+        a person typed it, and their statements may be stored (`chat.remember`); a SavedStatement then comes first.
+        `agent`: who asks, if it is no person.
         """
 
     @call("POST", "/recall", thread="read", slow=True, offline=True, tool="recall")
@@ -101,11 +101,11 @@ class KnowledgeCalls(Calls):
         """Record a verdict on the answer of a trace."""
 
     @call("POST", "/told", slow=True)
-    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+    def tell(self, text: str, conversation: int | None = None) -> wire.SavedStatement:
         """Store a person's statement, in their own words, made now in that chat session."""
 
     @call("POST", "/told/undo", slow=True)
-    def take_back_told(self, source: str = "") -> wire.Told:
+    def undo_statement(self, source: str = "") -> wire.SavedStatement:
         """Forget the person's last statement, if it is this `source`; by default any."""
 
     @call("PUT", "/told")

@@ -173,7 +173,7 @@ class DaemonCalls(KnowledgeCalls):
         preference; without any, the role is turned off."""
 
     @call("POST", "/models/try", slow=True)
-    def try_model(self, name: str) -> wire.Tried:
+    def try_model(self, name: str) -> wire.ModelTest:
         """Ask a model, or one of a family (`ollama`), for one word; a local one may have to be loaded first. Uses the
         current addresses and keys of config.toml."""
 

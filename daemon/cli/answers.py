@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.session import Session
 from daemon.cli.show import describe_time, print_sources
 from daemon.client.client import DaemonDownError
-from daemon.terminal import count, describe_told, display_safe
+from daemon.terminal import count, describe_statement, display_safe
 
 T = TypeVar("T")
 LONGEST = 40  # characters
@@ -100,8 +100,8 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                     if not last.endswith("\n"):
                         click.echo()
                     return event
-                case wire.Told() if event.source and event.besides:  # last: its types take 10 ms
-                    output.say(f"{describe_told(event)} To take it back: pal undo")
+                case wire.SavedStatement() if event.source and event.besides:  # last: its types take 10 ms
+                    output.say(f"{describe_statement(event)} To take it back: pal undo")
             if doing and (last.endswith("\n") or not last):
                 clock.show(doing)
     except KeyboardInterrupt:

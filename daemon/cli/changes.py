@@ -153,7 +153,7 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
             output.say_rest(len(reply.revisions), reply.open, "--limit shows more")
         output.say(HOW)
     if not session.as_json and state == "open" and not about:
-        print_suspects(reply.told_as_one)
+        print_suspects(reply.alias_suspects)
 
 
 @click.command()
@@ -168,7 +168,7 @@ def undo(session: Session, id: int | None) -> None:
     if id is not None:
         _settle(session, id, "undo")
         return
-    gone = session.client.take_back_told()
+    gone = session.client.undo_statement()
     session.show(gone, f"No longer saved: “{' '.join(gone.text.split())}”.")
 
 

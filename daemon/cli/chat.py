@@ -20,7 +20,7 @@ from daemon.cli.session import Session, pass_session
 from daemon.cli.show import local_time, where
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import write_opener
-from daemon.terminal import TELLING, count, describe_evidence, describe_told, title_of
+from daemon.terminal import ABOUT_STATEMENTS, count, describe_evidence, describe_statement, title_of
 
 EFFORTS = ("quick", "normal", "deep")
 SESSIONS_SHOWN = 20
@@ -111,7 +111,7 @@ class PlainChat:
         self._interactive = interactive
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
-        self._told: wire.Told | None = None
+        self._told: wire.SavedStatement | None = None
         self._offered = False
         self._effort = "normal"
         self._code = 0
@@ -189,11 +189,11 @@ class PlainChat:
 
     def _note_statement(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
         for event in events:
-            if isinstance(event, wire.Told):
+            if isinstance(event, wire.SavedStatement):
                 self._told = event
             yield event
 
-    def _offer_to_keep(self, told: wire.Told) -> None:
+    def _offer_to_keep(self, told: wire.SavedStatement) -> None:
         """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
         words = " ".join(told.text.split())
         if not self._interactive:
@@ -201,17 +201,17 @@ class PlainChat:
                 output.say(f"Not saved: “{words}”. To save such statements: pal config set chat.remember yes")
             self._offered = True
             return
-        output.print_text(f"You stated: “{words}”. {TELLING}")
+        output.print_text(f"You stated: “{words}”. {ABOUT_STATEMENTS}")
         wanted = input("Save it, and such statements from now on? y or n: ").strip().casefold()[:1] == "y"
         self.client.set_telling("yes" if wanted else "no")
         if wanted:
             kept = self.client.tell(told.text, self._conversation)
-            output.print_text(f"{describe_told(kept)} /undo takes it back.")
+            output.print_text(f"{describe_statement(kept)} /undo takes it back.")
         else:
             output.print_text("Not saved. To change that: pal config set chat.remember yes")
 
     def _undo(self) -> None:
-        gone = self.client.take_back_told()
+        gone = self.client.undo_statement()
         output.print_text(f"No longer saved: “{' '.join(gone.text.split())}”.")
 
     def _more(self) -> None:

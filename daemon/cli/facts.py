@@ -61,21 +61,21 @@ def history(session: Session, name: str) -> None:
     Each value with the time in which it was valid, its line, and who replaced it: a rule, a model or you.
     """
     reply = session.reader.history(name)
-    for strand in () if session.shows_json(reply) else reply.strands:
-        name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
+    for timeline in () if session.shows_json(reply) else reply.timelines:
+        name = subject_and_predicate(timeline.subject, timeline.predicate) if timeline.predicate else timeline.subject
         output.print_bold(name)
-        for value in strand.values:
-            _print_value(value, strand)
-    if not reply.strands:
+        for value in timeline.values:
+            _print_value(value, timeline)
+    if not reply.timelines:
         known = f"Nothing is known of {name!r}{_point_to_passages(name)}"
         if session.reader.facts(name).facts:
             known = f"No facts about {name!r} yet, only sentences that mention it: pal facts {shlex.quote(name)}"
         raise NothingFound(explain_nothing(session, known))
 
 
-def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
+def _print_value(value: wire.TimelineValue, timeline: wire.FactTimeline) -> None:
     fact = value.fact
-    other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
+    other = f" ({fact.predicate})" if fact.predicate != timeline.predicate else ""
     words = f"{fact.objects[-1]}{other}{fact.remark}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
     output.print_dim(f"      {describe_place(fact)}, fact {fact.id}")

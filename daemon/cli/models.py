@@ -93,7 +93,7 @@ def connect(session: Session, service: str, address: str, key: bool) -> None:
     if tried.problem:
         raise click.ClickException(tried.problem)
     if not session.as_json:
-        output.print_text(setup.describe_tried(tried))
+        output.print_text(setup.describe_model_test(tried))
         output.say(f"To let it write answers: pal models use answer {tried.name}")
 
 

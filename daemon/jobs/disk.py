@@ -104,7 +104,7 @@ class Disk:
         self._is_first = False
         self._writer.refuse_background(sentence)
         # Deletes the ballast only when needed: other programs would use the space.
-        self._memory.store.limit_writing(
+        self._memory.store.block_writes(
             sentence if self._state == FULL else "", partial(self._paths.ballast.unlink, missing_ok=True)
         )
         if self._state != before:

@@ -27,7 +27,7 @@ from functools import partial
 
 from daemon import wire
 from daemon.config.settings import EnrichmentSettings
-from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError, make_batches
+from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, ExtractionWorker, WaitError, make_batches
 from daemon.jobs.models import Models
 from daemon.jobs.schedule import on_battery
 from daemon.jobs.workers import Writer
@@ -74,7 +74,7 @@ class Enrichment:
         self._memory = memory
         self._models = models
         self._writer = writer
-        self._reading = Reading(
+        self._worker = ExtractionWorker(
             memory, models, writer, self._is_stopped, lambda model: self._say("reading", self._trouble, model)
         )
         self._settings, self._battery = settings, battery
@@ -119,7 +119,7 @@ class Enrichment:
         """Retries, with another model, what an earlier one could not read."""
         self._models.unread.clear()
         if self._memory.jobs.count(KINDS).get("dead", 0):
-            self._reading.retry_others()
+            self._worker.retry_others()
         self.wake()
 
     def retry(self, id: int | None = None) -> int:
@@ -223,7 +223,7 @@ class Enrichment:
             else:
                 self._say("idle", self._trouble)
             return False
-        here, away = self._reading.choose_model(local_only=True), self._reading.choose_model(local_only=False)
+        here, away = self._worker.choose_model(local_only=True), self._worker.choose_model(local_only=False)
         if here is None and away is None:
             self._planning = time.monotonic() + AGAIN_SECONDS
             spent = self._models.day_is_spent
@@ -259,7 +259,7 @@ class Enrichment:
     def _attempt(self, job: Job) -> None:
         """Runs a job and handles its failures."""
         try:
-            self._reading.do(job)
+            self._worker.run(job)
             self._trouble, self._failures = "", 0
         except WaitError as reason:
             self._obstacle = str(reason)
@@ -308,10 +308,10 @@ class Enrichment:
         many = job.payload.get("episodes", ())
         log.warning("job %d: %s", job.id, type(error).__name__)
         if len(many) > 1:
-            self._reading.split(job, [[id] for id in many])
+            self._worker.split(job, [[id] for id in many])
         else:
             if job.kind == EXTRACT:
-                self._reading.could_not_read(self._state.model)
+                self._worker.mark_unable(self._state.model)
             why = f"{self._state.model}: {error}"
             self._writer.write_later(partial(self._memory.jobs.give_up, job.id, why))
 

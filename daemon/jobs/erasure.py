@@ -139,7 +139,7 @@ class Erasure:
         """Runs a unit of the writer, also on a full disk, because it frees space."""
 
         def make_room() -> T:
-            with self._memory.store.making_room():
+            with self._memory.store.allow_deletes():
                 return unit()
 
         return self._writer.write(make_room)

@@ -41,7 +41,7 @@ class WaitError(Exception):
     """A job cannot be tried now; the message is the reason."""
 
 
-class Reading:
+class ExtractionWorker:
     """Runs jobs, one at a time. Raises the model's errors, and WaitError if no model may be asked."""
 
     def __init__(
@@ -54,13 +54,13 @@ class Reading:
         self._stopped = stopped
         self._begun = begun
 
-    def could_not_read(self, model: str) -> None:
+    def mark_unable(self, model: str) -> None:
         """Records that the model twice gave an unusable reply for a single note."""
         self._models.unread[model] += 1
         if self._models.unread[model] == MAX_UNREAD:
             log.warning(self._models.unable)
 
-    def do(self, job: Job) -> None:
+    def run(self, job: Job) -> None:
         """Runs a job; afterwards it is done, dead, or replaced by others."""
         if job.kind == EXTRACT:
             self._extract(job)
@@ -132,7 +132,7 @@ class Reading:
         if extractions:
             self._models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
-            self.could_not_read(model)
+            self.mark_unable(model)
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
             self._memory.jobs.finish(job.id, then + [_make_job(EXTRACT, [id], job.priority) for id in bad])

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
-TRIED_CHARS = 200  # of what a model that is tried says
+TEST_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
 FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
@@ -209,7 +209,7 @@ class Models:
         warnings = (grades[name].warn_of_choice(role, there[name].version) for name in chosen if name in grades)
         return replace(reply, warnings=(*never, *chain.from_iterable(warnings)))
 
-    def try_model(self, name: str) -> wire.Tried:
+    def try_model(self, name: str) -> wire.ModelTest:
         """Asks a model for one word; measures whether and when it responds. Of a family (`ollama`) it tries a loaded
         model, else the smallest. NotFoundError."""
         self._configure()
@@ -217,7 +217,7 @@ class Models:
         if name in self._families:
             look = self._look([name], anew=True)[name]
             if not look.models:
-                return wire.Tried(name, problem=look.problem or f"There is no model of {name}.")
+                return wire.ModelTest(name, problem=look.problem or f"There is no model of {name}.")
             names = tuple(f"{name}:{info.model}" for info in look.models)
             name = f"{name}:{min(look.models, key=lambda info: (not info.loaded, info.size)).model}"
         model = self._open_known(name)
@@ -225,9 +225,9 @@ class Models:
         try:
             reply = model.complete(ask_for_a_word())
         except ModelError as error:
-            return wire.Tried(model.name, problem=str(error), is_local=model.is_local, models=names)
+            return wire.ModelTest(model.name, problem=str(error), is_local=model.is_local, models=names)
         ms = round(1000 * (time.monotonic() - began), 1)
-        return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
+        return wire.ModelTest(model.name, reply.text.strip()[:TEST_CHARS], ms, "", model.is_local, names)
 
     def probe(self, name: str, channel: Channel) -> Grades:
         """Grades a model; the channel receives the steps. If it is no longer read, the grades so far are stored.

@@ -61,7 +61,7 @@ class Upkeep:
         with self._one_at_a_time:
             if not self._runs.is_due(BACKUP, self._settings.backup_days):
                 return False
-            contents, last = self._memory.maintenance.sum_up_rows(), self._runs.read_last(BACKUP)
+            contents, last = self._memory.maintenance.sum_checksums(), self._runs.read_last(BACKUP)
             if last.get("contents") == contents and self._list_scheduled():
                 self._runs.note(BACKUP, last)
                 return False

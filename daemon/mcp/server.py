@@ -50,15 +50,15 @@ FIELDS = {
     "FactsReply": "about facts disputes",
     "Forgotten": "sources episodes facts",
     "Found": "passage score",
-    "HeldValue": "fact",
-    "HistoryReply": "about strands",
+    "TimelineValue": "fact",
+    "HistoryReply": "about timelines",
     "Judged": "passages",
     "KeptNote": "source known",
     "Passage": "episode_id uri title line at speaker text",
     "RecallReply": "hits unknown",
     "Revision": "id at relation state old new",
     "RevisionsReply": "revisions",
-    "Strand": "values",
+    "FactTimeline": "values",
     "TaskContext": "text tokens sources",
 }
 WITH_TEXT = frozenset(("Answered", "Citation", "Fact", "Passage", "TaskContext"))
@@ -152,9 +152,9 @@ def _may_see(value: Any, access: Access) -> bool:
     match value:
         case wire.Found():
             return access.may_see(value.passage.uri)
-        case wire.HeldValue():
+        case wire.TimelineValue():
             return access.may_see(value.fact.uri)
-        case wire.Strand():
+        case wire.FactTimeline():
             return any(access.may_see(held.fact.uri) for held in value.values)
         case wire.Revision():
             return access.may_see(value.old.uri) and access.may_see(value.new.uri)

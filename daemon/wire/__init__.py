@@ -4,7 +4,7 @@ Standard library only, no I/O. What the library has a noun for is that noun. On 
 event carries the name of its class in `"type"`, so that a stream of newline-delimited JSON can be decoded line by line
 with `parse_event`. Times are ISO 8601 strings with an offset.
 
-A question's stream:  Told?  (Step | Visit | Preview | Token | Citation)*  then one Answered or one Failed.
+A question's stream:  SavedStatement?  (Step | Visit | Preview | Token | Citation)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one TrainingReport or one Failed.
@@ -51,11 +51,11 @@ MODULES = {
     "replies": "Hello Failed Answered",
     "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
-    "models": "ModelRow ModelRole ModelsReply Tried EmbedderReply Embedding PluginsReply PageLink",
+    "models": "ModelRow ModelRole ModelsReply ModelTest EmbedderReply Embedding PluginsReply PageLink",
     "objects": "Judged TracesReply Rebuilt MessagesReply TrainingUndone"
-    " FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged"
+    " FactsReply Names RevisionsReply TimelineValue FactTimeline HistoryReply ProfileReply FactChanged"
     " SearchReply ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
-    " Told Found RecallReply Surroundings",
+    " SavedStatement Found RecallReply Surroundings",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
@@ -70,7 +70,7 @@ NOUNS = {
     " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer SyncState",
-    "memory.trace": "Asked Traced TrainingReport Hop Used Why Lost WhyNot FailureClass Diagnosis",
+    "memory.trace": "Asked Traced TrainingReport Hop Used Why MissedPassage WhyNot FailureClass Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }

@@ -46,7 +46,7 @@ class ModelsReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ModelTest:
     """The result of asking a model for one word: its `reply` and the time it took; or the `problem`. `models`: all
     models of its server, if no model was named."""
 

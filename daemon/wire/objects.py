@@ -86,16 +86,16 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class RevisionsReply:
-    """The revisions. `open` counts all undecided ones; `told_as_one`: names that may mean one object, since facts of
+    """The revisions. `open` counts all undecided ones; `alias_suspects`: names that may mean one object, since facts of
     one replaced or repeated facts of the other."""
 
     revisions: tuple[Revision, ...]
     open: int
-    told_as_one: tuple[AliasSuspect, ...] = ()
+    alias_suspects: tuple[AliasSuspect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class HeldValue:
+class TimelineValue:
     """A value of a timeline: its fact, and the revision that ended it."""
 
     fact: Fact
@@ -103,13 +103,13 @@ class HeldValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
+class FactTimeline:
     """The timeline of one subject and predicate; or the versions of a sentence in a note: then `subject` is the note's
     name, and there is no predicate."""
 
     subject: str
     predicate: str
-    values: tuple[HeldValue, ...]
+    values: tuple[TimelineValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class HistoryReply:
     """The timelines of an object, last changed first."""
 
     about: str
-    strands: tuple[Strand, ...]
+    timelines: tuple[FactTimeline, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class ObjectReply:
     name: str
     names: tuple[str, ...]
     facts: tuple[Fact, ...]
-    strands: tuple[Strand, ...]
+    timelines: tuple[FactTimeline, ...]
     notes: tuple[MentionedIn, ...]
     notes_total: int
     neighbours: tuple[Neighbour, ...]
@@ -218,7 +218,7 @@ class SuggestionsReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Event):
+class SavedStatement(Event):
     """A person's statement, `text`, and the rest of what they typed, `besides`. `source`: the note that stores it; ""
     if they have not agreed to storing statements yet. `changes`: its effects on older facts."""
 

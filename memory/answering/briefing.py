@@ -12,7 +12,7 @@ from itertools import chain
 
 from memory.answering.candidates import (
     AnswerCandidate,
-    as_told_then,
+    as_known_then,
     describe_time,
     is_current,
     read_names,
@@ -84,7 +84,7 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[An
     """Returns the facts of the objects, and those of other objects that name them."""
     conn, result = state.conn, state.result
     near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
-    current = [as_told_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
+    current = [as_known_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
     evidence = relations.evidence(conn, [fact.id for fact in current])
     visible = {id for id, episode, _, _ in evidence if result.sees(episode)}
     former = _read_former_values(conn, result, sorted(visible))

@@ -43,7 +43,7 @@ class SentenceFact:
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence (thesis) of a passage, at `start` in it. `before`: the previous sentence; `facts`: the ones it states;
-    `place`: its line; `retold`: it is a model's thesis about the passage's words."""
+    `place`: its line; `is_thesis`: it is a model's thesis about the passage's words."""
 
     episode: Episode
     thesis_id: int
@@ -52,7 +52,7 @@ class Sentence:
     before: str = ""
     facts: tuple[SentenceFact, ...] = ()
     place: Place = NOWHERE
-    retold: bool = False
+    is_thesis: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +172,16 @@ class AnswerCandidate:
         return replace(cited, folded=self.folded, value=self.value)
 
 
-def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
+def drop_paraphrases(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
     """Drops the lower-ranked of a sentence and a model's thesis about it. `candidates`: best first."""
     lines = list(candidates)
-    if not any(line.source.retold for line in lines):
+    if not any(line.source.is_thesis for line in lines):
         return lines
     kept: list[AnswerCandidate] = []
     of_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
     for line in lines:
         others = of_episode[line.episode.id]
-        if any((line.source.retold or other.source.retold) and line.overlaps(other) for other in others):
+        if any((line.source.is_thesis or other.source.is_thesis) and line.overlaps(other) for other in others):
             continue
         others.append(line)
         kept.append(line)
@@ -258,7 +258,7 @@ def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Th
         episode, start = passages[thesis.episode_id], thesis.span_from
         if thesis.origin == "model" and thesis.modality in ("asserted", "plan") and start is not None:
             quote, shown = episode.text[start : thesis.span_to], " ".join(thesis.text.split())
-            sentence = Sentence(episode, thesis.id, quote, start, retold=True)
+            sentence = Sentence(episode, thesis.id, quote, start, is_thesis=True)
             candidates.append(AnswerCandidate(sentence, start, quote, shown, is_statement=True))
     return candidates
 
@@ -346,7 +346,7 @@ def is_current(fact: Relation, at: int) -> bool:
     return fact.modality in ("asserted", "plan") and holds_at(fact, at)
 
 
-def as_told_then(fact: Relation, at: int) -> Relation:
+def as_known_then(fact: Relation, at: int) -> Relation:
     """Returns the fact as known at a time (ms UTC): without an end that a later fact gave it."""
     was_open = fact.superseded_by is not None and fact.valid_to is not None and fact.valid_to > at
     return fact._replace(valid_to=None) if was_open else fact
@@ -354,7 +354,7 @@ def as_told_then(fact: Relation, at: int) -> Relation:
 
 def select_current(known: Iterable[Relation], at: int) -> list[Relation]:
     """Returns the facts valid at a time (ms UTC), as known then."""
-    return [as_told_then(fact, at) for fact in known if is_current(fact, at)]
+    return [as_known_then(fact, at) for fact in known if is_current(fact, at)]
 
 
 def begins_ms(relation: Relation) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from memory.answering.candidates import (
     AnswerCandidate,
-    as_told_then,
+    as_known_then,
     describe_time,
     is_current,
     read_evidence,
@@ -249,7 +249,7 @@ def gather_evidence(
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:
-    is_reworded = line.is_statement and not line.source.retold  # with what other sources may say, such as a day
+    is_reworded = line.is_statement and not line.source.is_thesis  # with what other sources may say, such as a day
     text = " ".join(strip_unseen(line.quote if is_reworded else line.shown).split())
     return EvidencePiece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
 
@@ -310,7 +310,7 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
     pairs = revisions.contradictions(conn, list(known))
     disputed = {new: old for old, new in pairs} | dict(pairs)  # both ways, where nobody has said which holds
     known |= {fact.id: fact for fact in relations.by_id(conn, sorted({*disputed} - known.keys()))}
-    known = {id: as_told_then(fact, result.time_ms) for id, fact in known.items()}
+    known = {id: as_known_then(fact, result.time_ms) for id, fact in known.items()}
     current = [fact for fact in known.values() if is_current(fact, result.time_ms)]
     evidence = read_evidence(conn, result, [fact.id for fact in current])
     names = read_names(conn, current)

@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, covered_by, drop_retold, holds_at, show_day, stems
+from memory.answering.candidates import AnswerCandidate, covered_by, drop_paraphrases, holds_at, show_day, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import (
     absent_names,
@@ -222,7 +222,7 @@ def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
     """Returns the candidates, best first, that match the names, persons and time of the question. Mail headers and the
     like are left out if a better line exists."""
     agreed = prefer_agreed(candidates, state.features)
-    selected = drop_retold(select_written(state, state.exact_names.select(agreed)))
+    selected = drop_paraphrases(select_written(state, state.exact_names.select(agreed)))
     return [line for line in selected if line is selected[0] or line.place.kind != "filing"]
 
 

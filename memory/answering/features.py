@@ -331,9 +331,9 @@ class AnswerState:
         if not query.any():
             return {}
         cosines = vectors.sentence_cosines(self.conn, vectors.find_embedder(self.conn, embedder), ids, query)
-        sentences = [line for line in candidates if not line.source.retold and line.thesis_id in cosines]
+        sentences = [line for line in candidates if not line.source.is_thesis and line.thesis_id in cosines]
         for thesis in candidates:
-            if thesis.source.retold:
+            if thesis.source.is_thesis:
                 read_from = [cosines[line.thesis_id] for line in sentences if line.overlaps(thesis)]
                 cosines |= {thesis.thesis_id: max(read_from)} if read_from else {}
         return cosines

@@ -280,7 +280,7 @@ class EdgeMemory:
         )
         return new._compact()
 
-    def with_answered(self, trace: int, key: Vector) -> EdgeMemory:
+    def with_answer(self, trace: int, key: Vector) -> EdgeMemory:
         """The edge memory with one more well-answered question."""
         return replace(
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])

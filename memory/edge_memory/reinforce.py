@@ -257,7 +257,7 @@ def reinforce_edges(
     edge_memory.put(conn, embedder_id, changed)
     remembered = remembered.with_changes(changed, ends)
     if any(role == "enhanced" for _, role, _ in rows):
-        return remembered.with_answered(trace_id, key)
+        return remembered.with_answer(trace_id, key)
     return remembered.with_vain(key) if credit.in_vain else remembered
 
 

@@ -39,7 +39,7 @@ class ReplayResult:
     """What earlier questions contribute to this one. `query` (d,) is its vector, empty without a lookup. Of the walk:
     `visit`: the reached vertices with their paths, starts included; `weights`: vertex -> strength in order of reaching,
     without starts; `followed`: edge -> activation; `read`: episode whose text helped before -> strength, strongest
-    first; `fires`: all activated edges, for later walks. `earlier` is the same question, otherwise `like` a clear
+    first; `activation`: all activated edges, for later walks. `earlier` is the same question, otherwise `like` a clear
     paraphrase, if its evidence is unchanged; `in_vain`: such a question was asked in vain."""
 
     query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
@@ -47,7 +47,7 @@ class ReplayResult:
     weights: Mapping[int, float] = field(default_factory=dict)
     followed: Mapping[int, float] = field(default_factory=dict)
     read: Mapping[int, float] = field(default_factory=dict)
-    fires: Mapping[int, float] = field(default_factory=dict)
+    activation: Mapping[int, float] = field(default_factory=dict)
     earlier: PastQuestion | None = None
     like: PastQuestion | None = None
     in_vain: bool = False
@@ -76,7 +76,7 @@ class ReplayResult:
     def note(self) -> ReplayNote:
         """The note for the trace."""
         earlier, like = (match and match.trace_id for match in (self.earlier, self.like))
-        return ReplayNote(len(self.fires), len(self.followed), self.evidence, tuple(self.read), earlier, like)
+        return ReplayNote(len(self.activation), len(self.followed), self.evidence, tuple(self.read), earlier, like)
 
 
 NOT_ASKED_BEFORE = ReplayResult()
@@ -98,10 +98,10 @@ def replay_earlier(
     key = remembered.key(query) if query.any() else None
     if key is None:
         return ReplayResult(query)
-    fires = remembered.activate(key)
+    activation = remembered.activate(key)
     result = NOT_ASKED_BEFORE
-    if len(fires.edges):
-        result = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
+    if len(activation.edges):
+        result = replay_walk(Walkable(graph, allowed, when=valid_time), starts, activation)
     result = replace(result, query=query, in_vain=remembered.was_in_vain(key))
     if not question:
         return result
@@ -118,7 +118,7 @@ def replay_earlier(
 
 
 def replay_walk(
-    walk: Walkable, starts: Iterable[int], fires: Activation, nodes: int = NODES, depth: int = DEPTH
+    walk: Walkable, starts: Iterable[int], activation: Activation, nodes: int = NODES, depth: int = DEPTH
 ) -> ReplayResult:
     """The vertices reached from `starts` (node ids) over activated edges that the question may walk, strongest first,
     on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
@@ -129,7 +129,7 @@ def replay_walk(
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # (-weight, vertex, edge, previous vertex)
     for vertex in visit:
-        _add_edges(waiting, vertex, fires)
+        _add_edges(waiting, vertex, activation)
     pops = nodes * TRIED
     while waiting and len(weights) < nodes and pops:
         pops -= 1
@@ -141,15 +141,15 @@ def replay_walk(
             visit[vertex] = Visited(path, "selected")
             weights[vertex] = -negative
             if len(path.edges) < depth:
-                _add_edges(waiting, vertex, fires)
-        followed[edge] = fires.activation_of[edge]
+                _add_edges(waiting, vertex, activation)
+        followed[edge] = activation.activation_of[edge]
     read = {}
     for vertex in visit:
-        opening = fires.openings.get(vertex)
+        opening = activation.openings.get(vertex)
         if opening is not None and walk.kinds([vertex])[0] == EPISODE:
-            read[vertex] = followed[opening] = fires.activation_of[opening]
+            read[vertex] = followed[opening] = activation.activation_of[opening]
     read = {episode: read[episode] for episode in sorted(read, key=lambda episode: (-read[episode], episode))}
-    return ReplayResult(visit=visit, weights=weights, followed=followed, read=read, fires=fires.activation_of)
+    return ReplayResult(visit=visit, weights=weights, followed=followed, read=read, activation=activation.activation_of)
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
@@ -215,6 +215,6 @@ def agrees(answer: str, past: PastQuestion, question: str) -> bool:
     return 2 * len(now & before) >= min(len(now), len(before))
 
 
-def _add_edges(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Activation) -> None:
-    for edge, other in fires.around.get(vertex, []):
-        heapq.heappush(waiting, (-(1 - ALPHA) * fires.activation_of[edge], other, edge, vertex))
+def _add_edges(waiting: list[tuple[float, int, int, int]], vertex: int, activation: Activation) -> None:
+    for edge, other in activation.around.get(vertex, []):
+        heapq.heappush(waiting, (-(1 - ALPHA) * activation.activation_of[edge], other, edge, vertex))

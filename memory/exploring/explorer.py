@@ -87,7 +87,7 @@ def find_hops(
     """Row -> the best hop to it, for the `allowed` episodes (n,) one step from the `known` rows, with their `weights`
     in [0, 1], or from the objects that the question names. A hop leads over the best objects that they mention, the
     rarer the better; common ones and dates lead nowhere."""
-    graph, fires = result.graph, result.seeds.guidance.activation
+    graph, activation = result.graph, result.seeds.guidance.activation
     walk = Walkable(graph, allowed, "EO", result.seeds.guidance.when)
     hops: dict[int, PassageHop] = {}
     objects = {column: PassageHop(0.0, weight, NAMED, column) for column, weight in result.seeds.objects.items()}
@@ -98,7 +98,7 @@ def find_hops(
 
     for place, (row, weight) in enumerate(zip(known, weights, strict=True)):
         for edge, kind, vertex in _list_edges(walk, int(graph.episode_ids[row])):
-            active = fires.get(edge, 0.0)
+            active = activation.get(edge, 0.0)
             if kind == _NEXT:
                 add(graph.row_of[vertex], PassageHop(active, PART_WEIGHT * weight, place, link=edge))
             elif kind == _MENTION:
@@ -113,9 +113,9 @@ def find_hops(
         mentions = [(edge, graph.row_of[vertex]) for edge, kind, vertex in edges if kind == _MENTION]
         for edge, row in mentions:
             share_of_row = _one_of(len(titled)) if row in titled else PART_WEIGHT * _one_of(len(mentions))
-            active = max(start.activation, fires.get(edge, 0.0))
+            active = max(start.activation, activation.get(edge, 0.0))
             add(row, start._replace(activation=active, near=start.near * share_of_row))
-        related = sorted((fires.get(edge, 0.0), edge, vertex) for edge, kind, vertex in edges if kind == _REL)
+        related = sorted((activation.get(edge, 0.0), edge, vertex) for edge, kind, vertex in edges if kind == _REL)
         for active, edge, vertex in related[-MAX_RELATIONS:]:
             pages = graph.titles.find(graph.column_of.find(np.array([vertex])))[1]
             telling = graph.row_of.find(graph.links.evidence_of(edge))

@@ -55,7 +55,7 @@ EXAMPLE = {
 }
 
 
-class Dropped(NamedTuple):
+class RejectedItem(NamedTuple):
     """A rejected item of a reply. `reason` quotes nothing of it."""
 
     episode_id: int
@@ -210,17 +210,17 @@ def _about(episode: Episode) -> str:
 
 def parse_extractions(
     data: Any, episodes: Sequence[Episode], owner_names: Sequence[str] = ()
-) -> tuple[dict[int, Extraction], list[Dropped]]:
+) -> tuple[dict[int, Extraction], list[RejectedItem]]:
     """Returns the extractions in the reply to the `extraction_request` of these episodes, by id, and the dropped items.
     Episodes that the reply does not mention are left out. `data` may be anything."""
     extractions: dict[int, Extraction] = {}
-    dropped: list[Dropped] = []
+    dropped: list[RejectedItem] = []
     for entry in rows_of(data, "episodes"):
         number = entry.get("episode") if isinstance(entry, Mapping) else None
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(episodes):
-            dropped.append(Dropped(0, "episode", "no episode has that number"))
+            dropped.append(RejectedItem(0, "episode", "no episode has that number"))
         elif (episode := episodes[number - 1]).id in extractions:
-            dropped.append(Dropped(episode.id, "episode", "it was stated twice"))
+            dropped.append(RejectedItem(episode.id, "episode", "it was stated twice"))
         else:
             reading = _EpisodeReply(episode, owner_names)
             extractions[episode.id] = reading.extraction(entry)
@@ -228,7 +228,7 @@ def parse_extractions(
     return extractions, dropped
 
 
-def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
+def rejection_reason(extraction: Extraction, dropped: Iterable[RejectedItem]) -> str:
     """Explains why a reply about an episode is unusable: it had facts, and each was dropped; "" otherwise. Words of a
     machine or for one do not count, since the model is not to blame for reading them."""
     if extraction.relations or extraction.theses:
@@ -248,7 +248,7 @@ class _EpisodeReply:
     """The valid items of the reply about one episode."""
 
     def __init__(self, episode: Episode, owner_names: Sequence[str]) -> None:
-        self.dropped: list[Dropped] = []
+        self.dropped: list[RejectedItem] = []
         self._episode = episode
         self._text = Quotable.from_text(episode.text)
         head = f"{episode.title}. {episode.source.title}. {episode.speaker or ''}"
@@ -282,10 +282,10 @@ class _EpisodeReply:
                     raise _Invalid("it is no object")
                 taken.append(read(item))
             except _Invalid as reason:
-                self.dropped.append(Dropped(self._episode.id, kind, str(reason)))
+                self.dropped.append(RejectedItem(self._episode.id, kind, str(reason)))
         for _ in rows[self._most : self._most + 1]:
             more = f"{len(rows) - self._most} more than so short a text can hold"
-            self.dropped.append(Dropped(self._episode.id, kind, more))
+            self.dropped.append(RejectedItem(self._episode.id, kind, more))
         return taken
 
     def _relation(self, item: Mapping[str, Any]) -> ExtractedRelation:

@@ -267,7 +267,7 @@ def find_similar(conn: Connection, key: str, most: int) -> list[str]:
     return [label for _, label in sorted(scored)[:most]]
 
 
-def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
+def list_cross_replacements(conn: Connection) -> tuple[AliasSuspect, ...]:
     """Lists pairs of names where facts about one replaced facts about the other, most facts first: a model or person
     treated them as one. Without merged pairs."""
     pairs = revisions.count_subject_pairs(conn, COMPARED)
@@ -288,7 +288,7 @@ def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
     are merely spelt alike."""
     values = _read_contacts(conn)
     labels = stored.object_labels(conn, sorted(values))
-    pairs = (*list_told_as_one(conn), *_list_sharing(values, labels), *_list_first_names(conn, labels.values()))
+    pairs = (*list_cross_replacements(conn), *_list_sharing(values, labels), *_list_first_names(conn, labels.values()))
     first = {(pair.one, pair.other): pair for pair in reversed(pairs)}
     return tuple(pair for pair in first.values() if not _are_one(conn, pair))[:SUSPECTS]
 

@@ -25,7 +25,7 @@ from memory.text.languages import content_words, guess_language
 from memory.text.quotes import one_line
 from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, from_wall, to_ms, to_wall
-from memory.trace import Cut, Hop, Lost, Traced, Used, Why, WhyNot
+from memory.trace import Cut, Hop, MissedPassage, Traced, Used, Why, WhyNot
 
 MAX_WORDS = 32  # words looked for
 MAX_PROPOSED = 200  # passages with the words that are compared, in addition to those found
@@ -103,12 +103,12 @@ def explain_absence(
     return WhyNot(traced.asked, words, tuple(autopsy.find_lost(terms, most)), missing)
 
 
-def _explain_gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
+def _explain_gone(episode: Episode, at: int, missing: Sequence[str]) -> MissedPassage:
     lines = episode.text.splitlines() or [""]
     place = next((n for n, line in enumerate(lines) if any(word in line.lower() for word in missing)), 0)
     start = sum(len(line) + 1 for line in lines[:place])
     reason = f"Its source no longer says this since {from_wall(at).date().isoformat()}, so no answer uses it."
-    return Lost(episode.to_passage(), lines[place].strip(), episode.line_at(start), "gone", reason)
+    return MissedPassage(episode.to_passage(), lines[place].strip(), episode.line_at(start), "gone", reason)
 
 
 class _Autopsy:
@@ -130,7 +130,7 @@ class _Autopsy:
         self._composed = last_note(ComposeNote, traced.steps)
         self._searched = last_note(TextNote, result.recall.trace.steps)
 
-    def find_lost(self, terms: Sequence[str], most: int) -> list[Lost]:
+    def find_lost(self, terms: Sequence[str], most: int) -> list[MissedPassage]:
         """Returns the nearest passages: those with most of the words, best ranked first."""
         ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
         ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
@@ -149,10 +149,12 @@ class _Autopsy:
     def _score(self, id: int) -> float:
         return float(self._result.ranking[self._result.graph.row_of[id]])
 
-    def _explain(self, episode: Episode) -> Lost:
+    def _explain(self, episode: Episode) -> MissedPassage:
         thesis = self._find_sentence(episode)
         quote = " ".join(thesis.text.split()) if thesis else next(iter(episode.text.splitlines()), "")
-        lost = Lost(episode.to_passage(), quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
+        lost = MissedPassage(
+            episode.to_passage(), quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", ""
+        )
         if (citation := self._find_citation(episode, thesis)) is not None:
             return replace(lost, cut="used", reason=f"The answer rests on it: [{citation.n}].")
         if (unseen := self._find_unseen(episode)) is not None:
@@ -207,14 +209,14 @@ class _Autopsy:
         equal = int(np.count_nonzero(allowed[:row] & (ranking[:row] == ranking[row])))
         return better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0)))
 
-    def _explain_not_found(self, lost: Lost) -> Lost:
+    def _explain_not_found(self, lost: MissedPassage) -> MissedPassage:
         rank = f"ranked {lost.place:,} of {lost.of:,}, and the best {len(self._hits)} were read"
         if len(text.search(self._conn, self._result.question.terms, 1, within=[lost.passage.episode_id])[0]):
             return replace(lost, cut="ranked", reason=f"It was {rank}.")
         explanation = f"; by meaning and links it was {rank}." if lost.score else ", and nothing leads to it."
         return replace(lost, cut="not_proposed", reason=f"It shares no word with the question{explanation}")
 
-    def _explain_not_shown(self, lost: Lost, episode: Episode, thesis: Thesis | None) -> Lost:
+    def _explain_not_shown(self, lost: MissedPassage, episode: Episode, thesis: Thesis | None) -> MissedPassage:
         """Why a found episode is not in the answer."""
         lines = self._extractive.candidates
         shown = AnswerNote.from_detail(self._extractive.step.detail).lines

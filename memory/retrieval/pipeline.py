@@ -58,7 +58,7 @@ def guide_walk(retrieval: Retrieval) -> None:
     lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
     guidance = Guidance(
         PropagatedRelevance(retrieval.graph, scores.fused, retrieval.seen),
-        activation=retrieval.replay.fires,
+        activation=retrieval.replay.activation,
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,

@@ -130,7 +130,7 @@ class Forgetting:
     def _wipe(self, deadline: float, patience: float) -> str:
         while True:
             try:
-                with self._state.write_lock, self._store.making_room():
+                with self._state.write_lock, self._store.allow_deletes():
                     self._store.checkpoint(patience)
                     self._store.write(set_meta, forget.UNWIPED, None)
                 self.unwiped_because = ""
@@ -155,7 +155,7 @@ class Forgetting:
             return False
 
         def rewrite() -> None:
-            with self._state.write_lock, self._store.making_room():
+            with self._state.write_lock, self._store.allow_deletes():
                 self._store.rewrite()
                 self._store.write(set_meta, forget.UNCLEARED, None)
             self.wipe()
@@ -167,7 +167,7 @@ class Forgetting:
     def _begin(self, by_person: bool = True) -> Iterator[Connection]:
         """Opens a unit of forgetting; afterwards reloads the snapshot."""
         state = self._state
-        with state.write_lock, self._store.making_room():
+        with state.write_lock, self._store.allow_deletes():
             with self._store.writing() as conn:
                 yield conn
                 state.complete_edge_memory(conn)

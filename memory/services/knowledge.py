@@ -39,7 +39,7 @@ class Knowledge:
     quotes_in = read_by(relations.of_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
-    names_told_as_one = read_by(list_suspects)
+    list_alias_suspects = read_by(list_suspects)
     names_beginning = read_by(graph.beginning_with)
 
     # Asserting ------------------------------------------------------------------------------------

@@ -328,7 +328,7 @@ class Maintenance:
         self._state.reload_edge_memory()
         return repaired
 
-    sum_up_rows = read_by(seals.sum_up)
+    sum_checksums = read_by(seals.sum_checksums)
 
     # The file -------------------------------------------------------------------------------------
 

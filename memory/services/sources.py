@@ -96,7 +96,7 @@ class Sources:
 
     def unwatch_folder(self, path: str, uri: str, then: Job | None = None) -> None:
         """Stops watching a folder, and queues a job for its sources, in one transaction."""
-        with self._store.making_room(), self._store.writing() as conn:
+        with self._store.allow_deletes(), self._store.writing() as conn:
             sources.unwatch_folder(conn, path, uri)
             if then is not None:
                 jobs.enqueue(conn, *then[:3], now_ms(), priority=then.priority)

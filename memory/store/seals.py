@@ -117,7 +117,7 @@ def discard(conn: Connection) -> None:
     conn.execute("DELETE FROM seal")
 
 
-def sum_up(conn: Connection) -> int:
+def sum_checksums(conn: Connection) -> int:
     """Returns the sum of all seals except those of MINOR tables: it changes with contents, not with runs of jobs."""
     minor = ", ".join(str(KINDS[table]) for table in MINOR)
     return int(conn.execute(f"SELECT ifnull(sum(crc), 0) FROM seal WHERE kind NOT IN ({minor})").fetchone()[0])

@@ -152,7 +152,7 @@ class Store:
                 raise
 
     def check_writable(self) -> None:
-        """StoreReadOnlyError, or StoreFullError where `limit_writing` refuses; does not wait for writers."""
+        """StoreReadOnlyError, or StoreFullError where `block_writes` refuses; does not wait for writers."""
         if self.is_read_only:
             raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
         if self._refusal and not getattr(self._room_maker, "works", False):
@@ -203,13 +203,13 @@ class Store:
             conn.execute("PRAGMA temp_store = FILE")
             conn.execute("VACUUM")
 
-    def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
-        """Makes `writing()` raise StoreFullError with this reason, except inside `making_room()`, which calls
+    def block_writes(self, reason: str, make_room: Callable[[], None]) -> None:
+        """Makes `writing()` raise StoreFullError with this reason, except inside `allow_deletes()`, which calls
         `make_room`; "" ends that."""
         self._refusal, self._make_room = reason, make_room
 
     @contextmanager
-    def making_room(self) -> Iterator[None]:
+    def allow_deletes(self) -> Iterator[None]:
         """Allows this thread to delete data while the disk is full."""
         if self._refusal:
             self._make_room()

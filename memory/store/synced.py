@@ -15,7 +15,7 @@ FORGOTTEN_HERE = "forgotten"  # as `local`
 _KEY, _ALLOWED = "sync_key", "sync_folders"  # in the table meta: the key of the hashes; the folders that are shared
 
 
-class Agreed(NamedTuple):
+class Agreement(NamedTuple):
     """The agreed version of an item: the entries seen, and its local mark."""
 
     seen: dict[str, int]
@@ -51,13 +51,13 @@ def set_allowed(conn: Connection, folders: Iterable[str]) -> None:
     set_meta(conn, _ALLOWED, to_json(sorted(set(folders))))
 
 
-def list_agreed(conn: Connection) -> dict[str, Agreed]:
+def list_agreed(conn: Connection) -> dict[str, Agreement]:
     """All rows by their keys."""
     rows = conn.execute("SELECT key, seen, local FROM synced")
-    return {key: Agreed(json.loads(seen), local) for key, seen, local in rows}
+    return {key: Agreement(json.loads(seen), local) for key, seen, local in rows}
 
 
-def put(conn: Connection, rows: Mapping[str, Agreed | None]) -> None:
+def put(conn: Connection, rows: Mapping[str, Agreement | None]) -> None:
     """Writes rows by their keys; None removes one."""
     conn.executemany("DELETE FROM synced WHERE key = ?", [(key,) for key, row in rows.items() if row is None])
     conn.executemany(

@@ -17,7 +17,7 @@ from memory.memory import Memory
 from memory.nouns import DISPUTED
 from memory.protocols import Write, write_directly
 from memory.store import shared, synced
-from memory.store.synced import FORGOTTEN_HERE, Agreed
+from memory.store.synced import FORGOTTEN_HERE, Agreement
 from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, SyncDocument, resolve
 from memory.sync.folder import MOST_FILES, SharedFolder
 from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, SharedKind, name_disputed
@@ -114,14 +114,14 @@ class Sync:
             for machine in item.dead:
                 self._document.remove(key, machine)
                 del places[machine]
-            if (rows.get(key) or agreed.get(key, Agreed({}, ""))).seen != _count(places):
+            if (rows.get(key) or agreed.get(key, Agreement({}, ""))).seen != _count(places):
                 name = _kind(key)
                 if item.gone:
                     forgotten[name].add(key)
                 else:
                     adopted[name][key] = item
         changed = self._forget(forgotten, agreed, here)
-        rows |= {key: Agreed(_count(entries[key]), FORGOTTEN_HERE) for keys in forgotten.values() for key in keys}
+        rows |= {key: Agreement(_count(entries[key]), FORGOTTEN_HERE) for keys in forgotten.values() for key in keys}
         changed |= self._erase_late({*agreed, *rows}, forgotten)
         if settled := [note.uri for note in self.memory.sources.list_under(DISPUTED) if note.uri not in disputed]:
             self.memory.forgetting.forget_sources(settled)
@@ -133,7 +133,7 @@ class Sync:
             self._waiting += len(adopted[name]) - len(done)
             with self.memory.store.reading() as conn:
                 now = kind.list_here(conn)
-            rows |= {key: Agreed(_count(entries[key]), now[key].mark if key in now else "") for key in done}
+            rows |= {key: Agreement(_count(entries[key]), now[key].mark if key in now else "") for key in done}
             changed |= bool(done)
         if rows:
             self.memory.store.write(synced.put, rows)
@@ -158,23 +158,23 @@ class Sync:
         self,
         conn: Any,
         entries: dict[str, dict[str, SharedEntry]],
-        agreed: Mapping[str, Agreed],
+        agreed: Mapping[str, Agreement],
         here: Mapping[str, Item],
-    ) -> dict[str, Agreed | None]:
+    ) -> dict[str, Agreement | None]:
         """Writes this memory's changes since the last agreement into the document; returns the new agreements."""
         own = self.folder.machine
         clock = max((n for row in agreed.values() for n in row.seen.values()), default=0)
-        rows: dict[str, Agreed | None] = {}
+        rows: dict[str, Agreement | None] = {}
 
         def state(key: str, mark: str, value: Any, gone: bool = False, n: int = 0) -> None:
-            places, row = entries.setdefault(key, {}), agreed.get(key, Agreed({}, ""))
+            places, row = entries.setdefault(key, {}), agreed.get(key, Agreement({}, ""))
             known = [entry for name, entry in places.items() if row.seen.get(name, 0) >= entry.n]
             after = max((entry.n if entry.gone else entry.after for entry in known), default=0)
             n = n or max(clock, places[own].n if own in places else 0) + 1
             places[own] = SharedEntry(n, now_ms(), row.seen, 0 if gone else after, gone, value)
             self._document.put(key, own, places[own])
             if len(places) == 1 or row.seen | {own: n} == _count(places):
-                rows[key] = Agreed(_count(places), mark)
+                rows[key] = Agreement(_count(places), mark)
 
         for key, item in here.items():
             kind, row, places = self._kinds[_kind(key)], agreed.get(key), entries.get(key)
@@ -185,7 +185,7 @@ class Sync:
             value = _plain(kind.describe(conn, item.row))
             current = resolve(places) if places else None
             if current is not None and not current.gone and current.value == value and not current.others:
-                rows[key] = Agreed(_count(entries[key]), item.mark)  # stated elsewhere, or before a crash
+                rows[key] = Agreement(_count(entries[key]), item.mark)  # stated elsewhere, or before a crash
             else:
                 state(key, item.mark, value)
         for key, row in agreed.items():
@@ -208,7 +208,7 @@ class Sync:
                     entries.pop(key, None)
                     rows[key] = None
                 elif became is NOTHING:
-                    rows[key] = Agreed(row.seen, "")
+                    rows[key] = Agreement(row.seen, "")
                 else:
                     state(key, "", became)
         return rows
@@ -216,7 +216,7 @@ class Sync:
     # Forgetting -----------------------------------------------------------------------------------
 
     def _forget(
-        self, forgotten: Mapping[str, set[str]], agreed: Mapping[str, Agreed], here: Mapping[str, Item]
+        self, forgotten: Mapping[str, set[str]], agreed: Mapping[str, Agreement], here: Mapping[str, Item]
     ) -> bool:
         """Deletes items that were deleted on another computer; returns whether there were any."""
         memory, secret = self.memory, self.folder.secret

@@ -91,8 +91,8 @@ def test_history(marta: Shell) -> None:
         "   since 2026-03-09  Porto\n      2026-03-09.md:1, fact N\n"
         "   since 2026-03-10  Faro (planned)\n      2026-03-10.md:1, fact N\n"
     )
-    strands = marta.pal("history", "marta", "--json").json["strands"]
-    assert [len(strand["values"]) for strand in strands] == [1, 2, 3]
+    timelines = marta.pal("history", "marta", "--json").json["timelines"]
+    assert [len(timeline["values"]) for timeline in timelines] == [1, 2, 3]
     nobody = marta.pal("history", "Nobody")
     assert (nobody.code, nobody.err) == (4, "Error: Nothing is known about 'Nobody'.\n")
 

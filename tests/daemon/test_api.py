@@ -312,8 +312,8 @@ def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
         assert (revision.old.objects, revision.new.objects) == (("Benedikt", "Graz"), ("Benedikt", "Linz"))
         assert client.status().review == client.revisions().open >= 1
         assert client.revision(revision.id) == revision == client.revisions(about="Benedikt").revisions[0]
-        [strand] = client.history("Benedikt").strands
-        assert [value.fact.objects[-1] for value in strand.values] == ["Graz", "Linz"]
+        [timeline] = client.history("Benedikt").timelines
+        assert [value.fact.objects[-1] for value in timeline.values] == ["Graz", "Linz"]
         assert [fact.text for fact in client.facts("Benedikt").facts] == ["Benedikt, city: Linz"]
         undone = client.settle(revision.id, "undo")
         assert undone.state == "undone" and listener.until(lambda event: event == wire.FactChanged(undone))

@@ -13,7 +13,7 @@ import pytest
 from daemon import setup
 from daemon.client.client import DaemonError
 from daemon.config.settings import load
-from daemon.setup import ConnectError, connect, describe_tried
+from daemon.setup import ConnectError, connect, describe_model_test
 from tests.daemon.conftest import QUICK
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
 from tests.running import RunningDaemon, run_daemon
@@ -39,7 +39,7 @@ def test_what_answers_is_kept_and_used_and_what_does_not_changes_nothing(daemon:
         tried = connect(client, config, "anthropic", server.url, f" {KEY}\n")
         assert (tried.problem, tried.is_local) == ("", False)
         assert tried.models == ("anthropic:claude-new", "anthropic:claude-old") and tried.name in tried.models
-        said = describe_tried(tried)
+        said = describe_model_test(tried)
         assert said.startswith(f"{tried.name} answered after ") and said.endswith("Its server has 1 other model.")
         assert len(str(server.messages)) < 700, "nothing of the memory is sent"
         settings = load(config)

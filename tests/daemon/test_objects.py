@@ -79,7 +79,7 @@ def test_an_object_with_its_facts_notes_and_neighbours(town: tuple[Client, Path]
     assert {one.predicate: one.objects[-1] for one in ozzie.facts} == {
         "phone": "0161 496 07", "birthday": "1951-06-02",
     }  # fmt: skip
-    assert {strand.predicate for strand in ozzie.strands} == {"phone", "birthday"}
+    assert {timeline.predicate for timeline in ozzie.timelines} == {"phone", "birthday"}
     assert ozzie.notes_total == 3
     belt = next(one for one in ozzie.notes if one.title == "Compressor")
     assert (belt.line, belt.quote) == (3, "Ozzie Penhale has the belt. It was bought in Falmouth.")
@@ -162,9 +162,9 @@ def test_a_correction_by_hand_takes_the_place_of_a_fact_and_can_be_taken_back(to
         assert done.new.uri == f"note:corrected/{before.id}"
         phones = [one.objects[-1] for one in client.object("Ozzie Penhale").facts if one.predicate == "phone"]
         assert phones == [value]
-        strand = next(one for one in client.object("Ozzie Penhale").strands if one.predicate == "phone")
-        assert [one.fact.objects[-1] for one in strand.values] == ["0161 496 07", value]
-        (ended,) = [one.ended for one in strand.values if one.ended]
+        timeline = next(one for one in client.object("Ozzie Penhale").timelines if one.predicate == "phone")
+        assert [one.fact.objects[-1] for one in timeline.values] == ["0161 496 07", value]
+        (ended,) = [one.ended for one in timeline.values if one.ended]
         assert ended.state == "kept"
         assert client.status().review == 0, "what a person says needs no review"
         back = client.take_back_correction(before.id)

@@ -53,7 +53,7 @@ def shown(reply: wire.FactsReply) -> list[str]:
 
 
 def values(reply: wire.HistoryReply) -> list[tuple[str, list[str]]]:
-    return [(strand.predicate, [value.fact.objects[-1] for value in strand.values]) for strand in reply.strands]
+    return [(timeline.predicate, [value.fact.objects[-1] for value in timeline.values]) for timeline in reply.timelines]
 
 
 def test_what_was_replaced_is_shown_with_its_history_alone(memory: Memory) -> None:
@@ -125,7 +125,7 @@ def test_history_is_in_order_of_time_and_says_who_replaced_what(memory: Memory) 
     tell(memory, "2026-05-01", "Marta plays the flute.", ("Marta", "plays", "the flute"))
     found = facts.history(memory, "Marta")
     assert values(found) == [("plays", ["the flute"]), ("lives in", ["Braga", "Lisbon", "Porto"])]
-    braga, lisbon, porto = found.strands[1].values
+    braga, lisbon, porto = found.timelines[1].values
     assert braga.ended and braga.ended.author == "rule" and braga.fact.valid_to == lisbon.fact.valid_from
     assert lisbon.ended and lisbon.ended.new == porto.fact and porto.ended is None
     with pytest.raises(NotFoundError):
@@ -137,20 +137,20 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
     relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
     memory.knowledge.assert_facts({id: Extraction((relation,))}, "test")
-    assert {strand for strand, _ in values(facts.history(memory, "Marta"))} == {"cooks for", "bakes for"}
+    assert {timeline for timeline, _ in values(facts.history(memory, "Marta"))} == {"cooks for", "bakes for"}
     old, new = sorted(fact.id for fact in memory.knowledge.facts("Marta") if fact.kind == "relation")
     memory.knowledge.apply_decisions([Decision(old, new, "supersedes", 0.9)], "test")
     found = facts.history(memory, "Marta")
     assert values(found) == [("bakes for", ["Lumen", "Rosa"])]
-    assert found.strands[0].values[0].ended is not None and found.strands[0].values[0].ended.author == "model"
+    assert found.timelines[0].values[0].ended is not None and found.timelines[0].values[0].ended.author == "model"
 
 
 def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     moves(memory)
     [revision] = memory.knowledge.revisions()
     facts.settle_revision(memory, lambda event: None, revision.id, "old")
-    [strand] = facts.history(memory, "Marta").strands
-    assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
+    [timeline] = facts.history(memory, "Marta").timelines
+    assert [(value.fact.objects[-1], value.ended) for value in timeline.values] == [("Lisbon", None)]
     assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
 
 

@@ -68,7 +68,7 @@ class ScriptedClient:
     reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
     left_out: tuple[wire.Skipped, ...] = ()
     probes: list[Script] = field(default_factory=list)
-    tries: list[wire.Tried] = field(default_factory=list)
+    tries: list[wire.ModelTest] = field(default_factory=list)
     done: list[tuple[object, ...]] = field(default_factory=list)  # what else was told to be done
     paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/dev/null/palimpsest")))
     passages: int = 1
@@ -162,7 +162,7 @@ class ScriptedClient:
         self.reachable = replace(self.reachable, roles=(wire.ModelRole(role, names, used),))
         return self.reachable
 
-    def try_model(self, name: str) -> wire.Tried:
+    def try_model(self, name: str) -> wire.ModelTest:
         return self.tries.pop(0)
 
     def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
@@ -308,10 +308,10 @@ class ScriptedClient:
         self.remembered[source] = text
         return wire.Receipt(1, (1,), added=1)
 
-    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+    def tell(self, text: str, conversation: int | None = None) -> wire.SavedStatement:
         source = f"told:{len(self.remembered)}"
         self.remembered[source] = text
-        return wire.Told(text, source, 1, changes=tuple(self.changed.values()))
+        return wire.SavedStatement(text, source, 1, changes=tuple(self.changed.values()))
 
     def set_telling(self, remember: str) -> None:
         self.done.append(("set_telling", remember))

@@ -130,9 +130,11 @@ async def test_hostile_memories_are_shown_as_text(text: str) -> None:
     )
     neighbours = (wire.Neighbour(f"{text} beside", text), wire.Neighbour(f"{text} near", passages=2))
     revision = replace(world.changes()[4], reason=text)
-    strand = wire.Strand(text, text, (wire.HeldValue(fact, revision), wire.HeldValue(replace(fact, id=7))))
+    timeline = wire.FactTimeline(
+        text, text, (wire.TimelineValue(fact, revision), wire.TimelineValue(replace(fact, id=7)))
+    )
     thing = wire.ObjectReply(
-        text, (text, f"{text}!"), (fact,), (strand,), (wire.MentionedIn(text, text, 1, text, 1),), 1, neighbours
+        text, (text, f"{text}!"), (fact,), (timeline,), (wire.MentionedIn(text, text, 1, text, 1),), 1, neighbours
     )
     passage = wire.Passage(31, text, "file", text, text, speaker=text, line=1)
     source = wire.ListedSource(text, "file", text, 1)

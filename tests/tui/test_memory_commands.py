@@ -67,7 +67,10 @@ async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
 
 
 async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
-    scripts = [Script(wire.Told(text), wire.Answered("Nothing.", no_answer=True)) for text in ("I moved", "I sold it")]
+    scripts = [
+        Script(wire.SavedStatement(text), wire.Answered("Nothing.", no_answer=True))
+        for text in ("I moved", "I sold it")
+    ]
     async with chatting(world.client(answers=scripts)) as chat:
         await chat.send("I moved")
         await confirm(chat, "right", "enter")
@@ -83,7 +86,7 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
 
 
 async def test_what_a_statement_changed_is_no_news_any_more_when_it_is_taken_back() -> None:
-    told = wire.Told("Ana moved to Turin", "told:1", 7, besides="where?", changes=(MOVED,))
+    told = wire.SavedStatement("Ana moved to Turin", "told:1", 7, besides="where?", changes=(MOVED,))
     async with chatting(world.client(answers=[Script(told, wire.Answered("At 10.", (), ms=3.0))])) as chat:
         chat.client.live.give(wire.FactChanged(MOVED))
         await chat.until(lambda: "Changed: Ana lives in Turin" in chat.words())
@@ -94,7 +97,7 @@ async def test_what_a_statement_changed_is_no_news_any_more_when_it_is_taken_bac
 
 
 async def test_what_was_kept_besides_a_question_is_said_and_undo_takes_it_back() -> None:
-    kept = wire.Told("I moved to Bergen", "told:1", 7, besides="where is the town hall?")
+    kept = wire.SavedStatement("I moved to Bergen", "told:1", 7, besides="where is the town hall?")
     async with chatting(world.client(answers=[Script(kept, wire.Answered("At 10.", (), ms=3.0))])) as chat:
         await chat.send("I moved to Bergen, where is the town hall?")
         await until_said(chat, "Kept in your own words: “I moved to Bergen”. /undo takes it back.")

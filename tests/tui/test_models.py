@@ -73,8 +73,10 @@ def connected(tmp_path: Path, **fields: object) -> ScriptedClient:
 
 
 async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_go_there(tmp_path: Path) -> None:
-    tried = wire.Tried("anthropic:[b]claude", "Ready [/b].", 1234.0, "", False, ("anthropic:[b]claude", "anthropic:x"))
-    told = connected(tmp_path, tries=[wire.Tried("anthropic", problem="It does not accept [/] the key."), tried])
+    tried = wire.ModelTest(
+        "anthropic:[b]claude", "Ready [/b].", 1234.0, "", False, ("anthropic:[b]claude", "anthropic:x")
+    )
+    told = connected(tmp_path, tries=[wire.ModelTest("anthropic", problem="It does not accept [/] the key."), tried])
     async with chatting(told, NARROW) as chat:
         await chat.send("/connect")
         await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))

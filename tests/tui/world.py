@@ -331,7 +331,11 @@ def remembered(**fields: object) -> ScriptedClient:
         "Ozzie Penhale",
         ("Ozzie Penhale", "Ozzie"),
         (FACT_PHONE,),
-        (wire.Strand("Ozzie Penhale", "phone", (wire.HeldValue(FACT_BEFORE), wire.HeldValue(FACT_PHONE))),),
+        (
+            wire.FactTimeline(
+                "Ozzie Penhale", "phone", (wire.TimelineValue(FACT_BEFORE), wire.TimelineValue(FACT_PHONE))
+            ),
+        ),
         (
             wire.MentionedIn(PRISM.uri, "Fog signal", 16, "Ozzie has the belt.", 2, PRISM.at),
             wire.MentionedIn(EARLIER.uri, "Wednesday", 6, "Ozzie ordered paint.", 1, EARLIER.at),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from daemon import wire
-from daemon.terminal import TELLING, count, describe_forgotten, describe_told, title_of
+from daemon.terminal import ABOUT_STATEMENTS, count, describe_forgotten, describe_statement, title_of
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
@@ -23,20 +23,20 @@ HOW = "To change that: pal config set chat.remember yes"
 class StatementTopic(Topic):
     """Reports statements that the daemon saves, and asks for permission once."""
 
-    async def receive(self, statement: wire.Told) -> None:
+    async def receive(self, statement: wire.SavedStatement) -> None:
         """Handles a statement in the running question."""
         if not statement.source:
             self._offer_to_keep(statement)
             return
-        self.note_told(statement)
+        self.note_saved(statement)
         if statement.besides:
-            await self.say(f"{describe_told(statement)} /undo takes it back.")
+            await self.say(f"{describe_statement(statement)} /undo takes it back.")
 
     @background("telling")
-    async def _offer_to_keep(self, statement: wire.Told) -> None:
+    async def _offer_to_keep(self, statement: wire.SavedStatement) -> None:
         question = f"Save your statement as “{' '.join(statement.text.split())}”?"
         is_wanted = await self.page.app.push_screen_wait(
-            ConfirmScreen(question, f"{TELLING} You are asked once.", "Yes, keep")
+            ConfirmScreen(question, f"{ABOUT_STATEMENTS} You are asked once.", "Yes, keep")
         )
         session = self.conversation.session.conversation
         with self.tell_failures():
@@ -45,10 +45,10 @@ class StatementTopic(Topic):
                 await self.say(f"Not saved. {HOW}")
                 return
             saved = await self.link.call(lambda client: client.tell(statement.text, session.id if session else None))
-            self.note_told(saved)
-            await self.say(f"{describe_told(saved)} /undo takes it back.")
+            self.note_saved(saved)
+            await self.say(f"{describe_statement(saved)} /undo takes it back.")
 
-    def note_told(self, statement: wire.Told) -> None:
+    def note_saved(self, statement: wire.SavedStatement) -> None:
         """Makes /undo forget the statement."""
         words = " ".join(statement.text.split())
         self.shared.note_done(
@@ -57,7 +57,7 @@ class StatementTopic(Topic):
             lambda: self._drop_news(statement),
         )
 
-    def _drop_news(self, statement: wire.Told) -> None:
+    def _drop_news(self, statement: wire.SavedStatement) -> None:
         """Removes the announcements of its changes."""
         for change in statement.changes:
             self.shared.news.pop(change.id, None)
@@ -86,8 +86,8 @@ class FactTopic(Topic):
             session = self.conversation.session.conversation
             with self.tell_failures():
                 statement = await self.link.call(lambda client: client.tell(text, session.id if session else None))
-                self._statements.note_told(statement)
-                await self.say(f"{describe_told(statement)} /undo takes it back.")
+                self._statements.note_saved(statement)
+                await self.say(f"{describe_statement(statement)} /undo takes it back.")
             return
         uri = f"note:chat-{self.shared.now():%Y%m%d-%H%M%S-%f}"
         with self.tell_failures():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from daemon import wire
-from daemon.setup import ConnectError, describe_tried, use_models
+from daemon.setup import ConnectError, describe_model_test, use_models
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import EFFORTS
@@ -33,7 +33,7 @@ class ModelTopic(Topic):
 
         tried = await self.page.app.push_screen_wait(ConnectScreen(self.link))
         if tried is not None:
-            await self.say(describe_tried(tried))
+            await self.say(describe_model_test(tried))
             wanted = ConfirmScreen(f"Shall {tried.name} write answers?", LATER, "Yes, it shall")
             if await self.page.app.push_screen_wait(wanted):
                 with self.tell_failures():

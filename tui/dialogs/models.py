@@ -46,7 +46,7 @@ CHOOSE = "Enter chooses · Esc closes"
 TRY = "Enter tests one of its models · Esc goes back"
 
 
-class ConnectScreen(Dialog[wire.Tried | None]):
+class ConnectScreen(Dialog[wire.ModelTest | None]):
     """Asks for a service and its address, and tests it. Returns the reply of a working service, None if cancelled. A
     failing service is not saved."""
 
@@ -109,7 +109,7 @@ class ConnectScreen(Dialog[wire.Tried | None]):
         service = self._service
         self._say("Testing one of its models; loading it may take a while…")
 
-        def ask(client: Client) -> wire.Tried:
+        def ask(client: Client) -> wire.ModelTest:
             return connect(client, client.paths.config, service, address, key)
 
         try:

@@ -76,9 +76,9 @@ def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[L
     lines += [make_fact_line(fact, label, folders, width) for fact, label in named_facts]
     if not named_facts:
         lines.append(make_remark("No facts yet, only mentions in the notes below."))
-    if changed := _list_changes(thing.strands):
+    if changed := _list_changes(thing.timelines):
         lines.append(make_heading("History"))
-        lines += [_make_change_line(value, strand, folders) for value, strand in changed]
+        lines += [_make_change_line(value, timeline, folders) for value, timeline in changed]
     if thing.notes:
         extent = (
             f"the newest {len(thing.notes):,} of {thing.notes_total:,}" if thing.notes_total > len(thing.notes) else ""
@@ -97,19 +97,19 @@ def _name_fact(fact: wire.Fact, thing: wire.ObjectReply) -> str:
     return predicate if fact.objects[0] in thing.names else f"{fact.objects[0]} {predicate}".strip()
 
 
-def _list_changes(strands: Iterable[wire.Strand]) -> list[tuple[wire.HeldValue, wire.Strand]]:
+def _list_changes(timelines: Iterable[wire.FactTimeline]) -> list[tuple[wire.TimelineValue, wire.FactTimeline]]:
     """Returns changed values, newest first."""
     values = [
-        (value, strand)
-        for strand in strands
-        if len(strand.values) > 1 or any(value.ended for value in strand.values)
-        for value in strand.values
+        (value, timeline)
+        for timeline in timelines
+        if len(timeline.values) > 1 or any(value.ended for value in timeline.values)
+        for value in timeline.values
     ]
     values.sort(key=lambda entry: (entry[0].fact.valid_from or entry[0].fact.recorded, entry[0].fact.id), reverse=True)
     return values[:MAX_CHANGES]
 
 
-def _make_change_line(value: wire.HeldValue, strand: wire.Strand, folders: Sequence[str]) -> Line:
+def _make_change_line(value: wire.TimelineValue, timeline: wire.FactTimeline, folders: Sequence[str]) -> Line:
     fact = value.fact
     past = value.ended is not None or fact.is_over
     words = flatten(fact.objects[-1] if fact.predicate else fact.text)
@@ -118,7 +118,7 @@ def _make_change_line(value: wire.HeldValue, strand: wire.Strand, folders: Seque
     why = f" · {flatten(value.ended.reason)}" if value.ended is not None else ""
     content = Content.assemble(
         (f"{began:<12}", MUTED),
-        (f"{flatten(strand.predicate)} " if strand.predicate else "", MUTED),
+        (f"{flatten(timeline.predicate)} " if timeline.predicate else "", MUTED),
         (words, PAST if past else "bold"),
         (f"{until}\n{'':<12}{flatten(name_source(fact, folders))}{why}", MUTED),
     )

@@ -52,7 +52,7 @@ class Conversation(Vertical):
     class StatementSaved(Message):
         """A statement in the running question."""
 
-        statement: wire.Told
+        statement: wire.SavedStatement
 
     @dataclass
     class Returned(Message):
@@ -143,7 +143,7 @@ class Conversation(Vertical):
             if message.ticket == self._starting:
                 self.rename(message.conversation)
         elif self._asking is not None and message.ticket == self._asking[0]:
-            if isinstance(message.event, wire.Told):
+            if isinstance(message.event, wire.SavedStatement):
                 self.post_message(self.StatementSaved(message.event))
                 return
             self._events.append(message.event)

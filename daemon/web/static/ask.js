@@ -66,7 +66,7 @@ function take(turn, event) {
     case "Step":
       if (event.phrase) turn.stages[event.name] = event.phrase;
       break;
-    case "Told":
+    case "SavedStatement":
       turn.told = event;
       break;
     case "Preview":
@@ -194,7 +194,7 @@ function Turn({ turn, chosen, choose }) {
       [${one.n}] “${one.quote}”</p>`)}
     ${turn.missing?.length > 0 && html`<p class="muted">Missing: ${turn.missing.join(", ")}</p>`}
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
-    ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
+    ${turn.told && turn.state === "done" && html`<${SavedStatement} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
     ${turn.state === "broken" && html`<p class="muted">The answer was interrupted.</p>`}
     ${turn.state === "failed" && html`<${Problem} problem=${turn.problem} />`}
@@ -203,7 +203,7 @@ function Turn({ turn, chosen, choose }) {
 }
 
 /** What was told beside what was asked: kept, not kept, or taken back; `source` is the note that holds it. */
-function Told({ turn }) {
+function SavedStatement({ turn }) {
   const { text, source, besides, changes = [] } = turn.told;
   const send = async (path, body, became) => {
     try {

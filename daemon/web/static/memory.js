@@ -114,8 +114,8 @@ export function ThingPage({ parts: [name], status }) {
     <//>`;
   const folders = status.folders;
   const others = thing.names.filter((one) => one !== thing.name);
-  const changed = thing.strands.filter(
-    (strand) => strand.values.length > 1 || strand.values.some((value) => value.ended),
+  const changed = thing.timelines.filter(
+    (timeline) => timeline.values.length > 1 || timeline.values.some((value) => value.ended),
   );
   return html`<article class="sheet thing" ref=${page}>
     <p class="crumb"><a href=${address("memory")}>Memory</a></p>
@@ -133,7 +133,7 @@ export function ThingPage({ parts: [name], status }) {
           : html`<p class="muted">No facts yet, only mentions in the notes below.</p>`
       }
     </section>
-    ${changed.length > 0 && html`<section><h2>History</h2><${Lanes} strands=${changed} folders=${folders} /></section>`}
+    ${changed.length > 0 && html`<section><h2>History</h2><${Lanes} timelines=${changed} folders=${folders} /></section>`}
     ${
       thing.neighbours.length > 0 &&
       html`<section>

@@ -76,14 +76,14 @@ function byMonth(facts) {
 }
 
 /** What one thing had, with the values of each kind, the newest first. */
-export function Lanes({ strands, folders }) {
+export function Lanes({ timelines, folders }) {
   return html`<div class="lanes">
-    ${strands.map(
-      (strand) => html`<div class="lane">
-      <h3>${strand.predicate || strand.subject}</h3>
-      <ol>${[...strand.values].reverse().map(
+    ${timelines.map(
+      (timeline) => html`<div class="lane">
+      <h3>${timeline.predicate || timeline.subject}</h3>
+      <ol>${[...timeline.values].reverse().map(
         (value) => html`<li class=${value.ended || value.fact.is_over ? "past" : ""}>
-        <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
+        <span class="value">${timeline.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
         <small>
           ${value.fact.held} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
           ${value.ended ? ` · ${value.ended.reason}` : ""}

@@ -41,8 +41,8 @@ async def test_facts_history_and_what_changed(daemon: RunningDaemon) -> None:
         facts = (await call(client, "facts", about="Ana"))["facts"]
         assert [fact["since"] for fact in facts if fact["text"].endswith("777")] == ["2026-04-02"]
         assert not any("144" in fact["text"] for fact in facts)
-        [strand] = (await call(client, "history", about="Ana"))["strands"]
-        assert [held["fact"]["superseded_by"] is None for held in strand["values"]] == [False, True]
+        [timeline] = (await call(client, "history", about="Ana"))["timelines"]
+        assert [held["fact"]["superseded_by"] is None for held in timeline["values"]] == [False, True]
         [change] = (await call(client, "revisions", state="all"))["revisions"]
         assert "144" in change["old"]["text"] and "777" in change["new"]["text"]
         assert any("Acme" in fact["objects"] for fact in facts)

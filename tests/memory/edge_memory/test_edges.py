@@ -27,7 +27,7 @@ def towards(cosine: float) -> np.ndarray:
 
 
 def activation(slots: Slots, key: np.ndarray) -> float:
-    """m(k, e): how strongly an edge with these slots fires."""
+    """m(k, e): how strongly an edge with these slots activation."""
     return max(0.0, *(slots.vectors.astype(np.float64) @ key), 0.0)
 
 
@@ -174,5 +174,5 @@ def test_many_keys_are_those_of_each_question_to_the_bit(seed: int, n: int, dime
 
 
 def test_of_equally_similar_questions_the_newest_comes_first() -> None:
-    asked = EdgeMemory.empty(DIMENSION).with_answered(1, EAST).with_answered(2, EAST).with_answered(3, NORTH)
+    asked = EdgeMemory.empty(DIMENSION).with_answer(1, EAST).with_answer(2, EAST).with_answer(3, NORTH)
     assert [trace for trace, _ in asked.nearest(EAST, 0.5)] == [2, 1]

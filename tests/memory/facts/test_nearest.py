@@ -46,8 +46,8 @@ def find_relations(memory: Memory, older: str = "the flat", newer: str = "Harbou
     return [fact.id for name in (older, newer) for fact in memory.knowledge.facts(name) if fact.kind == "relation"]
 
 
-def told_as_one(memory: Memory) -> list[tuple[str, str, int]]:
-    return [(pair.one, pair.other, pair.facts) for pair in memory.knowledge.names_told_as_one()]
+def alias_suspects(memory: Memory) -> list[tuple[str, str, int]]:
+    return [(pair.one, pair.other, pair.facts) for pair in memory.knowledge.list_alias_suspects()]
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_names_of_which_a_model_says_that_facts_replace_each_other_may_be_one(
 ) -> None:
     told(fresh, "2024-01-01", "We pay 690 euros rent for the flat.", "the flat", "rent", "690 euros")
     told(fresh, "2025-01-01", f"Harbour Street 3: rent {value}.", "Harbour Street 3", "rent", value)
-    assert told_as_one(fresh) == []
+    assert alias_suspects(fresh) == []
     (revision,) = fresh.knowledge.apply_decisions([Decision(*find_relations(fresh), relation, 0.9)], "m")
-    assert told_as_one(fresh) == expected
+    assert alias_suspects(fresh) == expected
     fresh.knowledge.undo(revision)
-    assert told_as_one(fresh) == [], "a person says that it was wrong"
+    assert alias_suspects(fresh) == [], "a person says that it was wrong"
 
 
 def test_names_that_are_one_already_are_no_longer_suspected(fresh: Memory) -> None:
@@ -76,9 +76,9 @@ def test_names_that_are_one_already_are_no_longer_suspected(fresh: Memory) -> No
     told(fresh, "2025-01-01", "Harbour Street 3: rent 735 euros.", "Harbour Street 3", "rent", "735 euros")
     fresh.knowledge.apply_decisions([Decision(*find_relations(fresh), "supersedes", 0.9)], "m")
     fresh.knowledge.join_names("the flat", "Harbour Street 3")
-    assert told_as_one(fresh) == []
+    assert alias_suspects(fresh) == []
     fresh.knowledge.separate_names("the flat", "Harbour Street 3")
-    assert told_as_one(fresh) == [], "said by hand to be two: what they replaced of each other is undone"
+    assert alias_suspects(fresh) == [], "said by hand to be two: what they replaced of each other is undone"
 
 
 def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:

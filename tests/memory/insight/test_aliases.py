@@ -12,7 +12,7 @@ HANNE = ("Hanne Achterberg", "Phone: 0161 496 0222\nEmail: hanne@a.example")
 def propose(memory: Memory, *notes: tuple[str, str]) -> set[tuple[str, str]]:
     for title, fields in notes:
         memory.ingest.remember(f"# {title}\n{fields}", title=title, source=f"/notes/{title}.md")
-    return {(pair.one, pair.other) for pair in memory.knowledge.names_told_as_one()}
+    return {(pair.one, pair.other) for pair in memory.knowledge.list_alias_suspects()}
 
 
 @pytest.mark.parametrize(

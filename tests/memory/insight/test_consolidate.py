@@ -237,12 +237,12 @@ def test_names_that_may_be_one_are_listed_and_not_merged(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Katharina Brandl", "0161 496 0355", "phone")
     tell(fresh, "2021-01-02", "Katharina Brandel", "0161 496 0355", "phone")
     before = stored(fresh)
-    listed = fresh.knowledge.names_told_as_one()
+    listed = fresh.knowledge.list_alias_suspects()
     assert {"Katharina Brandl", "Katharina Brandel"} in [{pair.one, pair.other} for pair in listed]
     assert stored(fresh) == before
     for pair in listed:
         fresh.knowledge.join_names(pair.one, pair.other)
-    assert fresh.knowledge.names_told_as_one() == (), "that is settled"
+    assert fresh.knowledge.list_alias_suspects() == (), "that is settled"
 
 
 def test_it_breaks_off_between_two_units(fresh: Memory) -> None:

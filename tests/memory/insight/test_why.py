@@ -13,7 +13,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Answer, Document, Scope
 from memory.protocols import Embedder
 from memory.settings import AnswerSettings, MemorySettings
-from memory.trace import Lost
+from memory.trace import MissedPassage
 from tests.fakes import Says
 from tests.memory.answering.conftest import HERE, Desk
 from tests.memory.facts.asserting import assert_quoted
@@ -49,7 +49,7 @@ def ask(memory: Memory, question: str = HARBOUR, **more: object) -> int:
     return last.trace_id
 
 
-def lost(memory: Memory, id: int, words: str) -> Lost:
+def lost(memory: Memory, id: int, words: str) -> MissedPassage:
     """What became of the nearest passage."""
     return memory.questions.why_not(id, words).lost[0]
 

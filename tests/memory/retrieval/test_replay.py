@@ -69,8 +69,8 @@ def reached(found: ReplayResult) -> list[int]:
 
 
 def test_the_strongest_edge_goes_first_and_only_what_helped_to_read_is_evidence(graph: Graph) -> None:
-    fires = firing({ANA_NOTE: 0.6, ANA_CY: 0.9, BO_NOTE: 0.8, CY_OTHER: 0.7, OPEN[OTHER]: 0.9, OPEN[LETTER]: 1.0})
-    found = replay_walk(seen(graph), [ANA], fires)
+    activation = firing({ANA_NOTE: 0.6, ANA_CY: 0.9, BO_NOTE: 0.8, CY_OTHER: 0.7, OPEN[OTHER]: 0.9, OPEN[LETTER]: 1.0})
+    found = replay_walk(seen(graph), [ANA], activation)
     assert reached(found) == [CY, OTHER, NOTE, BO]
     assert found.weights[CY] == pytest.approx(0.9 * 0.9)
     assert found.evidence == (OTHER,), "nobody came to LETTER, and NOTE never helped"
@@ -88,30 +88,37 @@ def test_a_start_counts_if_reading_it_helped(graph: Graph) -> None:
 
 
 def test_it_stops_at_its_budget(graph: Graph) -> None:
-    fires = firing(dict.fromkeys(ENDS, 0.9))
-    assert len(reached(replay_walk(seen(graph), [ANA], fires, nodes=3))) == 3
-    assert {NOTE, CY} == set(reached(replay_walk(seen(graph), [ANA], fires, depth=1)))
-    everywhere = replay_walk(seen(graph), [ANA], fires)
+    activation = firing(dict.fromkeys(ENDS, 0.9))
+    assert len(reached(replay_walk(seen(graph), [ANA], activation, nodes=3))) == 3
+    assert {NOTE, CY} == set(reached(replay_walk(seen(graph), [ANA], activation, depth=1)))
+    everywhere = replay_walk(seen(graph), [ANA], activation)
     assert {BO, CY, DAN, NOTE, OTHER, LETTER, THESIS} == set(reached(everywhere))
 
 
 def test_a_way_that_may_not_be_walked_is_tried_so_often_and_no_more(graph: Graph) -> None:
     edges = {FIRST_EDGE + 1000 + n: (ANA, 1000 + n) for n in range(2000)}
-    fires = firing({**dict.fromkeys(edges, 0.99), ANA_NOTE: 0.6}, {**ENDS, **edges})
-    assert reached(replay_walk(seen(graph), [ANA], fires, nodes=300)) == [NOTE]
-    assert reached(replay_walk(seen(graph), [ANA], fires, nodes=3)) == []
+    activation = firing({**dict.fromkeys(edges, 0.99), ANA_NOTE: 0.6}, {**ENDS, **edges})
+    assert reached(replay_walk(seen(graph), [ANA], activation, nodes=300)) == [NOTE]
+    assert reached(replay_walk(seen(graph), [ANA], activation, nodes=3)) == []
 
 
 def test_it_walks_only_where_the_question_may(graph: Graph) -> None:
-    fires = firing({**dict.fromkeys(ENDS, 0.9), **dict.fromkeys(OPEN.values(), 0.9)})
-    assert OTHER not in replay_walk(seen(graph, OTHER), [ANA], fires).visit
-    hidden = replay_walk(seen(graph, OTHER), [ANA], fires)
+    activation = firing({**dict.fromkeys(ENDS, 0.9), **dict.fromkeys(OPEN.values(), 0.9)})
+    assert OTHER not in replay_walk(seen(graph, OTHER), [ANA], activation).visit
+    hidden = replay_walk(seen(graph, OTHER), [ANA], activation)
     assert CY not in hidden.visit, "only a hidden passage speaks of Cy and tells how Ana is related"
     assert not {ANA_CY, CY_OTHER, NEXT} & hidden.followed.keys()
     later = replay_walk(seen(graph, when=None), [ANA], firing({ANA_CY: 0.9}))
     assert reached(later) == [], "the relation has ended"
-    assert THESIS not in replay_walk(seen(graph, NOTE), [ANA, DAN], fires).visit
-    assert replay_walk(seen(graph, NOTE), [ANA, 4711, NOTE], fires).visit.keys() <= {CY, BO, DAN, OTHER, LETTER, ANA}
+    assert THESIS not in replay_walk(seen(graph, NOTE), [ANA, DAN], activation).visit
+    assert replay_walk(seen(graph, NOTE), [ANA, 4711, NOTE], activation).visit.keys() <= {
+        CY,
+        BO,
+        DAN,
+        OTHER,
+        LETTER,
+        ANA,
+    }
 
 
 def test_of_equals_the_smaller_id_goes_first(graph: Graph) -> None:
@@ -124,10 +131,10 @@ def test_it_never_leaves_what_can_be_walked_whatever_fires(seed: int, hide: int)
     whole = everything(graph)
     ends = {edge: (node, other) for node, around in whole.items() for edge, _, other in around}
     rng = np.random.default_rng(seed)
-    fires = firing({edge: float(rng.uniform(0.5, 1)) for edge in sorted(ends) if rng.random() < 0.7}, ends)
+    activation = firing({edge: float(rng.uniform(0.5, 1)) for edge in sorted(ends) if rng.random() < 0.7}, ends)
     walk = Walkable(graph, graph.alive & (np.arange(len(graph.alive)) != hide))
     starts = [node for node in whole if rng.random() < 0.3]
-    limited = replay_walk(walk, starts, fires, nodes=7, depth=3)
+    limited = replay_walk(walk, starts, activation, nodes=7, depth=3)
     for vertex, one in limited.visit.items():
         assert walk.visible(vertex)
         for before, edge, after in zip(one.path.vertices, one.path.edges, one.path.vertices[1:], strict=False):
@@ -137,7 +144,9 @@ def test_it_never_leaves_what_can_be_walked_whatever_fires(seed: int, hide: int)
     assert len(limited.weights) <= 7 and max((len(seen.path.edges) for seen in limited.visit.values()), default=0) <= 3
     other, _ = rng_graph(seed, order=seed + 1)
     again = Walkable(other, other.alive & ~np.isin(other.episode_ids, graph.episode_ids[hide : hide + 1]))
-    assert replay_walk(again, starts[::-1], fires, nodes=7, depth=3) == limited, "in whatever order it was put together"
+    assert replay_walk(again, starts[::-1], activation, nodes=7, depth=3) == limited, (
+        "in whatever order it was put together"
+    )
 
 
 @given(st.integers(0, 300))
@@ -237,7 +246,7 @@ def like(
         for cosine, episodes_cited in zip(cosines, cited, strict=True):
             citations = tuple(Citation(1, id, "a.md", "A title", "Ana") for id in episodes_cited)
             trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
-            known = known.with_answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
+            known = known.with_answer(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
     with asked.store.reading() as conn:
         found = most_alike(asked_before(conn, known, key, None, lambda episode: True), question)
     return [] if found is None else list(found.cited)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.telling import Telling
+from daemon.api.statements import StatementStore
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import load
 from daemon.jobs.workers import Writer
@@ -26,15 +26,15 @@ def keeping(client: Client) -> Iterator[Client]:
     client.set_telling("ask")
 
 
-def ask(client: Client, text: str, session: int | None = None) -> tuple[wire.Told | None, wire.Answered]:
+def ask(client: Client, text: str, session: int | None = None) -> tuple[wire.SavedStatement | None, wire.Answered]:
     *events, last = client.ask(text, conversation=session, own_words=True)
     assert isinstance(last, wire.Answered)
-    return next((event for event in events if isinstance(event, wire.Told)), None), last
+    return next((event for event in events if isinstance(event, wire.SavedStatement)), None), last
 
 
 def test_nobody_is_heard_unasked(client: Client, running: RunningDaemon) -> None:
     told, answered = ask(client, "I moved to Bergen")
-    assert told == wire.Told("I moved to Bergen") and answered.no_answer
+    assert told == wire.SavedStatement("I moved to Bergen") and answered.no_answer
     assert client.sources("told:").sources == ()
     client.set_telling("no")
     assert load(running.paths.config).chat.remember == "no"
@@ -58,11 +58,11 @@ def test_a_statement_takes_the_place_of_an_older_fact_and_undo_brings_it_back(ke
     [source] = keeping.sources("told:").sources
     assert (source.kind, source.title) == ("chat", "Numbers")
     assert "555 9999" in ask(keeping, "What is my phone number?")[1].lines[0].text
-    assert keeping.take_back_told().text == "My phone number is 555 9999."
+    assert keeping.undo_statement().text == "My phone number is 555 9999."
     assert keeping.sources("told:").sources == ()
     assert "555 1111" in ask(keeping, "What is my phone number?")[1].lines[0].text
     with pytest.raises(DaemonError, match="no statement of yours to take back"):
-        keeping.take_back_told()
+        keeping.undo_statement()
 
 
 def test_what_is_asked_besides_is_answered(keeping: Client) -> None:
@@ -72,7 +72,7 @@ def test_what_is_asked_besides_is_answered(keeping: Client) -> None:
     assert "Rådhusgaten 10" in answered.lines[0].text
     again, _ = ask(keeping, "I moved to Bergen")  # sent twice, kept once
     assert again is not None and again.source == told.source
-    keeping.take_back_told()
+    keeping.undo_statement()
 
 
 def test_questions_answers_and_other_clients_tell_nothing(keeping: Client) -> None:
@@ -98,7 +98,7 @@ def test_a_secret_that_is_told_is_masked_wherever_it_is_kept(keeping: Client) ->
     messages = [message.text for message in keeping.conversation(session.id).messages]
     assert len(messages) == 2 and "Kept" in answered.text
     assert not any("Tr0ub4dor" in text for text in (answered.text, answered.citations[0].quote, *messages))
-    assert "Tr0ub4dor" not in keeping.take_back_told().text
+    assert "Tr0ub4dor" not in keeping.undo_statement().text
 
 
 def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
@@ -110,7 +110,7 @@ def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
         client.tell("  ")
     long = " ".join(f"The {number}th plank of the hull is larch and was sawn in May." for number in range(60))
     client.tell(long)
-    assert client.take_back_told().text.startswith("The 0th plank")
+    assert client.undo_statement().text.startswith("The 0th plank")
 
 
 def test_the_last_statement_is_the_last_one_also_after_a_flight_to_the_west(
@@ -120,15 +120,15 @@ def test_the_last_statement_is_the_last_one_also_after_a_flight_to_the_west(
     writer.start()
     try:
         with Memory.open(tmp_path / "memory.db", embedder=load_plugins().embedder("static")) as memory:
-            telling = Telling(memory, writer, tmp_path / "config.toml")
+            statements = StatementStore(memory, writer, tmp_path / "config.toml")
             for zone, text in (
                 ("Asia/Tokyo", "The tea is in Tokyo."),
                 ("America/Los_Angeles", "The hat is in Venice."),
             ):
                 monkeypatch.setenv("TZ", zone)
                 time.tzset()
-                telling.keep(text, None)
-            assert telling.find_last().text == "The hat is in Venice."
+                statements.keep(text, None)
+            assert statements.find_last().text == "The hat is in Venice."
     finally:
         writer.close(60)
         monkeypatch.undo()

@@ -30,7 +30,7 @@ KEPT = "Kept, in your own words."
 TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 
 
-class Telling:
+class StatementStore:
     """Stores a person's statements; `hear` reads the current setting from config.toml."""
 
     def __init__(self, memory: Memory, writer: Writer, config: Path) -> None:
@@ -38,7 +38,7 @@ class Telling:
         self._writer = writer
         self._config = config
 
-    def hear(self, text: str) -> tuple[wire.Told | None, bool]:
+    def hear(self, text: str) -> tuple[wire.SavedStatement | None, bool]:
         """The statement in a text, and whether the person has agreed to keep such statements; None without one, or if
         they are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
@@ -47,9 +47,9 @@ class Telling:
         choice = self._read_choice() if utterance is not None else "no"
         if utterance is None or choice == "no":
             return None, False
-        return wire.Told(utterance.statement, besides=utterance.question), choice == "yes"
+        return wire.SavedStatement(utterance.statement, besides=utterance.question), choice == "yes"
 
-    def keep(self, text: str, conversation: int | None) -> wire.Told:
+    def keep(self, text: str, conversation: int | None) -> wire.SavedStatement:
         """Stores a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
         if not text.strip():
             raise InvalidInputError("There is nothing to keep. Send the statement.")
@@ -65,7 +65,7 @@ class Telling:
         except SettingsError as error:
             raise InvalidInputError(str(error)) from error
 
-    def find_last(self, source: str = "") -> wire.Told:
+    def find_last(self, source: str = "") -> wire.SavedStatement:
         """Returns the statement stored last. NotFoundError if there is none, or if it is not this `source`."""
         if (last := self._find_last()) is None:
             raise NotFoundError("There is no statement of yours to take back. To undo a replaced fact: pal review")
@@ -73,13 +73,13 @@ class Telling:
             raise NotFoundError("That is not your last statement: it was taken back, or you made another one since.")
         return last
 
-    def _find_last(self) -> wire.Told | None:
+    def _find_last(self) -> wire.SavedStatement | None:
         notes = self._memory.sources.list_under(PREFIX)
         if not notes:
             return None
         uri = max(notes, key=lambda source: source.id).uri  # local time goes back in autumn and on journeys
         ids = self._memory.browsing.read_source(uri).passages
-        return wire.Told("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
+        return wire.SavedStatement("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
 
     def _read_choice(self) -> str:
         try:
@@ -88,7 +88,7 @@ class Telling:
             return "no"
 
 
-def _keep(memory: Memory, text: str, title: str) -> wire.Told:
+def _keep(memory: Memory, text: str, title: str) -> wire.SavedStatement:
     """Stores the note; a unit of the writer."""
     now = datetime.now().astimezone()
     uri = f"{PREFIX}{now:%Y%m%d-%H%M%S-%f}"
@@ -101,7 +101,7 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
         for pair in memory.knowledge.revisions("all", NEWEST)
         if pair.new.uri == uri and pair.relation != "duplicates"
     ]
-    return wire.Told(text, uri, receipt.episode_ids[0], changes=tuple(made))
+    return wire.SavedStatement(text, uri, receipt.episode_ids[0], changes=tuple(made))
 
 
 def _read_words(episode: Episode) -> str:
@@ -109,7 +109,7 @@ def _read_words(episode: Episode) -> str:
     return episode.text.removeprefix(f"{SPEAKER}: ")
 
 
-def answer_told(memory: Memory, note: wire.Told) -> Iterator[AskEvent]:
+def answer_statement(memory: Memory, note: wire.SavedStatement) -> Iterator[AskEvent]:
     """Yields the events of an answer to a text without a question: what was stored, and what it replaced."""
     assert note.episode_id is not None
     [episode] = memory.sources.episodes([note.episode_id])
