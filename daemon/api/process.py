@@ -113,11 +113,11 @@ def retry(services: Services, id: int | None) -> int:
 
 
 async def open_page(services: Services, port: int | None) -> wire.PageLink:
-    return await services.page.open(port)
+    return await services.open_page(port)
 
 
 async def close_page(services: Services) -> bool:
-    return await services.page.close()
+    return await services.close_page()
 
 
 async def stop(services: Services) -> None:

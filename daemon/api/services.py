@@ -8,11 +8,11 @@ import logging
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from daemon import wire
 from daemon.api.statements import StatementStore
@@ -52,26 +52,25 @@ REST_SECONDS = 60.0  # between two looks whether questions have ended
 QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
 
 
-class Page(Protocol):
-    """The web page, a layer above the API."""
-
-    async def open(self, port: int | None) -> wire.PageLink: ...
-
-    async def close(self) -> bool: ...
-
-
 class Services:
     """All parts of the daemon, created and connected; `stop` and `give_up` end it."""
 
     def __init__(
-        self, paths: Paths, settings: Settings, page: Page, stop: Callable[[], None], give_up: Callable[[], None]
+        self,
+        paths: Paths,
+        settings: Settings,
+        open_page: Callable[[int | None], Awaitable[wire.PageLink]],
+        close_page: Callable[[], Awaitable[bool]],
+        stop: Callable[[], None],
+        give_up: Callable[[], None],
     ) -> None:
         plugins = manager.load(settings)
         for problem in filter(None, (*plugins.problems, describe_exposure(paths.config))):
             log.warning("%s", problem)
         release_ballast(paths)
         Memory.discard_copies(paths.memory)
-        self.paths, self.settings, self.plugins, self.page, self.stop = paths, settings, plugins, page, stop
+        self.paths, self.settings, self.plugins = paths, settings, plugins
+        self.open_page, self.close_page, self.stop = open_page, close_page, stop
         self.own, self.backups = paths.all(), paths.backups  # what is the daemon's own, and never read
         self.policy: Callable[[], Policy] = partial(new_folder_policy, paths.config)  # of new folders, as of now
         self.began = time.monotonic()

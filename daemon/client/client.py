@@ -7,6 +7,7 @@ threads.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -54,7 +55,7 @@ class Client(DaemonCalls):
             return Lines(response)
         if call.is_stream:
             return Stream(response, getattr(wire, call.ends) if call.ends else None)
-        with response:
+        with contextlib.closing(response):
             try:
                 return call.read_reply(json.loads(response.read()))
             except (OSError, ValueError) as error:

@@ -119,7 +119,9 @@ class Daemon:
         from daemon.process.page import Page
 
         self.page = Page(self.paths, self.settings)
-        self.services = Services(self.paths, self.settings, self.page, self.stop_soon, self._give_up)
+        self.services = Services(
+            self.paths, self.settings, self.page.open, self.page.close, self.stop_soon, self._give_up
+        )
 
     async def serve(self) -> None:
         from daemon.api.app import build
