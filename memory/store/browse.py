@@ -44,16 +44,16 @@ class ReadSource(NamedTuple):
     passages: tuple[int, ...]
 
 
-def _fold(query: str) -> list[str]:
-    """The words as names are looked up."""
-    return strip_accents(norm(query)).split()
+def _make_patterns(query: str) -> tuple[list[str], dict[str, str]]:
+    """(the words as names are looked up, {parameter: the pattern of each})."""
+    words = strip_accents(norm(query)).split()
+    return words, {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
 
 
 def find_objects(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
     """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
     then the most mentioned; objects that are only values come last."""
-    words = _fold(query)
-    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
+    words, likes = _make_patterns(query)
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
     filter = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # without words a semijoin would be slower
@@ -90,8 +90,7 @@ def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 
 def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[Fact], int]:
     """(page of relations, newest first, total): those with live evidence whose ends or predicate contain each word."""
-    words = _fold(query)
-    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
+    _, likes = _make_patterns(query)
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
         f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
@@ -108,8 +107,7 @@ def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[l
 def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
     """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
     first."""
-    words = _fold(query)
-    likes = {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
+    words, likes = _make_patterns(query)
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
     holding = (

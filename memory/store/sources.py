@@ -50,29 +50,24 @@ class WatchedFolder(NamedTuple):
 
 def get(conn: Connection, uri: str) -> Source | None:
     """The live source with that uri, or None."""
-    row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)).fetchone()
-    return source_from_row(row) if row else None
+    return next(iter(_select(conn, "uri = ? AND t_deleted IS NULL", uri)), None)
 
 
 def list_under(conn: Connection, prefix: str, mark: str = "") -> list[Source]:
     """The live sources whose uri begins with `prefix` and contains `mark`, by uri."""
-    rows = conn.execute(
-        f"SELECT {SOURCE_COLUMNS} FROM source"
-        " WHERE uri >= ?1 AND substr(uri, 1, ?2) = ?1 AND instr(uri, ?3) AND t_deleted IS NULL ORDER BY uri",
-        (prefix, len(prefix), mark),
-    )
-    return [source_from_row(row) for row in rows]
+    where = "uri >= ?1 AND substr(uri, 1, ?2) = ?1 AND instr(uri, ?3) AND t_deleted IS NULL ORDER BY uri"
+    return _select(conn, where, prefix, len(prefix), mark)
 
 
 def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[Source]:
     """The next live sources, after uri `after`, below a folder, whose uri ends with "/"; without those with "#" in the
     uri."""
-    rows = conn.execute(
-        f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0"
-        " AND t_deleted IS NULL ORDER BY uri LIMIT ?",
-        (after, *_bound(folder), limit),
-    )
-    return [source_from_row(row) for row in rows]
+    below = "uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0 AND t_deleted IS NULL ORDER BY uri LIMIT ?"
+    return _select(conn, below, after, *_bound(folder), limit)
+
+
+def _select(conn: Connection, where: str, *values: int | str) -> list[Source]:
+    return [source_from_row(row) for row in conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE {where}", values)]
 
 
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
@@ -112,12 +107,8 @@ def count_retired(conn: Connection, folder: str, since: int) -> int:
 
 def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
     """The live sources of files of one of these sizes in bytes, by uri."""
-    rows = conn.execute(
-        f"SELECT {SOURCE_COLUMNS} FROM source WHERE t_deleted IS NULL AND sha256 IS NOT NULL"
-        f" AND kind IN ('file', 'chat') AND size IN {LISTED} ORDER BY uri",
-        (to_json(sorted(sizes)),),
-    )
-    return [source_from_row(row) for row in rows]
+    of_file = "t_deleted IS NULL AND sha256 IS NOT NULL AND kind IN ('file', 'chat')"
+    return _select(conn, f"{of_file} AND size IN {LISTED} ORDER BY uri", to_json(sorted(sizes)))
 
 
 def _bound(folder: str) -> tuple[str, str]:
@@ -290,8 +281,7 @@ def unskip(conn: Connection, uri: str) -> None:
 
 def list_skipped(conn: Connection, limit: int = -1) -> list[Skipped]:
     """Newest first; all, or `limit`."""
-    rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ?", (limit,))
-    return [Skipped(uri, reason, from_ms(t)) for uri, reason, t in rows]
+    return search_skipped(conn, "", limit)[0]
 
 
 def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipped], int]:
