@@ -158,6 +158,24 @@ def test_no_name_goes_on_behind_a_heading() -> None:
 def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
     wrapped = "She has lived with her partner and two cats in New\nYork since May."
     assert norms(wrapped) == ["new york"]
+    days = "We met people from Leeds there, exchanged addresses, Ron and Sal\n21 Oslo"
+    assert "sal" in norms(days)
+    columns = "Mondays     toys + sharpening     leader: Des Pardew\nTuesdays    boats"
+    assert norms(columns) == ["pardew"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Must do\n 1 Oslo\n 2 Riga trip\n 3 the bakery", ["oslo", "riga"]),
+        ("Our office:\n10 Downing Street\nwhere else", ["10 downing street"]),
+        ("Meet at gate B 8:20, in room B2.04.", ["b2.04"]),
+        ("Version V1.2.3 runs on Kea.", ["version v1.2.3", "kea"]),
+        ("Sixty is the minimum. Ana is well.", ["ana"]),
+    ],
+)
+def test_a_number_belongs_to_a_name_only_if_it_is_no_place_in_a_list_or_time(text: str, expected: list[str]) -> None:
+    assert [mention.norm for mention in mentions(text) if mention.sure and mention.kind == "name"] == expected
     assert norms("see Port Skerrow\nHigh water at noon", kind="name") == ["port skerrow", "high"]
 
 
