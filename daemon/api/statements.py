@@ -43,11 +43,11 @@ class StatementStore:
         they are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
-        utterance = find_statement(text)
-        choice = self._read_choice() if utterance is not None else "no"
-        if utterance is None or choice == "no":
+        parts = find_statement(text)
+        choice = self._read_choice() if parts is not None else "no"
+        if parts is None or choice == "no":
             return None, False
-        return wire.SavedStatement(utterance.statement, besides=utterance.question), choice == "yes"
+        return wire.SavedStatement(parts[0], besides=parts[1]), choice == "yes"
 
     def keep(self, text: str, conversation: int | None) -> wire.SavedStatement:
         """Stores a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""

@@ -158,7 +158,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
         return word
     if language == "he":
         return _HEBREW_ENDING.sub("", word)
-    stemmer = _stemmers.find(language)
+    stemmer = _find_stemmer(language)
     if stemmer is None:
         return strip_accents(word)
     if language == "de" and len(word) >= MIN_NAME_CHARS and word.endswith(_GENITIVES):  # a German name; no word ends so
@@ -169,20 +169,14 @@ def stem(word: str, language: str = ENGLISH) -> str:
     return strip_accents(stemmed or word)
 
 
-class _Stemmers(threading.local):
-    """The stemmers of one thread: a stemmer keeps state and is not thread-safe."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Any] = {}
-
-    def find(self, language: str) -> Any:
-        """The stemmer of a language, or None."""
-        if language not in self._known:
-            import snowballstemmer  # most of the import time of this module
-
-            stemmers = map(snowballstemmer.stemmer, tables("stemmer", language=language))
-            self._known[language] = next(stemmers, None)
-        return self._known[language]
+_stemmers = threading.local()  # a stemmer keeps state and is not thread-safe
 
 
-_stemmers = _Stemmers()
+def _find_stemmer(language: str) -> Any:
+    """The stemmer of a language, or None."""
+    known = _stemmers.__dict__
+    if language not in known:
+        import snowballstemmer  # most of the import time of this module
+
+        known[language] = next(map(snowballstemmer.stemmer, tables("stemmer", language=language)), None)
+    return known[language]

@@ -7,7 +7,7 @@ remembered ("remember that ..."), or if it is about its writer, in a language wi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 
 from memory.text.clauses import ASKS
@@ -23,16 +23,8 @@ MAX_NOUN_WORDS = 5  # between "my" and its verb
 _SIGNED = re.compile(r"[.!…]*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """The statements and the questions of a person in their words; "" if there are none."""
-
-    statement: str
-    question: str
-
-
-def find_statement(text: str) -> Utterance | None:
-    """The statement in a typed text, or None."""
+def find_statement(text: str) -> tuple[str, str] | None:
+    """(statements, questions) of a person in their words, from a typed text; None without a statement."""
     if len(text) > MAX_CHARS or "\n\n" in text.strip():
         return None
     statements: list[str] = []
@@ -42,7 +34,7 @@ def find_statement(text: str) -> Utterance | None:
         parts = _split(sentence)
         statements += [part for is_statement, part in parts if is_statement]
         questions += [part for is_statement, part in parts if not is_statement]
-    return Utterance(" ".join(statements), " ".join(questions)) if statements else None
+    return (" ".join(statements), " ".join(questions)) if statements else None
 
 
 def _split(sentence: str) -> list[tuple[bool, str]]:
@@ -50,7 +42,7 @@ def _split(sentence: str) -> list[tuple[bool, str]]:
     if not ASKS.search(sentence):
         return [(_is_statement(sentence), sentence)]
     for language in _read_languages():
-        for match in language.turn.finditer(sentence):
+        for match in language["turn"].finditer(sentence):
             first = sentence[: match.start()].strip()
             if _is_statement(first):
                 return [(True, first), (False, sentence[match.start("asked") :])]
@@ -58,43 +50,39 @@ def _split(sentence: str) -> list[tuple[bool, str]]:
 
 
 def _is_statement(sentence: str) -> bool:
-    return not ASKS.search(sentence) and any(language.tells(sentence) for language in _read_languages())
+    return not ASKS.search(sentence) and any(_is_statement_in(language, sentence) for language in _read_languages())
 
 
-class _Language:
-    """The patterns of statements and questions in one language."""
-
-    def __init__(self, table: dict[str, str]) -> None:
-        def compiled(pattern: str) -> re.Pattern[str]:
-            return re.compile(pattern, re.IGNORECASE)
-
-        patterns = {key: value.replace("\n", "") for key, value in table.items()}
-        self._keep = compiled(rf"\W{{0,3}}(?:{patterns['keep']})")
-        self._opening = compiled(rf"\W{{0,3}}(?:{patterns['opening']})")
-        self._speaker = compiled(rf"\W{{0,3}}(?:{patterns['speaker']})\s+\S")
-        noun = rf"(?:[^\s,.;:!?]+\s+){{1,{MAX_NOUN_WORDS}}}?"
-        self._own = compiled(rf"\W{{0,3}}(?:{patterns['own']})\s+{noun}(?:{patterns['holds']})\s+\S")
-        wrong = "|".join((patterns["no_telling"], patterns["addressed"], patterns["asks_within"]))
-        self._no_telling = compiled(wrong)
-        self._unfinished = compiled(rf"\b(?:{patterns['unfinished']})$")
-        turn = rf"(?:[,;:]|\s[–—-])\s*(?:(?:{patterns['joins']})\s+)?|\s(?:{patterns['joins']})\s+"
-        self.turn = compiled(rf"(?:{turn})(?P<asked>(?:{patterns['asked']})\b)")
-
-    def tells(self, sentence: str) -> bool:
-        """Whether a sentence without a question mark is a statement in this language."""
-        bare = _SIGNED.sub("", sentence).strip()
-        if keep := self._keep.match(bare):
-            return count_words(bare[keep.end() :]) >= MIN_KEPT_WORDS
-        for _ in range(MAX_OPENINGS):
-            opening = self._opening.match(bare)
-            bare = bare[opening.end() :] if opening else bare
-        if not (self._speaker.match(bare) or self._own.match(bare)):
-            return False
-        return (
-            count_words(bare) >= MIN_WORDS and not self._no_telling.search(bare) and not self._unfinished.search(bare)
-        )
+def _is_statement_in(language: Mapping[str, re.Pattern[str]], sentence: str) -> bool:
+    """Whether a sentence without a question mark is a statement in this language."""
+    bare = _SIGNED.sub("", sentence).strip()
+    if keep := language["keep"].match(bare):
+        return count_words(bare[keep.end() :]) >= MIN_KEPT_WORDS
+    for _ in range(MAX_OPENINGS):
+        opening = language["opening"].match(bare)
+        bare = bare[opening.end() :] if opening else bare
+    if not (language["speaker"].match(bare) or language["own"].match(bare)) or count_words(bare) < MIN_WORDS:
+        return False
+    return not language["no_telling"].search(bare) and not language["unfinished"].search(bare)
 
 
 @cache
-def _read_languages() -> tuple[_Language, ...]:
-    return tuple(map(_Language, tables("telling")))
+def _read_languages() -> tuple[dict[str, re.Pattern[str]], ...]:
+    """The patterns of statements and questions in each language, by their purpose."""
+    return tuple(map(_compile, tables("telling")))
+
+
+def _compile(table: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    parts = {key: value.replace("\n", "") for key, value in table.items()}
+    noun = rf"(?:[^\s,.;:!?]+\s+){{1,{MAX_NOUN_WORDS}}}?"
+    turn = rf"(?:[,;:]|\s[–—-])\s*(?:(?:{parts['joins']})\s+)?|\s(?:{parts['joins']})\s+"
+    patterns = {
+        "keep": rf"\W{{0,3}}(?:{parts['keep']})",
+        "opening": rf"\W{{0,3}}(?:{parts['opening']})",
+        "speaker": rf"\W{{0,3}}(?:{parts['speaker']})\s+\S",
+        "own": rf"\W{{0,3}}(?:{parts['own']})\s+{noun}(?:{parts['holds']})\s+\S",
+        "no_telling": "|".join((parts["no_telling"], parts["addressed"], parts["asks_within"])),
+        "unfinished": rf"\b(?:{parts['unfinished']})$",
+        "turn": rf"(?:{turn})(?P<asked>(?:{parts['asked']})\b)",
+    }
+    return {key: re.compile(pattern, re.IGNORECASE) for key, pattern in patterns.items()}

@@ -95,7 +95,7 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
     if not read:
         raise Unreadable("no text in it")
     uris = _make_uris(path.absolute().as_posix(), [document.uri for document in read])
-    finish = _Finish(reader, path, lambda: hashlib.sha256(data).hexdigest(), stat, is_copied)
+    finish = partial(_finish, reader, path, stat, is_copied, cache(lambda: hashlib.sha256(data).hexdigest()))
     return [finish(document, uri) for uri, document in zip(uris, read, strict=True)]
 
 
@@ -106,7 +106,7 @@ def stream_parts(
     Raises Unreadable, perhaps after some documents."""
     assert reader.stream is not None
     _check_name(path)
-    finish = _Finish(reader, path, partial(_hash_file, file), stat, is_copied)
+    finish = partial(_finish, reader, path, stat, is_copied, cache(partial(_hash_file, file)))
     whole = path.absolute().as_posix()
     given: set[str] = set()
     with _explain_failures(reader):
@@ -135,39 +135,36 @@ def _explain_failures(reader: Reader) -> Iterator[None]:
         raise Unreadable(f"the {reader.name} reader failed: {type(error).__name__}: {error}") from error
 
 
-class _Finish:
-    """Fills in what a reader left unset in the documents of a file; `find_hash` returns the hash of the content."""
+def _finish(
+    reader: Reader,
+    path: Path,
+    stat: os.stat_result,
+    is_copied: bool,
+    digest: Callable[[], str],
+    document: Document,
+    uri: str,
+) -> Document:
+    """The document with what its reader left unset."""
+    from plugins.readers.common.origin import find_writer
+    from plugins.readers.common.parts import date_document
 
-    def __init__(
-        self, reader: Reader, path: Path, find_hash: Callable[[], str], stat: os.stat_result, is_copied: bool
-    ) -> None:
-        self._reader = reader
-        self._path = path
-        self._digest = cache(find_hash)
-        self._stat = stat
-        seconds = stat.st_mtime_ns // 1_000_000_000
-        is_reliable = not is_copied and seconds <= time.time() + _CLOCK_SECONDS
-        self._file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_reliable else None
-
-    def __call__(self, document: Document, uri: str) -> Document:
-        from plugins.readers.common.origin import find_writer
-        from plugins.readers.common.parts import date_document
-
-        path = self._path
-        document = date_document(document, path, self._file_time, self._reader.dates_parts)
-        return replace(
-            document,
-            uri=uri,
-            title=_clean_title(document.title) or unquote(path.stem),
-            kind="chat" if document.turns else "file",
-            reader=self._reader.name,
-            speaker=find_writer(document, path, self._reader.name),
-            conversation=_clean_title(document.conversation) or (path.stem if document.turns else None),
-            sha256=document.sha256 or self._digest(),
-            size=self._stat.st_size,
-            mtime_ns=min(self._stat.st_mtime_ns, LAST_NS),
-            location=path.name,
-        )
+    seconds = stat.st_mtime_ns // 1_000_000_000
+    is_reliable = not is_copied and seconds <= time.time() + _CLOCK_SECONDS
+    file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_reliable else None
+    document = date_document(document, path, file_time, reader.dates_parts)
+    return replace(
+        document,
+        uri=uri,
+        title=_clean_title(document.title) or unquote(path.stem),
+        kind="chat" if document.turns else "file",
+        reader=reader.name,
+        speaker=find_writer(document, path, reader.name),
+        conversation=_clean_title(document.conversation) or (path.stem if document.turns else None),
+        sha256=document.sha256 or digest(),
+        size=stat.st_size,
+        mtime_ns=min(stat.st_mtime_ns, LAST_NS),
+        location=path.name,
+    )
 
 
 def _hash_file(file: BinaryIO) -> str:

@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import with_local_zone
+from memory.time.recurrence import Recurrence
 from plugins.readers import Unreadable
 from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
-from plugins.readers.common.recurring import SERIES, Entry, Repetition, repetitions
+from plugins.readers.common.recurring import SERIES, Entry, repetitions
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
 _TIMES = frozenset(("DTSTART", "DTEND", "DUE", "RECURRENCE-ID", "RDATE", "EXDATE"))
@@ -127,7 +128,7 @@ def _sort_lines(section: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [*((text, min([number, *(line for _, line in others)])) for text, number in timed), *others]
 
 
-def _list_lines(entry: Entry, recurring: Repetition, is_cancelled: bool) -> Iterator[tuple[str, int]]:
+def _list_lines(entry: Entry, recurring: Recurrence, is_cancelled: bool) -> Iterator[tuple[str, int]]:
     start, due = entry.get("DTSTART"), entry.get("DUE")
     if start is not None:
         yield f"When: {_show_span(entry, start)}", start.line
@@ -148,7 +149,7 @@ def _list_lines(entry: Entry, recurring: Repetition, is_cancelled: bool) -> Iter
     again = next((item for item in entry.properties if item.name in SERIES), start or due)
     if again is not None:
         yield from ((f"Repeats: {rule}", again.line) for rule in recurring.rules if rule)
-        for label, days in (("Also on", recurring.also), ("Not on", recurring.left_out)):
+        for label, days in (("Also on", sorted(recurring.listed)), ("Not on", sorted(recurring.left_out))):
             if days:
                 yield f"{label}: {', '.join(map(str, days))}", again.line
     people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]

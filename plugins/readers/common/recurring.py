@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import groupby
 from typing import Any
@@ -56,21 +56,13 @@ class Entry:
         return self.kind, self.value("UID"), self.value("RECURRENCE-ID")
 
 
-@dataclass(frozen=True)
-class Repetition:
-    """The days of an entry: `rules` in local time, `also` further days, `left_out` excluded ones."""
-
-    rules: tuple[str, ...] = ()
-    also: tuple[date, ...] = ()
-    left_out: tuple[date, ...] = ()
+_ONCE = Recurrence((), datetime.min)
 
 
-ONCE = Repetition()
-
-
-def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Repetition]:
-    """The repetition of each entry that takes place, by its line. `zones`: the VTIMEZONEs of the calendar."""
-    results: dict[int, Repetition] = {}
+def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Recurrence]:
+    """The recurrence of each entry that takes place, by its line; that of a single event is empty. `zones`: the
+    VTIMEZONEs of the calendar."""
+    results: dict[int, Recurrence] = {}
     by_id: dict[tuple[str, str], list[Entry]] = {}
     for number, entry in enumerate(entries):
         by_id.setdefault((entry.kind, entry.value("UID") or f"\0{number}"), []).append(entry)
@@ -83,8 +75,8 @@ def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Repetition]:
                 continue
             except Exception:  # many kinds of errors for invalid dates and rules; then only the named days count
                 rules = {entry.line: tuple(_drop_zone(rule.value) for rule in entry.all("RRULE")) for entry in newest}
-                results |= {line: Repetition(group) for line, group in rules.items()}
-        results |= {entry.line: results.get(entry.line, ONCE) for entry in newest}
+                results |= {line: Recurrence(group, datetime.min) for line, group in rules.items()}
+        results |= {entry.line: results.get(entry.line, _ONCE) for entry in newest}
     return results
 
 
@@ -126,13 +118,13 @@ class _Series:
         self._query = of(calendar, components=(entries[0].kind,))
         self._cores = [entry for entry in entries if entry.get("RECURRENCE-ID") is None]
 
-    def repetitions(self) -> dict[int, Repetition]:
-        """The repetition of each entry that takes place, by its line. Raises ValueError for a rule without days, which
+    def repetitions(self) -> dict[int, Recurrence]:
+        """The recurrence of each entry that takes place, by its line. Raises ValueError for a rule without days, which
         the library would follow to the year 9999."""
         for entry in self._entries.values():
             for rule in entry.all("RRULE"):
                 next(expand_rule(_drop_zone(rule.value), self._get_start(entry.line), date.min, datetime.max), None)
-        ruled = {entry.line: Repetition(self._make_rules(entry)) for entry in self._cores}
+        ruled = {entry.line: Recurrence(self._make_rules(entry), datetime.min) for entry in self._cores}
         if len(self._cores) == 1:
             ruled |= self._split_rules(self._cores[0])
         starts = {line: self._get_start(line) for line in self._entries}
@@ -140,15 +132,14 @@ class _Series:
         days: dict[int, set[date]] = {}
         for line, day in ((line, day) for since, until in spans for line, day in self._walk_days(since, until)):
             days.setdefault(line, set()).add(day)
-        results: dict[int, Repetition] = {}
+        results: dict[int, Recurrence] = {}
         for line, first in starts.items():
-            actual, rules = days.get(line, set()), ruled.get(line, ONCE)
-            by_rule = Recurrence(rules.rules, first, frozenset(rules.also))
+            actual, by_rule = days.get(line, set()), replace(ruled.get(line, _ONCE), first=first)
             expected = {day for since, until in spans for day in by_rule.days(since, until)}
-            also = {*rules.also, *(actual - expected)}
-            left_out = expected - actual
-            if Recurrence(rules.rules, first, frozenset(also), frozenset(left_out)).next_day(first.date()):
-                results[line] = Repetition(rules.rules, tuple(sorted(also)), tuple(sorted(left_out)))
+            listed = by_rule.listed | (actual - expected)
+            recurrence = replace(by_rule, listed=listed, left_out=frozenset(expected - actual))
+            if recurrence.next_day(first.date()):
+                results[line] = recurrence
         return results
 
     def _find_named_days(self) -> set[date]:
@@ -185,7 +176,7 @@ class _Series:
         moment = self._get_time(entry.line)
         return tuple(dict.fromkeys(_localize_rule(rule.value, moment) for rule in entry.all("RRULE")))
 
-    def _split_rules(self, core: Entry) -> dict[int, Repetition]:
+    def _split_rules(self, core: Entry) -> dict[int, Recurrence]:
         """The rules of a series up to its first lasting change (THISANDFUTURE), and from each such change on."""
         changes = [
             (_make_local(self._components[entry.line]["RECURRENCE-ID"].dt, self._get_zone(core.line)), entry.line)
@@ -202,10 +193,10 @@ class _Series:
             moved = self._get_start(line) - begin
             cut = [_cut_rule(rule, first, begin, end, moved) for rule in rules]
             if all(part is not None for part in cut):
-                results[line] = Repetition(tuple(part for part in cut if part))
+                results[line] = Recurrence(tuple(part for part in cut if part), begin)
             else:
                 days = (day for rule in rules for day in self._move_days(rule, first, begin, end, moved))
-                results[line] = Repetition((), tuple(sorted(days)[:MAX_LISTED]))
+                results[line] = Recurrence((), begin, frozenset(sorted(days)[:MAX_LISTED]))
         return results
 
     def _move_days(
