@@ -1,8 +1,10 @@
-"""Daemons out of one process that has imported everything once: a test waits for a fork, not for an interpreter.
+"""Daemons and reading processes out of two processes that have imported all they need: a test waits for a fork, not for
+an interpreter.
 
-What comes of it is a daemon like any other: a process of its own, with its own lock, socket, threads, log and death.
-Only the imports were done before. `python -m tests.fork_server SOCKET` is the process that forks; it has one thread,
-opens no memory, and ends when the test process does.
+What comes of it is a process like any other, with its own lock, socket, threads, log, limits and death. Only the
+imports were done before. `python -m tests.fork_server SOCKET daemon` is the process that forks daemons, with `reading`
+the one that forks reading processes, which has no more in memory than these; each has one thread, opens no memory, and
+ends when the test process does.
 """
 
 from __future__ import annotations
@@ -26,12 +28,13 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from daemon.paths import Paths, private_folder
+from daemon.reading import process as reading
 from tests import fail_points
 
 ROOT = Path(__file__).parents[1]
@@ -43,18 +46,24 @@ LATE_IMPORTS = """
 """.split()  # what a daemon imports only when it comes to it, where that takes long
 NUMBER = struct.Struct("!i")  # a process id, then an exit code
 MAX_REQUEST_BYTES = 1 << 20
+ENVIRONMENTS = {"daemon": {}, "reading": {"MALLOC_ARENA_MAX": "1"}}  # as `daemon.reading.process.spawn` sets it
+spawn_cold_reader = reading.spawn
 
 
-class ForkedDaemon:
-    """A forked process, with that part of `subprocess.Popen` which a daemon needs."""
+class Forked:
+    """A forked process, with that part of `subprocess.Popen` which a daemon and its readers need."""
 
-    def __init__(self, arguments: list[str], environment: Mapping[str, str], folder: Path, output: int) -> None:
+    def __init__(
+        self, server: str, arguments: list[str], environment: Mapping[str, str], folder: Path, stdin: int, output: int
+    ) -> None:
         self.args = arguments
         self.returncode: int | None = None
         self._server = socket.socket(socket.AF_UNIX)
-        self._server.connect(_start_server())
+        self._server.connect(server)
         request = {"arguments": arguments, "environment": dict(environment), "folder": str(folder)}
-        socket.send_fds(self._server, [json.dumps(request).encode() + b"\n"], [output])
+        if arguments[0] == "daemon" and reading.spawn is not spawn_cold_reader:
+            request["readers"] = _start_server("reading")
+        socket.send_fds(self._server, [json.dumps(request).encode() + b"\n"], [stdin, output])
         self.pid = NUMBER.unpack(self._server.recv(NUMBER.size))[0]
 
     def poll(self) -> int | None:
@@ -84,29 +93,45 @@ class ForkedDaemon:
         self.send_signal(signal.SIGKILL)
 
 
-def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> ForkedDaemon:
+def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> Forked:
     """What `daemon.client.starting.spawn` does, by a fork."""
     private_folder(paths.logs)
     whole = os.environ | paths.environment() | dict(environment or {})
-    with paths.output.open("ab") as output:
-        return ForkedDaemon(["daemon", "run"], whole, private_folder(paths.data), output.fileno())
+    with paths.output.open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        folder = private_folder(paths.data)
+        return Forked(_start_server("daemon"), ["daemon", "run"], whole, folder, nothing.fileno(), output.fileno())
+
+
+def spawn_reader(connection: socket.socket, left_out: Sequence[str], server: str = "") -> Any:
+    """What `daemon.reading.process.spawn` does, by a fork."""
+    environment = {name: os.environ[name] for name in reading.KEPT_VARIABLES if name in os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    with Path(os.devnull).open("r+b") as nothing:
+        return Forked(
+            server or _start_server("reading"),
+            ["daemon.reading.child", *left_out],
+            environment,
+            Path.cwd(),
+            connection.fileno(),
+            nothing.fileno(),
+        )
 
 
 @functools.cache
-def _start_server() -> str:
-    """Starts the process that forks, with the first daemon of a test process; returns its address."""
+def _start_server(kind: str) -> str:
+    """Starts the process that forks, with the first such process of a test process; returns its address."""
     folder = Path(tempfile.mkdtemp(prefix="palimpsest-"))
     server = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tests.fork_server", str(folder / "socket")],
+        [sys.executable, "-P", "-m", "tests.fork_server", str(folder / "socket"), kind],
         stdin=subprocess.PIPE,  # whose end tells it that the tests have ended
         stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},  # each daemon is told its own
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"} | ENVIRONMENTS[kind],
     )
     assert server.stdin is not None and server.stdout is not None
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.wait)
     atexit.register(server.stdin.close)
-    assert server.stdout.readline() == b"ready\n", "the process that forks daemons did not start"
+    assert server.stdout.readline() == b"ready\n", f"the process that forks for {kind} did not start"
     return str(folder / "socket")
 
 
@@ -146,32 +171,34 @@ class _ForkServer:
 
     def _fork(self, selector: selectors.BaseSelector) -> None:
         client, _ = self._listener.accept()
-        message, (output,), _, _ = socket.recv_fds(client, MAX_REQUEST_BYTES, 1)
+        message, ends, _, _ = socket.recv_fds(client, MAX_REQUEST_BYTES, 2)
         while not message.endswith(b"\n"):
             message += client.recv(MAX_REQUEST_BYTES)
         if pid := os.fork():
-            os.close(output)
+            for end in ends:
+                os.close(end)
             self._children[pid] = client
-            with contextlib.suppress(OSError):  # a test that was broken off meanwhile
-                client.sendall(NUMBER.pack(pid))
             return
+        os.setsid()
+        with contextlib.suppress(OSError):  # a test that was broken off meanwhile
+            client.sendall(NUMBER.pack(os.getpid()))  # now it is a group that can be killed
         selector.close()
         signal.set_wakeup_fd(-1)
         for end in (self._listener, self._wake, self._ending, client, *self._children.values()):
             end.close()
-        _become(json.loads(message), output)
+        _become(json.loads(message), *ends)
 
 
-def _become(request: dict[str, Any], output: int) -> None:
+def _become(request: dict[str, Any], stdin: int, output: int) -> None:
     """Runs a module in this fork as a new interpreter would. Does not return."""
     code = 1
     try:
-        os.setsid()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for source, target in ((nothing, 0), (output, 1), (output, 2)):
+        for source, target in ((stdin, 0), (output, 1), (output, 2)):
             os.dup2(source, target)
-        os.close(nothing)
+        os.close(stdin)
         os.close(output)
+        if readers := request.get("readers"):
+            reading.spawn = functools.partial(spawn_reader, server=readers)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(request["folder"])
@@ -204,8 +231,12 @@ def _import_all() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     importlib.import_module("plugins.embedders.static").load_model()
-    gc.collect()
-    gc.freeze()
+
+
+def _import_reading() -> None:
+    """Imports what a reading process has imported when it waits for its first file."""
+    importlib.import_module("daemon.reading.child")
+    assert importlib.import_module("plugins.manager").load().readers
 
 
 def _modules() -> Iterator[str]:
@@ -217,5 +248,7 @@ def _modules() -> Iterator[str]:
 
 if __name__ == "__main__":
     server = _ForkServer(sys.argv[1])
-    _import_all()
+    {"daemon": _import_all, "reading": _import_reading}[sys.argv[2]]()
+    gc.collect()
+    gc.freeze()
     server.serve()

@@ -276,19 +276,8 @@ class _ReadingProcess:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
-        # Without the keys of models, with the same import path. One arena: each reserves 64 MiB, which count against
-        # the limit.
-        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "daemon.reading.child", *self._left_out],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
+            self._process = spawn(theirs, self._left_out)
         except OSError as error:
             ours.close()
             raise ReaderDiedError(f"no reading process could be started: {error}") from error
@@ -345,3 +334,19 @@ class _ReadingProcess:
     def _fail(self, how: str) -> ReaderDiedError:
         self.close()
         return ReaderDiedError(how)
+
+
+def spawn(connection: socket.socket, left_out: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Starts a reading process at that end of a connection. OSError."""
+    # Without the keys of models, with the same import path. One arena: each reserves 64 MiB, which count against the
+    # limit.
+    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "daemon.reading.child", *left_out],
+        stdin=connection.fileno(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )

@@ -1,13 +1,15 @@
 """Embedders of the extra `onnx`: sentence models as ONNX files, without PyTorch.
 
-The setting is `minilm-int8`, or `onnx:FOLDER` with the folder of a sentence-transformers model that has an ONNX file
-(many on the hub have one in `onnx/`), or that file's path; `onnx:FOLDER@256` uses its first 256 dimensions."""
+What a person writes is `minilm-int8`, or `onnx:FOLDER` with the folder of a sentence-transformers model that has an
+ONNX file (many on the hub have one in `onnx/`), or the path of that file; `onnx:FOLDER@256` for its first 256
+dimensions.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +43,7 @@ PLAIN = ("Transformer", "Pooling", "Normalize")  # the modules that are known he
 
 
 class OnnxEmbedder(ModelEmbedder):
-    """One ONNX model. Thread-safe. NotAvailableError on first use if it cannot be loaded."""
+    """One model. Any number of threads may use it. NotAvailableError where it is first used, if it cannot be loaded."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class OnnxEmbedder(ModelEmbedder):
         prefixes: tuple[str, str] = ("", ""),
         pooling: str = "mean",
     ) -> None:
-        """`full` is the model's dimension; vectors are cut to `dimension`."""
+        """`full` is the model's dimension; the first `dimension` of it are used."""
         self._model, self._full, self._pooling = model, full, pooling
         self._name, self._dimension = name, dimension or full
         self.query_prefix, self.document_prefix = prefixes
@@ -78,7 +80,7 @@ class OnnxEmbedder(ModelEmbedder):
         return vectors
 
     def _pool(self, states: NDArray[np.float32], mask: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pools token states (b, tokens, d) into text vectors (b, d); (b, d) is returned unchanged."""
+        """The states of tokens (b, tokens, d) -> one of each text (b, d); (b, d) already is that."""
         if states.ndim == 2:
             return states
         if self._pooling == "cls":
@@ -88,90 +90,75 @@ class OnnxEmbedder(ModelEmbedder):
 
 
 def minilm_int8() -> OnnxEmbedder:
-    """Returns all-MiniLM-L6-v2 with int8 weights from an installed package: 384 dimensions, 256 tokens, English, no
-    network. NotAvailableError."""
+    """all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no network.
+    NotAvailableError."""
     folders = [_find_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
     model = OnnxModel(folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER, INT8_TOKENS)
     return OnnxEmbedder(model, write_identity(INT8, INT8_DIMENSION, "", ("", "")), INT8_DIMENSION)
 
 
 def load_named(text: str) -> OnnxEmbedder:
-    """Loads PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder. InvalidInputError,
+    """Loads PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder: a model of
+    sentence-transformers with an ONNX file. The path is its folder, or the file in it. InvalidInputError,
     NotAvailableError."""
-    named, dimension, _ = parse_name(text, "onnx")
-    return FolderModel(named).embedder(dimension)
-
-
-class FolderModel:
-    """A sentence-transformers model with an ONNX file in a folder. NotAvailableError for other folders."""
-
-    def __init__(self, named: str) -> None:
-        """`named` is the folder, or the ONNX file in it."""
-        path = Path(named).expanduser()
-        if path.suffix == ".onnx" and path.is_file():
-            self._file = path.resolve()
-            self._folder = self._file.parent.parent if self._file.parent.name == ONNX_FOLDER else self._file.parent
-        else:
-            folder = find_folder(named)
-            if folder is None:
-                raise NotAvailableError(f"There is no folder {named}. Name the model by its path: onnx:/path/to/it")
-            self._folder, self._file = folder, _choose_file(folder)
-        self._named = str(self._file if path.suffix == ".onnx" else self._folder)
-        self._files = ModelFiles(str(self._folder), partial(read_json, self._folder))
-
-    def embedder(self, dimension: int | None) -> OnnxEmbedder:
-        """Returns an embedder with the first `dimension` dimensions, by default all. InvalidInputError,
-        NotAvailableError."""
-        full, prefixes = self._dimension, self._files.prefixes()
-        used = choose_dimension(self._named, dimension, full)
-        mark = take_fingerprint(self._folder, (".json", ".onnx"))
-        name = write_identity(f"onnx:{self._named}", used, mark, prefixes)
-        model = OnnxModel(self._file, self._folder / "tokenizer.json", self._max_tokens)
-        return OnnxEmbedder(model, name, full, used, prefixes, self._pooling)
-
-    @cached_property
-    def _dimension(self) -> int:
-        dimension = self._files.dimension() or self._files.read_json("config.json").get("hidden_size")
-        if not isinstance(dimension, int):
-            raise NotAvailableError(
-                f"The files in {self._folder} do not say how many dimensions it has: a model has modules.json, or"
-                " hidden_size in its config.json. Save it there again, or choose another one."
-            )
-        return dimension
-
-    @property
-    def _pooling(self) -> str:
-        """Returns how token states are pooled: "mean" or "cls"."""
-        parts = [str(module.get("type", "")).rpartition(".")[2] for module in self._files.modules()]
-        if odd := [part for part in parts if part not in PLAIN]:
-            raise NotAvailableError(
-                f"The model in {self._folder} has parts that its ONNX file does not have ({', '.join(odd)})."
-                f" Use it with the extra `local`: st:{self._folder}"
-            )
-        config = self._files.read_json("1_Pooling/config.json")
-        stated = config.get("pooling_mode") or [
-            name.removeprefix("pooling_mode_") for name, on in config.items() if name.startswith("pooling_mode_") and on
-        ]
-        kinds = [stated] if isinstance(stated, str) else list(stated)
-        kind = kinds[0].partition("_")[0] if kinds else "mean"
-        if len(kinds) > 1 or kind not in POOLINGS or (kind == "mean" and kinds and "sqrt" in kinds[0]):
-            raise NotAvailableError(
-                f"The model in {self._folder} pools in a way that is not known here ({', '.join(kinds)}). Use it with"
-                f" the extra `local`: st:{self._folder}"
-            )
-        return kind
-
-    @property
-    def _max_tokens(self) -> int:
-        stated = (
-            self._files.read_json("sentence_bert_config.json").get("max_seq_length"),
-            self._files.read_json("config.json").get("max_position_embeddings"),
+    named, wanted, _ = parse_name(text, "onnx")
+    path = Path(named).expanduser()
+    is_file = path.suffix == ".onnx" and path.is_file()
+    if is_file:
+        file = path.resolve()
+        folder = file.parent.parent if file.parent.name == ONNX_FOLDER else file.parent
+    else:
+        known = find_folder(named)
+        if known is None:
+            raise NotAvailableError(f"There is no folder {named}. Name the model by its path: onnx:/path/to/it")
+        folder, file = known, _choose_file(known)
+    files = ModelFiles(str(folder), partial(read_json, folder))
+    full = files.dimension() or files.read_json("config.json").get("hidden_size")
+    if not isinstance(full, int):
+        raise NotAvailableError(
+            f"The files in {folder} do not say how many dimensions it has: a model has modules.json, or hidden_size in"
+            " its config.json. Save it there again, or choose another one."
         )
-        return min((length for length in stated if isinstance(length, int) and length > 0), default=USUAL_TOKENS)
+    label, prefixes = str(file if is_file else folder), files.prefixes()
+    used = choose_dimension(label, wanted, full)
+    name = write_identity(f"onnx:{label}", used, take_fingerprint(folder, (".json", ".onnx")), prefixes)
+    model = OnnxModel(file, folder / "tokenizer.json", _find_max_tokens(files))
+    return OnnxEmbedder(model, name, full, used, prefixes, _find_pooling(files, folder))
+
+
+def _find_pooling(files: ModelFiles, folder: Path) -> str:
+    """How the states of the tokens become one: "mean" or "cls"."""
+    parts = [str(module.get("type", "")).rpartition(".")[2] for module in files.modules()]
+    if odd := [part for part in parts if part not in PLAIN]:
+        raise NotAvailableError(
+            f"The model in {folder} has parts that its ONNX file does not have ({', '.join(odd)}). Use it with the"
+            f" extra `local`: st:{folder}"
+        )
+    config = files.read_json("1_Pooling/config.json")
+    stated = config.get("pooling_mode") or [
+        name.removeprefix("pooling_mode_") for name, on in config.items() if name.startswith("pooling_mode_") and on
+    ]
+    kinds = [stated] if isinstance(stated, str) else list(stated)
+    kind = kinds[0].partition("_")[0] if kinds else "mean"
+    if len(kinds) > 1 or kind not in POOLINGS or (kind == "mean" and kinds and "sqrt" in kinds[0]):
+        raise NotAvailableError(
+            f"The model in {folder} pools in a way that is not known here ({', '.join(kinds)}). Use it with the extra"
+            f" `local`: st:{folder}"
+        )
+    return kind
+
+
+def _find_max_tokens(files: ModelFiles) -> int:
+    """As many tokens as a model reads."""
+    stated = (
+        files.read_json("sentence_bert_config.json").get("max_seq_length"),
+        files.read_json("config.json").get("max_position_embeddings"),
+    )
+    return min((length for length in stated if isinstance(length, int) and length > 0), default=USUAL_TOKENS)
 
 
 def _find_package(name: str) -> Path:
-    """Finds a package's folder without importing it. NotAvailableError."""
+    """The folder of a package, which is not imported. NotAvailableError."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise NotAvailableError(f"The embedder 'minilm-int8' is not installed: {install_command('onnx')}")
@@ -179,7 +166,7 @@ def _find_package(name: str) -> Path:
 
 
 def _choose_file(folder: Path) -> Path:
-    """Returns the ONNX file of a folder. NotAvailableError if there is no such file."""
+    """The ONNX file of a folder. NotAvailableError if there is none."""
     if (file := find_onnx_file(folder)) is None:
         raise NotAvailableError(
             f"There is no ONNX file in {folder}. With the extra `local` it may be used: st:{folder}"

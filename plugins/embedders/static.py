@@ -1,8 +1,9 @@
-"""The default embedder: averaged static word vectors of WordLlama. No model server, no torch.
+"""The embedder that is always there: WordLlama's static word vectors, averaged. No model server, no torch.
 
-Weights and tokenizer are read from the wordllama package without importing it, which would configure logging for the
-whole process and load an HTTP client. A test checks that the vectors equal `WordLlama.load(dim=256).embed(text,
-norm=True)`."""
+The weights and the tokenizer lie in the wordllama package; they are read from there without importing it, which would
+set up logging for the whole process and load an HTTP client. The vectors are those of
+`WordLlama.load(dim=256).embed(text, norm=True)`; a test holds them together.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _loading = threading.Lock()
 
 
 class StaticEmbedder:
-    """256 dimensions, no prefixes. Thread-safe; loaded once per process, on first use (0.2 s, 50 MB)."""
+    """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once in a process, from any thread."""
 
     dimension = DIMENSION
     batch = 256
@@ -44,36 +45,25 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self.name = f"wordllama-{DIMENSION}@{version('wordllama')}"
-        self._words = _Words()
+        self._known: dict[str, list[int]] = {}  # the ids of the tokens of words
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, 256) float32, rows of norm 1; zeros for a blank text. Long texts are cut to MAX_CHARS."""
+        """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
         reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             pieces = [_cut(text) for text in texts[start : start + self.batch]]
-            for offset, ids in enumerate(self._words.encode(reader, pieces)):
+            for offset, ids in enumerate(self.tokenize(reader, pieces)):
                 if ids:
                     vectors[start + offset] = table[ids].sum(axis=0)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors
 
-    def embed_query(self, text: str) -> Vectors:
-        """text -> (256,) float32 of norm 1, or zeros if it is blank."""
-        vector: Vectors = self.embed_documents([text])[0]
-        return vector
-
-
-class _Words:
-    """Tokenizes word by word and caches most words, which takes a tenth of the time: no token of this vocabulary spans
-    a space, so the tokens are the same. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, list[int]] = {}
-
-    def encode(self, reader: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-        """Returns the token ids of each text, without begin and end marks."""
+    def tokenize(self, reader: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+        """Returns the token ids of each text, without begin and end marks. No token of this
+        vocabulary spans a space, so a text has the tokens of its words, and most words are cached. That takes a tenth
+        of the time."""
         known = self._known
         if len(known) > _MAX_WORDS:
             known = self._known = {}
@@ -84,10 +74,15 @@ class _Words:
         known.update((word, ids) for word, ids in fresh.items() if len(word) <= _MAX_WORD_CHARS)
         return [[id for word in words for id in known.get(word) or fresh.get(word, [])] for words in split]
 
+    def embed_query(self, text: str) -> Vectors:
+        """text -> (256,) float32 of norm 1, or zeros if it is blank."""
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
+
 
 def _split(text: str) -> list[str]:
-    """Splits a text into separately encoded parts. The tokenizer adds a space before each, so all but the first lose
-    their leading space."""
+    """The pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the first
+    piece the one before it is left out."""
     if any(map(text.__contains__, _MARKS)):
         return [text]
     first, *others = _PIECE.findall(text) or [""]
@@ -95,7 +90,7 @@ def _split(text: str) -> list[str]:
 
 
 def load_model() -> tuple[Tokenizer, Vectors]:
-    """Returns the tokenizer and its token vectors, (32000, 256) float32. NotAvailableError."""
+    """The tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
     with _loading:
         return _read_model()
 
@@ -113,7 +108,7 @@ def _find_package() -> Path:
 
 
 def tokenizer() -> Tokenizer:
-    """Returns the Llama 2 tokenizer (32,000 tokens), for counting. NotAvailableError."""
+    """Its tokenizer, for counting: that of Llama 2, 32,000 tokens. NotAvailableError."""
     from tokenizers import Tokenizer
 
     try:

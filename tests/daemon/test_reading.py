@@ -18,6 +18,7 @@ from daemon.watch.attempts import LOOP, LOOP_SECONDS
 from memory.settings import ChunkSettings
 from plugins import manager
 from plugins.readers import Unreadable
+from tests import fork_server
 from tests.daemon.conftest import QUICK, added, uris
 from tests.plugins.pictures import SAID, install_program, make_drawing
 from tests.running import run_daemon
@@ -72,14 +73,18 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def shared_readers(strange: None) -> Iterator[Readers]:
-    """Readers whose process goes on to the next test, unless it was ended."""
-    readers = Readers(ChunkSettings())
-    yield readers
-    readers.close()
+    """Readers whose process goes on to the next test, unless it was ended. It is a new interpreter, as it is for
+    everybody else: what it may do and how much it may take is tested with it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "spawn", fork_server.spawn_cold_reader)
+        readers = Readers(ChunkSettings())
+        yield readers
+        readers.close()
 
 
 @pytest.fixture
-def readers() -> Iterator[Readers]:
+def readers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Readers]:
+    monkeypatch.setattr(process, "spawn", fork_server.spawn_reader)
     readers = Readers(ChunkSettings())
     yield readers
     readers.close()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import anthropic
 import ollama
 import pytest
 
 from tests.fakes import Calls, ClaudeModel, Fails, FakeAnthropic, FakeOllama, OllamaModel, Says
+
+if TYPE_CHECKING:
+    import anthropic  # more than a second, in each process that collects tests
 
 HELLO = [{"role": "user", "content": "Hello"}]
 TOOL = {"name": "find", "description": "Finds.", "input_schema": {"type": "object", "properties": {}}}
@@ -24,6 +27,8 @@ def local() -> Iterator[tuple[FakeOllama, ollama.Client]]:
 
 @pytest.fixture
 def away(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeAnthropic, anthropic.Anthropic]]:
+    import anthropic
+
     with FakeAnthropic(ClaudeModel("claude-new"), ClaudeModel("claude-old", structured=False, output=4096)) as server:
         yield server, anthropic.Anthropic(api_key=server.key, base_url=server.url, max_retries=0)
 
@@ -103,6 +108,8 @@ def test_anthropic_says_what_it_has(away: tuple[FakeAnthropic, anthropic.Anthrop
 def test_anthropic_complains_of_bad_requests(
     away: tuple[FakeAnthropic, anthropic.Anthropic], arguments: dict[str, object], says: str
 ) -> None:
+    import anthropic
+
     _, client = away
     given = {"model": "claude-new", "max_tokens": 9, "messages": HELLO, "tools": [TOOL]} | arguments
     with pytest.raises(anthropic.BadRequestError, match=says) as caught:
@@ -111,6 +118,8 @@ def test_anthropic_complains_of_bad_requests(
 
 
 def test_anthropic_has_an_error_for_everything(away: tuple[FakeAnthropic, anthropic.Anthropic]) -> None:
+    import anthropic
+
     server, client = away
     for status, kind in ((429, "rate_limit_error"), (500, "api_error"), (529, "overloaded_error")):
         server.enqueue(Fails(status, "later", headers={"retry-after": "3"}))

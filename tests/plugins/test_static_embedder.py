@@ -93,7 +93,7 @@ def test_words_have_the_tokens_that_their_text_has(text: str) -> None:
     reader, _ = load_model()
     whole = reader.encode(text, add_special_tokens=False).ids
     for _ in range(2):  # new, and known
-        assert SHARED._words.encode(reader, [text]) == [whole]
+        assert SHARED.tokenize(reader, [text]) == [whole]
 
 
 def test_the_name_tells_model_dimension_and_version() -> None:
