@@ -7,7 +7,6 @@ threads.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import Any
 
@@ -55,7 +54,7 @@ class Client(DaemonCalls):
             return Lines(response)
         if call.is_stream:
             return Stream(response, getattr(wire, call.ends) if call.ends else None)
-        with contextlib.closing(response):
+        with response:
             try:
                 return call.read_reply(json.loads(response.read()))
             except (OSError, ValueError) as error:

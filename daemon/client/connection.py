@@ -62,7 +62,7 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, tim
 
         time.sleep(min(response.retry_after, LONGEST_WAIT) * random.uniform(0.5, 1.0))  # not all of them at once
     if response.status >= 400:
-        with contextlib.closing(response):
+        with response:
             raise DaemonError(_read_failure(response))
     return response
 
@@ -148,6 +148,12 @@ class Response:
     def close(self) -> None:
         self._file.close()
         self.socket.close()
+
+    def __enter__(self) -> Response:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Replies(Generic[T]):
