@@ -30,8 +30,8 @@ _MARKS = re.compile(r"([\\`*_\[\]<>#|$]|(?<=~)~|(?<==)=|(?<=%)%|^[-+](?= )|^\d+(
 
 @contextmanager
 def open_new(path: Path) -> Iterator[BinaryIO]:
-    """A private file to write, which gets its name when the `with` ends well; otherwise it is deleted. It is compressed
-    if the name ends in .gz; the same pieces give the same bytes. OSError."""
+    """Yields a private file to write, which gets its name when the `with` ends well; otherwise it is deleted. It is
+    compressed if the name ends in .gz; the same pieces give the same bytes. OSError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     try:

@@ -84,7 +84,7 @@ def _check_settings(paths: Paths) -> Iterator[str]:
 
 
 def _find_problems(now: wire.Status) -> Iterator[tuple[str, str]]:
-    """(place, problem) as the daemon's status has it."""
+    """Yields (place, problem) as the daemon's status has it."""
     for what, why in now.damage:
         fix = DAMAGED.get(what, "pal check")
         yield "file", f"The {what} cannot be read ({why}), so questions are answered without. To fix that: {fix}"
@@ -121,7 +121,7 @@ def _find_problems_of_work(now: wire.Status) -> Iterator[tuple[str, str]]:
 
 
 def _ask_daemon(client: Client, paths: Paths) -> Iterator[tuple[str, str]]:
-    """(place, problem) that the status does not have."""
+    """Yields (place, problem) that the status does not have."""
     for problem in client.check().problems:
         yield "file", problem
     for folder, what in ((paths.logs, "The daemon's log"), (paths.backups, "Backups")):

@@ -137,13 +137,13 @@ def list_replica_problems(state: wire.Replica) -> Iterator[str]:
 
 
 def quote_short(text: str) -> str:
-    """A quote on one line, cut if it is long."""
+    """Returns a quote on one line, cut if it is long."""
     words = " ".join(text.split())
     return f"“{words}”" if len(words) <= QUOTE_LENGTH else f"“{words[:QUOTE_LENGTH].rstrip()}…”"
 
 
 def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) -> Iterator[str]:
-    """The evidence of an answer, a few lines for each citation by its `label`, and the effort it took."""
+    """Yields the evidence of an answer, a few lines for each citation by its `label`, and the effort it took."""
     for used in reply.used:
         yield f"[{used.cited.n}] {label(used.cited)}: {quote_short(used.cited.quote)}"
         if used.place is not None and used.score is not None:
@@ -163,7 +163,7 @@ def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) ->
 
 
 def describe_verdict(judged: wire.Judged) -> str:
-    """The verdict on an answer that was noted, and its effect."""
+    """Returns the verdict on an answer that was noted, and its effect."""
     verdict, before = judged.asked.verdict, judged.before
     if verdict == before:
         return f"The verdict was {before}." if before else "There was no verdict."

@@ -169,7 +169,7 @@ _LISTED = re.compile(
 
 
 def file_of(uri: str) -> str:
-    """The path of the file that a source is, or is in."""
+    """Returns the path of the file that a source is, or is in."""
     match = _IN_DOCUMENT.fullmatch(uri) or _LISTED.fullmatch(uri)
     return match["file"] if match else uri
 
@@ -182,7 +182,7 @@ def counted_in(uri: str) -> str:
 
 
 def name_position(uri: str, line: int, end_line: int | None = None) -> str:
-    """A position within a source: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
+    """Returns a position within a source: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
     noun = counted_in(uri)
     last = line if end_line is None else end_line
     if noun == "second":
@@ -195,7 +195,7 @@ def name_position(uri: str, line: int, end_line: int | None = None) -> str:
 
 
 def name_place(uri: str, line: int) -> str:
-    """A place as people name it: `notes/fog.md:14`, `report.pdf, page 3`, `costs.xlsx, sheet Rent, row 7`,
+    """Returns a place as people name it: `notes/fog.md:14`, `report.pdf, page 3`, `costs.xlsx, sheet Rent, row 7`,
     `talk.srt, 00:12:31`, `2019.mbox, Re: prisms, 2019-04-02 10:15`."""
     match = _IN_DOCUMENT.fullmatch(uri)
     if match is None:
@@ -209,7 +209,7 @@ _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>
 
 
 def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine]:
-    """The lines of an answer's text that are not empty, with their kinds and values from its citations."""
+    """Yields the lines of an answer's text that are not empty, with their kinds and values from its citations."""
     known = {citation.n: citation for citation in citations}
     for written in filter(str.strip, text.splitlines()):
         match = _LINE.fullmatch(written)

@@ -70,7 +70,7 @@ class ToolCall:
     arguments: Mapping[str, Any]
 
     def make_result(self, text: str, *, failed: bool = False) -> Message:
-        """The turn that tells the model what came of its call."""
+        """Returns the turn that tells the model what came of its call."""
         return Message("tool", text, call_id=self.id, tool=self.name, failed=failed)
 
 
@@ -122,7 +122,7 @@ class Allowance:
     seconds: float
 
     def plus(self, other: Allowance) -> Allowance:
-        """The sum of both."""
+        """Returns the sum of both."""
         return Allowance(self.calls + other.calls, self.tokens + other.tokens, self.seconds + other.seconds)
 
 
@@ -187,7 +187,7 @@ class Grades(Event):
         return "graded with older tasks" if self.edition != PROBE_EDITION else ""
 
     def warn_of_age(self, version: str) -> str:
-        """A sentence if the grades do not apply to that version of the model."""
+        """Returns a sentence if the grades do not apply to that version of the model."""
         why = self.why_outdated(version)
         return f"{self.name} was {why}. Grade it again: {PROBE_AGAIN} {self.name}" if why else ""
 

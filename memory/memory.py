@@ -176,5 +176,5 @@ class Memory:
 
 
 def _make_chooser(llm: LLM | None) -> ChooseLLM:
-    """A function that chooses that model for every question."""
+    """Returns a function that chooses that model for every question."""
     return choose_none if llm is None else lambda local_only: llm if llm.is_local or not local_only else None

@@ -60,7 +60,7 @@ AGENT_NOTES = "note:agent/"
 
 
 def agent_of(uri: str) -> str:
-    """The agent that wrote a source; "" if none did."""
+    """Returns the agent that wrote a source; "" if none did."""
     return uri.removeprefix(AGENT_NOTES).partition("/")[0] if uri.startswith(AGENT_NOTES) else ""
 
 
@@ -199,11 +199,11 @@ class Episode:
         return self.title, self.text, self.speaker, None if self.is_stamped else self.at
 
     def line_at(self, offset: int) -> int | None:
-        """The source's line with the character `offset` of `text`; None if it has no lines."""
+        """Returns the source's line with the character `offset` of `text`; None if it has no lines."""
         return line_at(self.line, self.lines, self.text, offset)
 
     def turn_at(self, offset: int) -> TurnStart | None:
-        """The turn with the character `offset` of `text`; None outside of chats."""
+        """Returns the turn with the character `offset` of `text`; None outside of chats."""
         number = bisect_right(self.turns, offset, key=lambda turn: turn.start)
         return self.turns[number - 1] if number else None
 

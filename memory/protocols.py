@@ -76,12 +76,12 @@ class LLM(Protocol):
         ...
 
     def complete(self, request: LlmRequest) -> Reply:
-        """The whole answer. With a schema `data` follows it; with tools every call is of one of them, as its schema
-        wants it; what is neither is a MalformedOutputError."""
+        """Returns the whole answer. With a schema `data` follows it; with tools every call is of one of them, as its
+        schema wants it; what is neither is a MalformedOutputError."""
         ...
 
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        """The text as it comes, then the whole Reply. Closing the iterator ends the call."""
+        """Returns the text as it comes, then the whole Reply. Closing the iterator ends the call."""
         ...
 
 

@@ -10,8 +10,8 @@ MOST = 1_000_000_000  # of any number without another limit
 
 
 def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:
-    """A dataclass field with its default and the sentence that explains it; of a number also the least and the most
-    that it may be, both included."""
+    """Returns a dataclass field with its default and the sentence that explains it; of a number also the least and the
+    most that it may be, both included."""
     return field(default=default, metadata={"help": sentence, "least": least, "most": most})
 
 

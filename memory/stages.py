@@ -36,7 +36,7 @@ class Note:
 
     @classmethod
     def from_detail(cls, detail: Mapping[str, Any]) -> Self:
-        """Names that it does not know are left out: an older version may have noted more."""
+        """Returns names that it does not know are left out: an older version may have noted more."""
         known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
         values = {name: value for name, value in detail.items() if name in known}
         if isinstance(values.get("time"), Mapping):
@@ -49,7 +49,7 @@ class Note:
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
     def describe(self) -> str:
-        """The work of the stage, in a few words for a person; "" for internal work."""
+        """Describes the stage, in a few words for a person; "" for internal work."""
         return ""
 
 
@@ -58,7 +58,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def step(note: Note, ms: float) -> Step:
-    """The step of a stage that took so long."""
+    """Returns the step of a stage that took so long."""
     return Step(note.stage, round(ms, 3), note.to_detail())
 
 
@@ -296,6 +296,6 @@ KINDS = {kind.stage: kind for kind in Note.__subclasses__() if hasattr(kind, "st
 
 
 def describe_step(step: Step) -> str:
-    """The work of a stage, in a few words: `searched 1,204 passages`; "" for internal work."""
+    """Describes a stage, in a few words: `searched 1,204 passages`; "" for internal work."""
     kind = KINDS.get(step.name)
     return kind.from_detail(step.detail).describe() if kind is not None else ""

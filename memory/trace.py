@@ -14,7 +14,7 @@ OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stor
 
 
 def opinion(stored: int | None) -> Opinion | None:
-    """A person's opinion of an answer, from its stored form."""
+    """Returns a person's opinion of an answer, from its stored form."""
     return next((name for name in get_args(Opinion) if OPINIONS[name] == stored), None)
 
 

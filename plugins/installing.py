@@ -16,7 +16,7 @@ DISTRIBUTION = "palimpsest-memory"
 
 
 def read_version() -> str:
-    """The installed version; "0" in a checkout that is not installed."""
+    """Returns the installed version; "0" in a checkout that is not installed."""
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:

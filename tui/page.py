@@ -77,7 +77,7 @@ class Page(Hasty[None]):
         return action.handler != UNDO or bool(self.shared.done)
 
     def word_of(self, action: Action) -> str:
-        """The word of an action in the footer; "" if it is not there now."""
+        """Returns the word of an action in the footer; "" if it is not there now."""
         return action.footer if action.footer and self.can_do(action) else ""
 
     def on_descendant_focus(self) -> None:

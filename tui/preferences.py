@@ -29,8 +29,8 @@ class Preferences:
 
     @classmethod
     def load(cls, path: Path) -> Preferences:
-        """The saved values, with defaults for missing or unreadable ones: a damaged file does not keep the chat from
-        opening."""
+        """Returns the saved values, with defaults for missing or unreadable ones: a damaged file does not keep the chat
+        from opening."""
         try:
             stored = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):

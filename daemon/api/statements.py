@@ -39,8 +39,8 @@ class StatementStore:
         self._config = config
 
     def hear(self, text: str) -> tuple[wire.SavedStatement | None, bool]:
-        """The statement in a text, and whether the person has agreed to keep such statements; None without one, or if
-        they are not to be kept."""
+        """Returns the statement in a text, and whether the person has agreed to keep such statements; None without one,
+        or if they are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
         parts = find_statement(text)

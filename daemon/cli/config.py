@@ -238,7 +238,7 @@ def _ask_who(profile: wire.Profile, choices: Choices) -> None:
 
 
 def _prompt(question: str) -> str:
-    """The answer to a question, typed on the next line if little room is left."""
+    """Returns the answer to a question, typed on the next line if little room is left."""
     safe = display_safe(question, line=True)
     if len(safe) > shutil.get_terminal_size().columns - LEAST_ROOM:
         output.say(safe)

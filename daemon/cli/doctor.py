@@ -116,7 +116,7 @@ def _number(value: float | None) -> str:
 
 
 def examine(session: Session) -> Iterator[HealthCheck]:
-    """Every look; where the daemon cannot start, or has lost its file, those that can be made without."""
+    """Yields every look; where the daemon cannot start, or has lost its file, those that can be made without."""
     try:
         client = session.client
         client.status()
@@ -164,8 +164,8 @@ def _describe(place: wire.SecretPlace) -> str:
 
 
 def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
-    """The commands that mask secrets: each source is forgotten, with its earlier versions and the answers from it, and
-    read again."""
+    """Yields the commands that mask secrets: each source is forgotten, with its earlier versions and the answers from
+    it, and read again."""
     uris = dict.fromkeys(place.uri for place in unmasked)
     questions = [uri for uri in uris if uri.startswith(QUESTION)]
     files = list(dict.fromkeys(uri.partition("#")[0] for uri in uris if Path(uri.partition("#")[0]).is_file()))

@@ -90,7 +90,7 @@ def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Pat
 
 
 def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False) -> Iterator[bytes]:
-    """The lines of an export, with a bar on a terminal that shows how far it is."""
+    """Yields the lines of an export, with a bar on a terminal that shows how far it is."""
     export = session.reader.export_with_secrets() if secrets else session.reader.export(pages)
     with export as lines, progress_bar("Writing", hidden or session.as_json) as bar:
         step = 1000

@@ -215,7 +215,7 @@ def embedder(session: Session, name: str | None) -> None:
 
 
 def _with_whole_path(name: str) -> str:
-    """A name with the absolute path of its folder or file: the daemon has another working directory."""
+    """Returns a name with the absolute path of its folder or file: the daemon has another working directory."""
     family, colon, rest = name.partition(":")
     path = Path(rest).expanduser()
     return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name
@@ -252,7 +252,7 @@ def plugins(ctx: click.Context) -> None:
 
 
 def _list_rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
-    """A plug-in with its package, and a line for each kind of what it adds."""
+    """Yields a plug-in with its package, and a line for each kind of what it adds."""
     yield plugin.name, plugin.package
     if plugin.is_off:
         yield "", f"off: pal plugins on {plugin.name}"

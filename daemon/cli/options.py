@@ -82,7 +82,7 @@ def json_option(command: Command) -> Command:
 
 
 def json_command(command: Command) -> Command:
-    """A command that gets its Session, and has --json."""
+    """Returns a command that gets its Session, and has --json."""
     return cast(Command, json_option(pass_session(command)))
 
 
@@ -194,7 +194,7 @@ def require_folder(path: Path) -> Path:
 
 
 def check_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """An agent's name, as config.toml takes it. BadParameter."""
+    """Returns an agent's name, as config.toml takes it. BadParameter."""
     from daemon.config.settings import CLIENT_NAME
 
     if value is not None and not CLIENT_NAME.fullmatch(value):
@@ -277,7 +277,7 @@ def confirm_much(session: Session, folders: Sequence[Path]) -> None:
 
 
 def list_unwatched(session: Session, folders: list[Path]) -> list[Path]:
-    """Those of the folders that are not watched yet."""
+    """Returns those of the folders that are not watched yet."""
     known = {row.path for row in session.client.folders()}
     return [folder for folder in folders if str(folder.resolve()) not in known]
 

@@ -82,8 +82,8 @@ def _replace(text: str, section: str, name: str, value: str) -> str:
 
 
 def describe_exposure(config: Path) -> str:
-    """The problem, with the command that repairs it, if others can read a config.toml with a key or password in it; ""
-    if not. The text does not contain the key."""
+    """Returns the problem, with the command that repairs it, if others can read a config.toml with a key or password in
+    it; "" if not. The text does not contain the key."""
     try:
         if not config.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             return ""

@@ -242,8 +242,8 @@ def _make_job(kind: str, parts: Sequence[Any], priority: int) -> Job:
 
 
 def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:
-    """Groups episode ids into requests: `here` per request if their text must stay on this machine, else `away`; never
-    mixed. A source that fits is read in one request; small ones share one."""
+    """Returns groups episode ids into requests: `here` per request if their text must stay on this machine, else
+    `away`; never mixed. A source that fits is read in one request; small ones share one."""
     sources: dict[int, list[Episode]] = {}
     for episode in unread:
         sources.setdefault(episode.source.id, []).append(episode)

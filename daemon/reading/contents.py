@@ -59,7 +59,7 @@ class FileDrafts:
         self._documents = contents.documents
 
     def pieces(self) -> Iterator[DocumentDraft]:
-        """The documents, in pieces, in order. ReaderDiedError."""
+        """Yields the documents, in pieces, in order. ReaderDiedError."""
         from daemon.reading.frames import Contents, Piece
 
         at = [0] * len(self._documents)

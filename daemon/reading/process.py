@@ -64,7 +64,7 @@ class Readers:
         return ahead.take()
 
     def read_ahead(self) -> ReadAhead:
-        """A queue for many files."""
+        """Returns a queue for many files."""
         return ReadAhead(self)
 
     def close(self) -> None:

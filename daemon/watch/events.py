@@ -170,7 +170,7 @@ class Changes:
                 log.error("changes were not looked at: %s", type(error).__name__)
 
     def _compute_wait(self) -> float | None:
-        """Seconds until a path is ready, or None."""
+        """Returns the seconds until a path is ready, or None."""
         if not self._pending:
             return None
         ready = min(

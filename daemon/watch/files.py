@@ -130,7 +130,7 @@ def _find_libc() -> ctypes.CDLL:
 
 @contextmanager
 def open_folder(path: Path, root: Path) -> Iterator[int]:
-    """A descriptor of a folder."""
+    """Yields a descriptor of a folder."""
     handle = _open(path, root, os.O_RDONLY | _combine_flags("O_DIRECTORY"))
     try:
         yield handle

@@ -81,7 +81,7 @@ class Root:
 
     @classmethod
     def from_options(cls, path: Path, policy: Policy, options: Mapping[str, Any], ignore: Ignore) -> Root:
-        """The root from stored `options`. An identity in an old format is dropped: then the files identify the
+        """Returns the root from stored `options`. An identity in an old format is dropped: then the files identify the
         folder."""
         identity = options.get("identity") or ()
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
@@ -101,7 +101,7 @@ class Root:
 
 
 def resolve_folder(path: Path) -> Path:
-    """The resolved path of a readable folder. InvalidInputError, NotFoundError."""
+    """Returns the resolved path of a readable folder. InvalidInputError, NotFoundError."""
     try:
         path = path.resolve(strict=True)
         os.scandir(path).close()
@@ -115,7 +115,7 @@ def resolve_folder(path: Path) -> Path:
 
 
 def identify(path: Path) -> Identity | None:
-    """The identity of the folder at `path`, or None."""
+    """Returns the identity of the folder at `path`, or None."""
     try:
         status = path.lstat()
         if not stat.S_ISDIR(status.st_mode):

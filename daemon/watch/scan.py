@@ -113,8 +113,8 @@ class Scan:
         skipped: dict[str, str],
         guard: DeletionGuard,
     ) -> list[ScanTarget]:
-        """The targets at watched folders that are the known ones; the others are removed from the scan, `gone` and
-        `skipped`."""
+        """Returns the targets at watched folders that are the known ones; the others are removed from the scan, `gone`
+        and `skipped`."""
         existing = Counter(self.same)
         for uri, sources in known.items():
             file = self.files.get(uri)
@@ -145,7 +145,7 @@ def _came_later(path: Path, targets: Sequence[ScanTarget]) -> bool:
 
 
 def confirm_deletions(targets: Sequence[ScanTarget], gone: Sources, guard: DeletionGuard | None) -> Sources:
-    """The sources whose file is certainly deleted: in a folder that is not watched a few at once."""
+    """Returns the sources whose file is certainly deleted: in a folder that is not watched a few at once."""
     whole = {target.root for target in targets if target.is_whole}
     uris: dict[Path, list[str]] = {root: [] for root in whole}
     for uri in gone:

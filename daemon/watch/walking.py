@@ -185,7 +185,7 @@ def _exclude_all(why: str) -> tuple[GitIgnoreSpec, str]:
 
 
 def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
-    """The files of `walk_in_steps`."""
+    """Returns the files of `walk_in_steps`."""
     return filter(None, walk_in_steps(start, ignore, [], []))
 
 

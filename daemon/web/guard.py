@@ -189,7 +189,7 @@ class Guard:
             return fail(wire.Failed("not_found", f"There is no {path[:80]} on the page."))
 
     def _let_through(self, scope: Scope, headers: Headers) -> ASGIApp:
-        """The API, or the refusal."""
+        """Returns the API, or the refusal."""
         if not _is_own(scope["method"], headers):
             return fail(WRONG_ORIGIN)
         if self._session(headers) is None:

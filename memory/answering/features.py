@@ -120,7 +120,7 @@ class QueryFeatures:
         return [self._score(line, cosine) for line, cosine in zip(measured, near, strict=True)]
 
     def _score(self, candidate: AnswerCandidate, cosine: float) -> AnswerCandidate:
-        """A measured candidate with its score."""
+        """Returns a measured candidate with its score."""
         features = candidate.features
         near, late = cosine / (self._best_cosine or 1.0), features.late / (self._best_late or 1.0)
         relevance = (min(1.0, near) + min(1.0, late)) / 2

@@ -101,7 +101,7 @@ def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
 
 
 def cited_numbers(claim: str) -> tuple[int, ...]:
-    """The numbers that a claim cites, each once, in order; [2-4] are three."""
+    """Returns the numbers that a claim cites, each once, in order; [2-4] are three."""
     numbers: dict[int, None] = {}
     for group in CITATION.findall(claim):
         for part in re.split(r"[,;]", group.strip("[] ")):
@@ -111,7 +111,7 @@ def cited_numbers(claim: str) -> tuple[int, ...]:
 
 
 def judge_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Judgement:
-    """The verdict on a claim by those of `proofs` that it cites."""
+    """Returns the verdict on a claim by those of `proofs` that it cites."""
     numbers = cited_numbers(claim)
     if not numbers:
         return Judgement("unproved", Problem("no_citation"))
@@ -129,7 +129,7 @@ def judge_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Judge
 
 
 def find_proofs(sentence: str, proofs: Mapping[int, Proof], question: str) -> list[int]:
-    """The numbers of the pieces that each prove a sentence without a citation."""
+    """Returns the numbers of the pieces that each prove a sentence without a citation."""
     return [n for n in proofs if judge_claim(f"{sentence} [{n}]", proofs, question).verdict == "proved"]
 
 

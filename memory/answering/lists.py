@@ -40,8 +40,8 @@ Shown = tuple[Entry, str]  # an entry, and its text
 
 
 def list_entries(state: AnswerState) -> list[AnswerCandidate]:
-    """The entries that answer a question, in order, below their number if it asks how many; empty if no list clearly
-    matches."""
+    """Returns the entries that answer a question, in order, below their number if it asks how many; empty if no list
+    clearly matches."""
     asked, topic = state.question.type, Topic(state)
     if asked.of in ("open", "done") and not (asked.of == "open" and topic.is_ahead):
         entries = _find_tasks(topic, asked.of) or _find_list(topic)
@@ -104,19 +104,19 @@ class Topic:
         return sum(self._weights[key] for key in self.stems.intersection(stems)) / total if total else 1.0
 
     def find(self, *texts: str) -> frozenset[str]:
-        """The stems that these texts contain."""
+        """Returns the stems that these texts contain."""
         return self.stems.intersection(self.state.features.stem_words(" ".join(texts)))
 
     def in_heads(self, entry: Entry) -> frozenset[str]:
-        """The stems that what an entry is under contains."""
+        """Returns the stems that what an entry is under contains."""
         return self.find(entry.episode.title, *entry.heads)
 
     def covers(self, entry: Entry) -> float:
-        """The share of its weight that an entry covers, with what it is under."""
+        """Returns the share of its weight that an entry covers, with what it is under."""
         return self.share(self.in_heads(entry) | self.find(entry.quote))
 
     def read(self, passages: Iterable[Episode] | None = None) -> Iterator[Entry]:
-        """The entries of these passages, by default of the retrieved ones."""
+        """Yields the entries of these passages, by default of the retrieved ones."""
         versions = self.state.result.snapshot.entry_versions(self.state.conn)
         for passage in passages or (hit.episode for hit in self.state.result.recall.hits):
             yield from read_entries(passage, versions.elsewhere.get(passage.id, NO_DAYS))
@@ -126,7 +126,7 @@ class Topic:
 
 
 def _find_list(topic: Topic) -> list[Entry]:
-    """The entries of the list that covers most of a topic: those with the words that its headings lack."""
+    """Returns the entries of the list that covers most of a topic: those with the words that its headings lack."""
     if not topic.stems:
         return []
     lists: dict[tuple[int, int, tuple[str, ...]], list[Entry]] = defaultdict(list)
@@ -186,8 +186,8 @@ def _includes(topic: Topic, day: date) -> bool:
 
 
 def _add_continuation(topic: Topic, entries: list[Entry]) -> list[Entry]:
-    """The entries, with those of the next passages of the note, as far as these begin with more of their list. Passages
-    overlap."""
+    """Returns the entries, with those of the next passages of the note, as far as these begin with more of their list.
+    Passages overlap."""
     whole = {(entry.episode.line_at(entry.start), entry.text): entry for entry in entries}
     last, conn = entries[-1], topic.state.conn
     for _ in range(MAX_CONTINUED):
@@ -209,7 +209,7 @@ def _add_continuation(topic: Topic, entries: list[Entry]) -> list[Entry]:
 
 
 def _find_tasks(topic: Topic, wanted: str) -> list[Entry]:
-    """The tasks in a state that match the topic best; without a topic all known tasks in that state."""
+    """Returns the tasks in a state that match the topic best; without a topic all known tasks in that state."""
     passages = [] if topic.stems else _find_passages_with(topic.state, wanted)
     shares = [(topic.covers(entry), entry) for entry in topic.read(passages) if entry.state]
     least = max(LEAST_OF_ENTRY, max((share for share, _ in shares), default=0.0) - 0.01)
@@ -218,7 +218,7 @@ def _find_tasks(topic: Topic, wanted: str) -> list[Entry]:
 
 
 def _find_passages_with(state: AnswerState, wanted: str) -> list[Episode]:
-    """The passages with tasks in a state."""
+    """Returns the passages with tasks in a state."""
     conn = state.conn
     nodes = [node for of_name in graph.objects_by_norm(conn, [wanted]).values() for node in of_name]
     facts = [fact for fact in relations.find_incident(conn, nodes, MAX_TASKS_LOOKED_UP) if fact.predicate == "status"]
@@ -232,8 +232,8 @@ def _find_passages_with(state: AnswerState, wanted: str) -> list[Episode]:
 
 
 def _list_days(topic: Topic, kinds: Collection[Kind], is_once: bool) -> list[AnswerCandidate]:
-    """The entries of these kinds on the days of the question, in order; of a calendar without a time those of the next
-    weeks. `is_once`: each event only on the first of its days that is not over."""
+    """Returns the entries of these kinds on the days of the question, in order; of a calendar without a time those of
+    the next weeks. `is_once`: each event only on the first of its days that is not over."""
     question, when = topic.state.question, topic.state.question.when
     calendar = word_set("lists", "calendar", language=question.language)
     is_calendar = not calendar.isdisjoint(words_of(question.text))
@@ -251,8 +251,8 @@ def _list_days(topic: Topic, kinds: Collection[Kind], is_once: bool) -> list[Ans
 
 
 def find_dated(topic: Topic, kinds: Collection[Kind], first: date, end: date) -> list[tuple[date, str, Entry]]:
-    """(day, time of day, entry) for the entries of these kinds on each of their days from `first` on and before `end`,
-    in order."""
+    """Returns (day, time of day, entry) for the entries of these kinds on each of their days from `first` on and before
+    `end`, in order."""
     conn = topic.state.conn
     named = [id for id in calendars.on_days(conn, first, end) if topic.state.result.sees(id)]
     rows = [

@@ -152,7 +152,7 @@ class Metered:
             self._meter.usage += reply.usage if reply is not None else Usage(length(admitted), tokens)
 
     def _admit(self, request: LlmRequest) -> LlmRequest:
-        """The request with its token limit; counts the call."""
+        """Returns the request with its token limit; counts the call."""
         if self._meter.is_late:
             raise self._make_timeout()
         if self._meter.calls_left <= self._keep.calls:
@@ -164,7 +164,7 @@ class Metered:
         return replace(request, max_tokens=min(request.max_tokens, room), cancelled=self._meter.should_stop)
 
     def _make_stop_error(self) -> ModelError:
-        """The error for a cancelled call: a timeout, unless the person cancelled it."""
+        """Returns the error for a cancelled call: a timeout, unless the person cancelled it."""
         if self._meter.is_late and not self._meter.is_cancelled:
             return self._make_timeout()
         return ModelCancelledError(f"{self.name} was stopped.")

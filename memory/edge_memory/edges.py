@@ -54,8 +54,8 @@ def delta(norm: float) -> float:
 
 
 def key(query: NDArray[np.floating], center: NDArray[np.floating]) -> Vector | None:
-    """The key of a question, `unit(unit(query) - center)`, both (d,); None without direction. `center` is the mean of
-    the unit vectors of questions, so that their common part does not count."""
+    """Returns the key of a question, `unit(unit(query) - center)`, both (d,); None without direction. `center` is the
+    mean of the unit vectors of questions, so that their common part does not count."""
     [vector], [has_direction] = keys(query[None], center)
     return vector if has_direction else None
 
@@ -63,7 +63,7 @@ def key(query: NDArray[np.floating], center: NDArray[np.floating]) -> Vector | N
 def keys(
     queries: NDArray[np.floating], center: NDArray[np.floating], dtype: type[np.floating] = np.float64
 ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
-    """(keys (n, d), whether each has a direction (n,)) of `queries` (n, d); bit-identical to `key` of each."""
+    """Returns (keys (n, d), whether each has a direction (n,)) of `queries` (n, d); bit-identical to `key` of each."""
     vectors, has_direction = np.zeros(queries.shape, dtype), np.zeros(len(queries), np.bool_)
     for start in range(0, len(queries), BLOCK):
         piece = slice(start, start + BLOCK)
@@ -79,7 +79,7 @@ def keys(
 def keys_of_traces(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[int], center: NDArray[np.floating]
 ) -> dict[int, Vector]:
-    """{trace: key of its question} of those with a vector."""
+    """Returns {trace: key of its question} of those with a vector."""
     ids, vectors = queries.of_traces(conn, embedder_id, dimension, traces)
     vectors_of, has_direction = keys(vectors, center)
     return dict(zip(ids[has_direction].tolist(), vectors_of[has_direction], strict=True))
@@ -91,9 +91,9 @@ def _find_lengths(vectors: Vector) -> Vector:
 
 
 def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slots:
-    """The slots after the edge helped with a question. The slot with a similar direction (cosine >= 0.5) grows by
-    `delta(|v|) k`; otherwise a new slot begins, replacing the shortest of `most`. The same question once, twice, three
-    times: .63662, .980587, .999997."""
+    """Returns the slots after the edge helped with a question. The slot with a similar direction (cosine >= 0.5) grows
+    by `delta(|v|) k`; otherwise a new slot begins, replacing the shortest of `most`. The same question once, twice,
+    three times: .63662, .980587, .999997."""
     vectors = slots.vectors.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1)
     alike = vectors @ key / np.maximum(norms, 1e-9)
@@ -109,8 +109,8 @@ def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slo
 
 
 def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0) -> Slots:
-    """The slots after the edge did not help with a question: every slot with activation > 0.2 loses the share `rho` of
-    it, `v - rho (v k) k`; slots of norm 0.15 or less are dropped."""
+    """Returns the slots after the edge did not help with a question: every slot with activation > 0.2 loses the share
+    `rho` of it, `v - rho (v k) k`; slots of norm 0.15 or less are dropped."""
     vectors = slots.vectors.astype(np.float64)
     fires = vectors @ key
     hit = fires > NOTICED
@@ -122,7 +122,7 @@ def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0) -> Slo
 
 
 def to_float16(slots: Slots) -> Slots:
-    """The slots in float16 for storage, rounded towards zero, so that no norm exceeds 1."""
+    """Returns the slots in float16 for storage, rounded towards zero, so that no norm exceeds 1."""
     wide = slots.vectors.astype(np.float64)
     near = wide.astype(np.float16)
     beyond = np.abs(near.astype(np.float64)) > np.abs(wide)
@@ -131,9 +131,9 @@ def to_float16(slots: Slots) -> Slots:
 
 
 def calibrate_threshold(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -> float | None:
-    """The activation from which an edge is followed: the 99 % quantile of the similarities of questions with different
-    evidence, clipped to [0.40, 0.75]. None for fewer than 200 such pairs. `keys` (n, d) unit vectors; `evidence` (n,)
-    the episodes that answered each."""
+    """Returns the activation from which an edge is followed: the 99 % quantile of the similarities of questions with
+    different evidence, clipped to [0.40, 0.75]. None for fewer than 200 such pairs. `keys` (n, d) unit vectors;
+    `evidence` (n,) the episodes that answered each."""
     places = [place for place, episodes in enumerate(evidence) if episodes]
     answered_by: dict[int, list[int]] = {}
     for number, place in enumerate(places):
@@ -230,11 +230,11 @@ class EdgeMemory:
         return np.zeros(self.dimension) if self.geometry.center is None else self.geometry.center
 
     def key(self, query: Vectors) -> Vector | None:
-        """The key of a question's vector (d,), or None without direction."""
+        """Returns the key of a question's vector (d,), or None without direction."""
         return key(queries.round_vector(query), self.center)
 
     def activate(self, key: Vector, threshold: float | None = None) -> Activation:
-        """The edges with an activation by a key above `threshold` (default: the calibrated one)."""
+        """Returns the edges with an activation by a key above `threshold` (default: the calibrated one)."""
         least = self.threshold if threshold is None else threshold
         strongest = np.empty(0, np.float32)
         if len(self.starts):
@@ -245,15 +245,15 @@ class EdgeMemory:
         return Activation(self.edges[chosen], self.kinds[chosen], self.src[chosen], self.dst[chosen], strengths)
 
     def nearest(self, key: Vector, least: float) -> list[tuple[int, float]]:
-        """(trace, cosine) of the answered questions with a cosine of `least` or more, most similar first, on ties the
-        newest."""
+        """Returns (trace, cosine) of the answered questions with a cosine of `least` or more, most similar first, on
+        ties the newest."""
         alike = self.keys @ key.astype(np.float32)
         rows = np.flatnonzero(alike >= least)
         rows = rows[np.lexsort((-self.traces[rows], -alike[rows]))]
         return list(zip(self.traces[rows].tolist(), alike[rows].tolist(), strict=True))
 
     def rejected_traces(self, key: Vector) -> list[int]:
-        """The traces of the questions with the same intent whose answers were judged bad."""
+        """Returns the traces of the questions with the same intent whose answers were judged bad."""
         rejected: list[int] = self.bad[self.bad_keys @ key.astype(np.float32) >= SAME_INTENT].tolist()
         return rejected
 
@@ -281,13 +281,13 @@ class EdgeMemory:
         return new._compact()
 
     def with_answer(self, trace: int, key: Vector) -> EdgeMemory:
-        """The edge memory with one more well-answered question."""
+        """Returns the edge memory with one more well-answered question."""
         return replace(
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])
         )
 
     def with_vain(self, key: Vector) -> EdgeMemory:
-        """The edge memory with one more question that was asked in vain."""
+        """Returns the edge memory with one more question that was asked in vain."""
         return replace(self, vain_keys=append_rows(self.vain_keys, key.astype(np.float32)[None]))
 
     def _compact(self) -> EdgeMemory:
@@ -302,7 +302,7 @@ class EdgeMemory:
 
 
 def load_edge_memory(conn: Connection, embedder_id: int, dimension: int) -> EdgeMemory:
-    """The stored edge memory."""
+    """Returns the stored edge memory."""
     nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
     answered = _make_keys(nothing, *queries.load_answered(conn, embedder_id, dimension))
     rejected = _make_keys(nothing, *queries.load_rejected(conn, embedder_id, dimension))
@@ -315,6 +315,6 @@ def load_edge_memory(conn: Connection, embedder_id: int, dimension: int) -> Edge
 
 
 def _make_keys(compared: EdgeMemory, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:
-    """(trace ids (k,), keys (k, d)) of the questions with a direction."""
+    """Returns (trace ids (k,), keys (k, d)) of the questions with a direction."""
     vectors_of, has_direction = keys(vectors, compared.center, np.float32)
     return traces[has_direction], vectors_of[has_direction]

@@ -29,8 +29,8 @@ def fold(
     center: Vector | None = None,
     verdicts_of: Mapping[int, int | None] | None = None,
 ) -> dict[int, Slots]:
-    """{edge: slots} of these edges according to the traces; writes nothing. `center` (d,) defaults to the current one;
-    `verdicts_of`: the traces that count with their verdicts, by default all current ones."""
+    """Returns {edge: slots} of these edges according to the traces; writes nothing. `center` (d,) defaults to the
+    current one; `verdicts_of`: the traces that count with their verdicts, by default all current ones."""
     ids = sorted(set(edges))
     noted = edge_memory.list_signals(conn, ids)
     if verdicts_of is not None:
@@ -151,7 +151,7 @@ def _find_threshold(conn: Connection, embedder_id: int, dimension: int, center: 
 
 
 def _find_center(vectors: Vectors) -> Vector:
-    """(d,) the mean direction of (n, d)."""
+    """Returns (d,) the mean direction of (n, d)."""
     wide = vectors.astype(np.float64)
     mean: Vector = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
     return mean

@@ -99,7 +99,7 @@ class _PathFinder:
         self._found: dict[int, dict[int, int]] = {}
 
     def edges_to(self, goal: int) -> dict[int, int]:
-        """{edge on a path to a vertex: maximum number of slots}."""
+        """Returns {edge on a path to a vertex: maximum number of slots}."""
         if goal not in self._found:
             tried = (self._find_paths(number, goal) for number in range(len(self._from)))
             ways = next(filter(None, tried), [])
@@ -107,7 +107,7 @@ class _PathFinder:
         return self._found[goal]
 
     def of_fact(self, fact: int) -> dict[int, int]:
-        """{edge of a fact, or on a path to it: maximum number of slots}; empty for an invisible relation."""
+        """Returns {edge of a fact, or on a path to it: maximum number of slots}; empty for an invisible relation."""
         if fact < FIRST_EDGE:
             if not self._walk.visible(fact):
                 return {}
@@ -128,7 +128,7 @@ class _PathFinder:
         return edges.HUB_SLOTS if crowded else edges.SLOTS
 
     def _find_paths(self, number: int, goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """[(edges, vertices)] of all paths of one edge, else of the cheapest of two edges, else of three."""
+        """Returns [(edges, vertices)] of all paths of one edge, else of the cheapest of two edges, else of three."""
         seeds = self._from[number]
         others = [seed for seed in seeds if seed != goal]
         if not others or (number == 0 and goal in seeds):
@@ -151,7 +151,7 @@ class _PathFinder:
         return [(shortest[1], (goal, *shortest[2]))] if shortest is not None else []
 
     def _join_paths(self, near: _Edges, around: Neighbours, goal: int) -> _CostedPath | None:
-        """The cheapest path of two edges from one of `around` to a start, or None."""
+        """Returns the cheapest path of two edges from one of `around` to a start, or None."""
         vertices, edges, seeds = near
         begin = np.searchsorted(vertices, around.vertices)
         count = np.searchsorted(vertices, around.vertices, side="right") - begin
@@ -214,8 +214,8 @@ def update_slots(
 
 
 def rejected_keys(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
-    """The keys of the questions whose last verdict for an edge is bad. `judged`: (key, verdict 1 or -1) of its answers
-    in chronological order."""
+    """Returns the keys of the questions whose last verdict for an edge is bad. `judged`: (key, verdict 1 or -1) of its
+    answers in chronological order."""
     bad_keys: list[Vector] = []
     for key, verdict in judged:
         if verdict < 0:
@@ -262,8 +262,8 @@ def reinforce_edges(
 
 
 def _list_effects(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:
-    """(edge, role, parameter) of the question's effects. "Reading helped" is learned on an `open` edge, created if
-    missing."""
+    """Returns (edge, role, parameter) of the question's effects. "Reading helped" is learned on an `open` edge, created
+    if missing."""
     read = edge_memory.open_edges(conn, credit.read, now)
     unread = edge_memory.openings(conn, credit.unread)
     cited = {**credit.cited, **dict.fromkeys(read.values(), edges.SLOTS)}

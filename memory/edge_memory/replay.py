@@ -74,7 +74,7 @@ class ReplayResult:
         return values
 
     def note(self) -> ReplayNote:
-        """The note for the trace."""
+        """Returns the note for the trace."""
         earlier, like = (match and match.trace_id for match in (self.earlier, self.like))
         return ReplayNote(len(self.activation), len(self.followed), self.evidence, tuple(self.read), earlier, like)
 
@@ -120,8 +120,8 @@ def replay_earlier(
 def replay_walk(
     walk: Walkable, starts: Iterable[int], activation: Activation, nodes: int = NODES, depth: int = DEPTH
 ) -> ReplayResult:
-    """The vertices reached from `starts` (node ids) over activated edges that the question may walk, strongest first,
-    on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
+    """Returns the vertices reached from `starts` (node ids) over activated edges that the question may walk, strongest
+    first, on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
     reached vertices only."""
     seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
     visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in seen}

@@ -94,8 +94,8 @@ class Agent:
         self._task = "\n\n".join(parts)
 
     def run(self) -> CollectedEvidence:
-        """The collected evidence. `stopped` is done, stalled, invalid, turns, cancelled, or the name of the ModelError
-        that ended it. Raises no ModelError."""
+        """Returns the collected evidence. `stopped` is done, stalled, invalid, turns, cancelled, or the name of the
+        ModelError that ended it. Raises no ModelError."""
         toolbox = self._toolbox
         toolbox.child = self._answer_sub_query
         stopped = ""
@@ -143,7 +143,7 @@ class Agent:
         return bool(self._past) and re.search(r"\bDONE\b", reply.text) is not None
 
     def _reply(self) -> Reply | None:
-        """The model's reply; None if it is invalid."""
+        """Returns the model's reply; None if it is invalid."""
         if self._cancelled is not None and self._cancelled():
             raise ModelCancelledError("The question was cancelled.")
         request = self._request()
@@ -164,14 +164,14 @@ class Agent:
             self._past[-1].append(result)
 
     def _show_nearest(self, reply: Reply | None) -> list[Message]:
-        """The messages for an invalid turn, with the passages nearest to the question."""
+        """Returns the messages for an invalid turn, with the passages nearest to the question."""
         result = self._toolbox.call(ToolCall("", "vector_search", {"query": self._question}))
         text = reply.text.strip() if reply is not None else ""
         content = f"Nothing is collected, and you called no tool. The passages nearest to the question:\n{result.text}"
         return [Message("assistant", text or "-"), Message("user", content)]
 
     def _answer_sub_query(self, question: str, passages: str) -> str:
-        """The answer to a sub-query, which is a turn."""
+        """Returns the answer to a sub-query, which is a turn."""
         if self._children >= MAX_SUB_QUERIES_PER_TURN:
             raise InvalidInputError(f"Only {MAX_SUB_QUERIES_PER_TURN} sub-queries can be made in one turn.")
         if self._calls >= self._turns - 1:
@@ -188,7 +188,7 @@ class Agent:
             return "NOT THERE"
 
     def _request(self) -> LlmRequest:
-        """The next turn; as much of the earlier ones as fits, the newest first."""
+        """Returns the next turn; as much of the earlier ones as fits, the newest first."""
         left = self._turns - self._calls
         phase = next(hint for share, hint in PHASES if self._calls < share * self._turns or share == 1)
         state = f"Turn {self._calls + 1} of {self._turns}. {self._toolbox.state()}\nNow: {phase}"

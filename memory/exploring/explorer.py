@@ -126,7 +126,7 @@ def find_hops(
 
 
 def _list_edges(walk: Walkable, vertex: int) -> list[tuple[int, int, int]]:
-    """(edge, kind, other end) of the edges of a vertex."""
+    """Returns (edge, kind, other end) of the edges of a vertex."""
     return list(zip(*(column.tolist() for column in walk.neighbours(vertex)), strict=True))
 
 
@@ -169,8 +169,8 @@ class Explorer:
         return True
 
     def evidence(self, most: int) -> list[str]:
-        """At most `most` known passages, a line of data each: the taken ones, newest first, then the best retrieved
-        ones."""
+        """Returns at most `most` known passages, a line of data each: the taken ones, newest first, then the best
+        retrieved ones."""
         rows = [*reversed(self._known[self._n_found :]), *self._known[: self._n_found]]
         labels = OptionLabels(self.result.question, self.only_open)
         with self.reading() as conn:
@@ -197,7 +197,7 @@ class Explorer:
         return options
 
     def _rank_hops(self) -> list[tuple[int, PassageHop]]:
-        """The passages to look at next, each with the best hop to it, best first."""
+        """Returns the passages to look at next, each with the best hop to it, best first."""
         weights = [
             1.0 if place >= self._n_found else math.sqrt(self._relevance[row]) for place, row in enumerate(self._known)
         ]

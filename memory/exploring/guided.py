@@ -52,9 +52,9 @@ def explore_guided(
     now: datetime | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> CollectedEvidence:
-    """The evidence that a model collects by choosing options, with at most `calls` calls. `stopped` is "done" if it
-    says that everything is found, "none" if it says that no option helps. Raises only the ModelCancelledError of a
-    `cancelled` question."""
+    """Returns the evidence that a model collects by choosing options, with at most `calls` calls. `stopped` is "done"
+    if it says that everything is found, "none" if it says that no option helps. Raises only the ModelCancelledError of
+    a `cancelled` question."""
     fence = make_fence()
     task = [f"Today is {now.date().isoformat()}."] if now else []
     task.append(f"The question:\n{fence}\n{_cut(question, MAX_QUESTION_TOKENS)}\n{fence}")
@@ -103,7 +103,7 @@ def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], no
 
 
 def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequence[Option]) -> str:
-    """The task, the evidence and the options."""
+    """Returns the task, the evidence and the options."""
     ahead = [_cut(f"[{number}] {option.label}", MAX_LINE_TOKENS) for number, option in enumerate(options, 1)]
     evidence = [_cut(f"- {line}", MAX_LINE_TOKENS) for line in explorer.evidence(MAX_EVIDENCE_LINES)] or ["- nothing"]
     parts = [["What was found:", fence, *evidence, fence], ["Where to look next:", fence, *ahead, fence]]
@@ -111,7 +111,7 @@ def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequen
 
 
 def _cut(text: str, tokens: int) -> str:
-    """The beginning of a text in one line, about this many tokens."""
+    """Returns the beginning of a text in one line, about this many tokens."""
     line = one_line(text, 3 * tokens)
     return line if about_tokens(line) <= tokens else f"{line.encode()[: 3 * tokens - 6].decode(errors='ignore')}…"
 

@@ -38,7 +38,7 @@ def title_label(episode: Episode, day: bool = True) -> str:
 
 
 def cut_around(line: str, name: str, most: int) -> str:
-    """A line cut to this many characters with `name` in the middle."""
+    """Returns a line cut to this many characters with `name` in the middle."""
     place = max(0, line.casefold().find(name.casefold()))
     start = max(0, min(place - (most - len(name)) // 2, len(line) - most))
     return f"{'…' if start else ''}{line[start : start + most].strip()}{'…' if start + most < len(line) else ''}"
@@ -53,19 +53,19 @@ class OptionLabels:
         self._terms = question.topic or question.terms
 
     def known_passage(self, episode: Episode) -> str:
-        """A known passage: its title, and the sentence with most of the question's words."""
+        """Returns a known passage: its title, and the sentence with most of the question's words."""
         return f"{title_label(episode)}: {self._sentence(episode)}"
 
     def open_passage(self, episode: Episode, neighbour: Episode | None = None) -> str:
-        """A passage by itself, or as the neighbour of a known one."""
+        """Returns a passage by itself, or as the neighbour of a known one."""
         same = neighbour is not None and norm(neighbour.title) == norm(episode.title)
         where = ", another part" if same else f", next to {title_label(neighbour, day=False)}" if neighbour else ""
         return f"open {title_label(episode)}{where}: {self._sentence(episode)}"
 
     def object_path(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
-        """A passage reached through an object: `"Free Guy" -> "Shawn Levy": the sentence`, with the object's name
-        between them if no title has it. If the passage is `about` the object, the sentence is that of the known passage
-        about it, else its own."""
+        """Returns a passage reached through an object: `"Free Guy" -> "Shawn Levy": the sentence`, with the object's
+        name between them if no title has it. If the passage is `about` the object, the sentence is that of the known
+        passage about it, else its own."""
         if source is not None and norm(source.title) == norm(episode.title):
             return self.open_passage(episode, source)
         ends = [passage for passage in (source, episode) if passage is not None]
@@ -77,8 +77,8 @@ class OptionLabels:
         return f"{'' if len(parts) > 1 else 'open '}{' -> '.join(parts)}: {words}"
 
     def relation_path(self, fact: Relation | None, source: Episode | None, episode: Episode) -> str:
-        """A passage reached through a fact: `Shawn Levy -[born in]-> Montreal, in "Canada": the sentence`; "" if there
-        is no fact, or it may not be shown."""
+        """Returns a passage reached through a fact: `Shawn Levy -[born in]-> Montreal, in "Canada": the sentence`; ""
+        if there is no fact, or it may not be shown."""
         ends = [passage for passage in (source, episode) if passage is not None]
         if fact is None or fact.modality not in TOLD_AS_FACT:
             return ""
@@ -92,15 +92,15 @@ class OptionLabels:
         return f"{path}, in {title_label(episode)}: {self._sentence(episode, name)}"
 
     def _name(self, object: int, passages: Sequence[Episode]) -> str:
-        """The name of an object for the model; "" if it may not be named."""
+        """Returns the name of an object for the model; "" if it may not be named."""
         name = self._objects.get(object, "")
         if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, passages):
             return ""
         return one_line(name, MAX_LABEL_NAME_CHARS)
 
     def _sentence(self, episode: Episode, name: str = "") -> str:
-        """The sentence of a passage with most of the question's words, of those with `name` if there are any; cut to
-        stay short."""
+        """Returns the sentence of a passage with most of the question's words, of those with `name` if there are any;
+        cut to stay short."""
         text = strip_unseen(episode.text)[:MAX_CHARS_SEARCHED]
         terms = set(self._terms) - set(words(episode.title))
         spans = best_sentences(text, terms or self._terms, None) or [(0, len(text))]
@@ -167,7 +167,7 @@ def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool)
 
 
 def best_sentences(text: str, terms: Iterable[str], most: int | None) -> list[tuple[int, int]]:
-    """The spans of the sentences with most of these words, the best first, of equals the earlier."""
+    """Returns the spans of the sentences with most of these words, the best first, of equals the earlier."""
     wanted = {*terms}
     return sorted(sentences(text), key=lambda span: -len({*words(text[slice(*span)])} & wanted))[:most]
 

@@ -68,7 +68,7 @@ TOOLS = tuple(
 
 
 def check_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, converted for its tool. InvalidInputError says what is wrong."""
+    """Returns the arguments of a call, converted for its tool. InvalidInputError says what is wrong."""
     if name not in _TOOLS:
         raise InvalidInputError("There is no such tool.")
     _, fields = _TOOLS[name]

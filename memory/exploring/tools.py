@@ -91,7 +91,7 @@ class Toolbox:
         return text
 
     def state(self) -> str:
-        """The state of the search: the collected and explored passages, and where to look next."""
+        """Returns the state of the search: the collected and explored passages, and where to look next."""
         ahead = [self._name(node) for node in self._frontier() if self._labels.get(node)]
         parts = [
             f"Collected: {self._list_numbers(self.collected)}.",
@@ -222,7 +222,7 @@ class Toolbox:
         return search_passages(conn, self._retrieval, query, self._walk.allowed)
 
     def _number(self, node: int) -> int:
-        """The number of a vertex in this conversation; it has no meaning outside."""
+        """Returns the number of a vertex in this conversation; it has no meaning outside."""
         if node not in self._numbers:
             self._nodes.append(node)
             self._numbers[node] = len(self._nodes)
@@ -241,7 +241,7 @@ class Toolbox:
         return f'[{self._number(node)}] "{self._labels[node]}"'
 
     def _resolve_number(self, number: int, kind: int) -> int:
-        """The node of a vertex of that kind by its number. InvalidInputError."""
+        """Returns the node of a vertex of that kind by its number. InvalidInputError."""
         node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
         if node is None:
             raise InvalidInputError(f"There is no [{number}]. Use the numbers that the tools have shown.")
@@ -262,7 +262,7 @@ class Toolbox:
         return scores
 
     def _passages_of(self, node: int) -> Ints:
-        """Rows of the visible episodes that mention an object."""
+        """Returns rows of the visible episodes that mention an object."""
         _, mentioning, _ = self._retrieval.graph.mentioned.find(self._walk.rows([node]))
         visible: Ints = mentioning[self._walk.allowed[mentioning]].astype(np.int64)
         return visible
@@ -277,7 +277,7 @@ class Toolbox:
         return dict(zip(graph.object_ids[columns[is_object]].tolist(), counts[is_object].tolist(), strict=True))
 
     def _find_similar(self, conn: Connection, query: str, scores: Floats) -> list[int]:
-        """Objects with a similar name: by prefix, and among the best passages."""
+        """Returns objects with a similar name: by prefix, and among the best passages."""
         name_norm = norm(query)
         names = stored.beginning_with(conn, name_norm[:3], MAX_PREFIX_MATCHES) if len(name_norm) > 2 else []
         near = [

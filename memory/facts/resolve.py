@@ -98,19 +98,19 @@ class Resolver:
         return node
 
     def owner_object(self) -> int:
-        """The object that stands for the person whose memory it is."""
+        """Returns the object that stands for the person whose memory it is."""
         if self._owner is None:
             self._owner, made = graph.name_owner(self.conn, self._called, self._now)
             self.new_objects += [(self._owner, False)] if made else []
         return self._owner
 
     def namesakes(self, node: int) -> list[int]:
-        """The object and those that share a name with it."""
+        """Returns the object and those that share a name with it."""
         return sorted({node, *graph.namesakes(self.conn, node)})
 
     def candidates(self, node: int) -> list[int]:
-        """The object and those that it may be, by its names: the same, or one with more or fewer words at the end
-        ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
+        """Returns the object and those that it may be, by its names: the same, or one with more or fewer words at the
+        end ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
         objects = set(self.namesakes(node))
         for name in graph.names_of(self.conn, node):
             words = name.split()

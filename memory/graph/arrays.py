@@ -44,14 +44,14 @@ class Degrees(NamedTuple):
     titles: Ids
 
     def plus(self, more: Degrees) -> Degrees:
-        """The sum; `more` may have more objects."""
+        """Returns the sum; `more` may have more objects."""
         more.mentions[: len(self.mentions)] += self.mentions
         more.weights[: len(self.weights)] += self.weights
         more.titles[: len(self.titles)] += self.titles
         return more
 
     def minus(self, less: Degrees) -> Degrees:
-        """The difference."""
+        """Returns the difference."""
         return Degrees(self.mentions - less.mentions, self.weights - less.weights, self.titles - less.titles)
 
 
@@ -134,14 +134,14 @@ class Links(NamedTuple):
         return Links._make([*(column[places] for column in self[:-1]), self.evidence[evidence]])
 
     def ends(self, id: int) -> tuple[int, int] | None:
-        """The node ids of both ends of a link, or None."""
+        """Returns the node ids of both ends of a link, or None."""
         place = int(np.searchsorted(self.ids, id))
         if place == len(self.ids) or self.ids[place] != id:
             return None
         return int(self.src[place]), int(self.dst[place])
 
     def evidence_of(self, id: int) -> Ids:
-        """(e,) the node ids of the episodes that assert a link."""
+        """Returns (e,) the node ids of the episodes that assert a link."""
         return self.evidence[slice(*np.searchsorted(self.evidence[:, 0], [id, id + 1])), 1]
 
     def without_links(self, ids: Sequence[int]) -> Links:
@@ -177,7 +177,7 @@ class Graph:
 
     @classmethod
     def empty(cls) -> Graph:
-        """The graph of an empty memory."""
+        """Returns the graph of an empty memory."""
         ints, bools = np.empty(0, np.int64), np.empty(0, np.bool_)
         nothing = SparseRows.empty()
         ids = np.empty(0, np.int32)
@@ -187,7 +187,7 @@ class Graph:
         )  # fmt: skip
 
     def derive(self, name: str, make: Callable[[Graph], Derived]) -> Derived:
-        """A result of the arrays, computed on first use."""
+        """Returns a result of the arrays, computed on first use."""
         cached: Derived | None = self.derived.get(name)
         if cached is None:
             cached = self.derived[name] = make(self)
@@ -349,7 +349,7 @@ def _sort_chats(graph: Graph) -> Ints:
 
 
 def _count_degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
-    """The degrees of these rows only, for `width` objects."""
+    """Returns the degrees of these rows only, for `width` objects."""
 
     def entries_of(matrix: SparseRows) -> Ints | slice:
         if len(rows) == matrix.shape[0]:  # an index array would be larger than the mentions

@@ -41,7 +41,7 @@ class SparseRows:
 
     @classmethod
     def empty(cls, rows: int = 0, dtype: type[np.generic] = np.float32) -> SparseRows:
-        """A matrix without columns for entries of a type."""
+        """Returns a matrix without columns for entries of a type."""
         return cls.build(np.empty(0, dtype), [], np.zeros(rows + 1, np.int32), 0)
 
     @classmethod
@@ -63,16 +63,16 @@ class SparseRows:
         return len(self.indices)
 
     def entries_of(self, rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(index into `rows`, place) of the entries of these rows (r,)."""
+        """Returns (index into `rows`, place) of the entries of these rows (r,)."""
         begin = self.indptr[rows]
         return flatten_slices(begin, self.indptr[rows + 1] - begin)
 
     def columns_of(self, rows: NDArray[np.integer[Any]]) -> Ids:
-        """The columns of all entries of these rows (r,), row by row."""
+        """Returns the columns of all entries of these rows (r,), row by row."""
         return self.indices[self.entries_of(rows)[1]]
 
     def transpose(self) -> SparseRows:
-        """The transposed matrix (m, n)."""
+        """Returns the transposed matrix (m, n)."""
         order = order_stably(self.indices)
         rows = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(self.indptr))
         ends = _find_ends(self.indices, self.shape[1])
@@ -88,27 +88,27 @@ class SparseRows:
         )
 
     def with_room(self) -> SparseRows:
-        """A copy that can grow."""
+        """Returns a copy that can grow."""
         return SparseRows(with_room(self.data), with_room(self.indices), with_room(self.indptr), self.shape)
 
 
 def flatten_slices(begin: NDArray[Any], count: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(index of the slice, place) of each place (s,) in slices with these starts and lengths."""
+    """Returns (index of the slice, place) of each place (s,) in slices with these starts and lengths."""
     owners = np.repeat(np.arange(len(begin)), count)
     places = np.arange(len(owners)) + np.repeat(begin - np.cumsum(count) + count, count)
     return owners, places
 
 
 def order_stably(keys: Ids) -> Ids:
-    """The stable order (z,) of numbers >= 0, sorted by their 16-bit halves in numpy's linear time: 10 ms for a million,
-    a tenth of sorting whole numbers."""
+    """Returns the stable order (z,) of numbers >= 0, sorted by their 16-bit halves in numpy's linear time: 10 ms for a
+    million, a tenth of sorting whole numbers."""
     order = np.argsort(keys.astype(np.uint16), kind="stable").astype(np.int32)
     high = (keys >> 16).astype(np.uint16)
     return order[np.argsort(high[order], kind="stable")] if high.any() else order
 
 
 def _find_ends(rows: Ids, n: int) -> Ids:
-    """(n + 1,) the start of the entries of each of n rows, and the end of the last."""
+    """Returns (n + 1,) the start of the entries of each of n rows, and the end of the last."""
     ends = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=ends[1:])
     return ends
@@ -135,7 +135,7 @@ class Postings:
         self._late_rows = rows[order]
 
     def find(self, columns: NDArray[np.integer[Any]]) -> Entries:
-        """The entries of these columns (c,), those of a column sorted by row."""
+        """Returns the entries of these columns (c,), those of a column sorted by row."""
         starts = self._sorted.indptr
         last = len(starts) - 1
         begin = starts[np.minimum(columns, last)]  # a newer column has none yet
@@ -166,13 +166,13 @@ class IdIndex(Mapping[int, int]):
 
     @classmethod
     def build(cls, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
-        """The index of these nodes."""
+        """Returns the index of these nodes."""
         by_id = np.full(1 + int(ids.max(initial=-1)), -1, np.int32)
         by_id[ids] = np.arange(len(ids), dtype=np.int32)
         return cls(by_id, ids, among)
 
     def extend(self, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
-        """The index of `ids`, which begin with the current nodes, like `among`."""
+        """Returns the index of `ids`, which begin with the current nodes, like `among`."""
         new = ids[len(self._ids) :]
         size = len(self.by_id)
         beyond = np.full(max(0, 1 + int(new.max(initial=-1)) - size), -1, np.int32)

@@ -46,7 +46,7 @@ class QuantizedVectors:
 
     @classmethod
     def build(cls, matrix: Vectors) -> QuantizedVectors:
-        """The rows of `matrix` (n, d)."""
+        """Returns the rows of `matrix` (n, d)."""
         made = cls.zeros(*matrix.shape)
         for start in range(0, len(matrix), PIECE):
             rows = np.arange(start, min(start + PIECE, len(matrix)))
@@ -75,8 +75,8 @@ class QuantizedVectors:
         return rounded
 
     def nearest(self, query: Floats, allowed: Bools, others: NDArray[np.integer[Any]]) -> tuple[Ints, Floats]:
-        """(rows (r,) sorted, cosines (r,)) of the allowed rows nearest to a vector (d,), and of `others` (o,). A zero
-        vector has no neighbours."""
+        """Returns (rows (r,) sorted, cosines (r,)) of the allowed rows nearest to a vector (d,), and of `others` (o,).
+        A zero vector has no neighbours."""
         if not query.any():
             rows = np.unique(others).astype(np.int64)
             return rows, np.zeros(len(rows), np.float32)
@@ -127,17 +127,17 @@ class Snapshot:
     known_versions: list[EntryVersions] = field(default_factory=list)
 
     def entry_versions(self, conn: Connection) -> EntryVersions:
-        """The outdated calendar entries, read once."""
+        """Returns the outdated calendar entries, read once."""
         if not self.known_versions:
             self.known_versions.append(find_entry_versions(conn))
         return self.known_versions[0]
 
     def without_episodes(self, nodes: Sequence[int]) -> Snapshot:
-        """The snapshot without these retired episodes; other nodes are ignored."""
+        """Returns the snapshot without these retired episodes; other nodes are ignored."""
         return replace(self, graph=self.graph.without_episodes(nodes), frequencies={}, known_versions=[])
 
     def apply(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
-        """The snapshot after a write; `added_vectors` (len(change.added), d)."""
+        """Returns the snapshot after a write; `added_vectors` (len(change.added), d)."""
         graph = self.graph
         if change.retired:
             graph = graph.without_episodes(change.retired)
@@ -162,7 +162,7 @@ class Snapshot:
         return Snapshot(graph, vectors, self.limit)
 
     def read_vectors(self, rows: Ints) -> Vectors:
-        """(len(rows), d) of these episode rows."""
+        """Returns (len(rows), d) of these episode rows."""
         if self.quantized is not None:
             return self.quantized.vectors(rows)
         assert self.vectors is not None
@@ -171,7 +171,7 @@ class Snapshot:
 
 
 def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The graph with the vectors of this embedder, quantized above `limit` episodes."""
+    """Returns the graph with the vectors of this embedder, quantized above `limit` episodes."""
     n = len(graph.episode_ids)
     quantized = QuantizedVectors.zeros(n, dimension) if n > limit else None
     exact = np.zeros((0 if quantized else n, dimension), np.float32)
@@ -186,7 +186,7 @@ def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: in
 
 
 def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
-    """The graph with zero vectors."""
+    """Returns the graph with zero vectors."""
     n = len(graph.episode_ids)
     if n > limit:
         return Snapshot(graph, None, limit, QuantizedVectors.zeros(n, dimension))
@@ -194,14 +194,14 @@ def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
 
 
 def load_passages(conn: Connection) -> Graph:
-    """The graph without objects and edges: enough for full text if the rest cannot be read."""
+    """Returns the graph without objects and edges: enough for full text if the rest cannot be read."""
     columns = _read_episodes(conn)
     nothing = SparseRows.empty(len(columns["alive"]))
     return replace(Graph.empty(), **columns, counts=nothing.with_room(), titled=nothing.with_room())
 
 
 def load_graph(conn: Connection) -> Graph:
-    """The stored graph, sorted by id."""
+    """Returns the stored graph, sorted by id."""
     columns = _read_episodes(conn)  # nothing is copied: a million episodes take 2 GB
     columns["object_ids"], columns["leads_nowhere"] = map(with_room, arrays.live_objects(conn))
     nodes = replace(Graph.empty(), **columns)
@@ -266,7 +266,7 @@ def _read_links(conn: Connection, edges: Mapping[stored.EdgeKind, arrays.EdgeArr
 
 
 def _make_matrix(edges: arrays.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
-    """The edges as a matrix sorted by row, then column, with indexes of edges as entries. ValueError for an edge of a
-    missing node."""
+    """Returns the edges as a matrix sorted by row, then column, with indexes of edges as entries. ValueError for an
+    edge of a missing node."""
     shape = (len(row_of), len(column_of))
     return SparseRows.from_pairs(row_of.find(edges.src), column_of.find(edges.dst), shape)

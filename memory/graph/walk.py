@@ -70,7 +70,7 @@ class Index:
 
 
 def index(graph: Graph) -> Index:
-    """The cached index of a graph."""
+    """Returns the cached index of a graph."""
     return graph.derive("index", _make_index)
 
 
@@ -178,7 +178,7 @@ class Walkable:
         return self._may_leave[int(self._index.kinds[vertex])]
 
     def neighbours(self, vertex: int) -> Neighbours:
-        """The edges that may be followed from a vertex, by edge id; none if paths end there."""
+        """Returns the edges that may be followed from a vertex, by edge id; none if paths end there."""
         if vertex not in self._known:
             self._known[vertex] = self._list_neighbours(vertex)
         return self._known[vertex]
@@ -204,8 +204,8 @@ class Walkable:
         return bool(within) and self._has_evidence(edge)
 
     def edges_among(self, vertices: Iterable[int]) -> list[tuple[int, int, int]]:
-        """(edge, source, target) of the mentions and relations between these episodes and objects that may be followed,
-        by id. Cheap, even for hubs."""
+        """Returns (edge, source, target) of the mentions and relations between these episodes and objects that may be
+        followed, by id. Cheap, even for hubs."""
         vertex_ids = np.array(sorted(set(vertices)), np.int32)
         graph, links, edges = self.graph, self.graph.links, set()
         for vertex, kind, row in zip(vertex_ids, self.kinds(vertex_ids), self.rows(vertex_ids), strict=True):
@@ -372,7 +372,7 @@ def scale(scores: Floats) -> Floats:
 
 
 def top_k(scores: Floats, allowed: Bools, k: int) -> Ints:
-    """The rows of the `k` best allowed episodes with a score, best first; ties by row."""
+    """Returns the rows of the `k` best allowed episodes with a score, best first; ties by row."""
     candidates = np.flatnonzero(allowed & (scores > 0))
     if len(candidates) > 4 * k:
         top = np.argpartition(-scores[candidates], 4 * k)[: 4 * k]

@@ -123,9 +123,9 @@ def has_structure(text: str) -> bool:
 
 
 def split_blocks(text: str) -> list[Block]:
-    """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails. A list item is one
-    block including nested ones, except code and tables, which are always separate. Rules ("---") and blank lines are in
-    no block."""
+    """Returns the blocks of Markdown or plain text, in order. Linear in the length of the text; never fails. A list
+    item is one block including nested ones, except code and tables, which are always separate. Rules ("---") and blank
+    lines are in no block."""
     if not has_structure(text):
         paragraphs = ((match.start(), match.group().rstrip()) for match in _PARAGRAPH.finditer(text))
         return [Block("paragraph", words, start, start + len(words)) for start, words in paragraphs]
@@ -158,8 +158,8 @@ def split_blocks(text: str) -> list[Block]:
 
 
 def _find_runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """(first, end) of consecutive lines with one owner, without blank lines at the ends; without owner a blank line
-    ends the run."""
+    """Yields (first, end) of consecutive lines with one owner, without blank lines at the ends; without owner a blank
+    line ends the run."""
     first: int | None = None
     last = 0
     for index, line in enumerate(lines):
@@ -174,7 +174,7 @@ def _find_runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tu
 
 
 def _find_ranges(lines: Sequence[str]) -> Iterator[_Lines]:
-    """The blocks by lines, in order; code and tables follow the list item or quote around them."""
+    """Yields the blocks by lines, in order; code and tables follow the list item or quote around them."""
     first = _find_frontmatter_end(lines)
     if first:
         yield _Lines("frontmatter", 0, first)
@@ -190,7 +190,7 @@ def _find_ranges(lines: Sequence[str]) -> Iterator[_Lines]:
 
 
 def _find_frontmatter_end(lines: Sequence[str]) -> int:
-    """The number of lines of a leading YAML block with its rules, or 0."""
+    """Returns the number of lines of a leading YAML block with its rules, or 0."""
     if lines[0].rstrip() != "---":
         return 0
     after = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
@@ -204,7 +204,7 @@ def _is_opening(token: Token) -> bool:
 
 
 def _parse_lines(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
-    """(ranges of `lines[first:]`, whether one is a fence that extends to the end of a long text)."""
+    """Yields (ranges of `lines[first:]`, whether one is a fence that extends to the end of a long text)."""
     source = "\n".join([line.rstrip() for line in lines[first:]]).replace("\r", " ").replace("\f", " ")
     tokens = _Openings()
     parser.block.parse(source, parser, {}, tokens)
@@ -255,13 +255,13 @@ def _strip_marks(heading: str) -> str:
 
 
 def given_title(document: Document) -> str:
-    """The document's title up to MAX_TITLE_CHARS, else its first heading; "" without both."""
+    """Returns the document's title up to MAX_TITLE_CHARS, else its first heading; "" without both."""
     title = " ".join((document.title or "").split())[:MAX_TITLE_CHARS]
     return title or next((block.title for block in split_blocks(document.text) if has_words(block.title)), "")
 
 
 def title_of(document: Document) -> str:
-    """The document's title, else its first heading, else the start of its first sentence."""
+    """Returns the document's title, else its first heading, else the start of its first sentence."""
     if title := given_title(document):
         return title
     texts = [turn.text for turn in document.turns]

@@ -74,7 +74,7 @@ _Cut = tuple[int, int, tuple[str, ...]]
 
 
 def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
-    """The drafts of a document: of its turns, if any, else of its text."""
+    """Returns the drafts of a document: of its turns, if any, else of its text."""
     if document.turns:
         return [*_chunk_chat(document, settings)]
     return [*_chunk_text(document, settings)]
@@ -143,7 +143,7 @@ def _find_cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settin
 
 
 def _split_at_parts(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
-    """The block, or its slices if a part begins inside it."""
+    """Yields the block, or its slices if a part begins inside it."""
     bounds = [block.start, *begins[bisect_right(begins, block.start) : bisect_left(begins, block.end)], block.end]
     for start, end in pairwise(bounds):
         part = text[start:end].rstrip()
@@ -151,7 +151,7 @@ def _split_at_parts(text: str, block: Block, begins: Sequence[int]) -> Iterator[
 
 
 def _split_long_block(text: str, block: Block, settings: ChunkSettings) -> Iterator[Block]:
-    """The block, or its parts if it is too long and may be split."""
+    """Yields the block, or its parts if it is too long and may be split."""
     if len(block.text) <= _WHOLE_LIMIT if block.kind in _WHOLE else block.words <= settings.words * _STRETCH:
         yield block
         return
@@ -160,7 +160,7 @@ def _split_long_block(text: str, block: Block, settings: ChunkSettings) -> Itera
 
 
 def _split_text(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
-    """(start, end) of parts within the budget, of similar length, each ending at a sentence end."""
+    """Yields (start, end) of parts within the budget, of similar length, each ending at a sentence end."""
     units = [*_list_units(text, start, end, settings)]
     words_left = sum(length for _, length in units)
     begin, size = start, 0
@@ -179,7 +179,7 @@ def _is_enough(size: int, following: int, words_left: int, settings: ChunkSettin
 
 
 def _list_units(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
-    """(start, words) of the sentences; of single words if a sentence is longer than an episode."""
+    """Yields (start, words) of the sentences; of single words if a sentence is longer than an episode."""
     for first, last in sentences(text[start:end]):
         sentence = text[start + first : start + last]
         words = count_words(sentence)
@@ -191,7 +191,7 @@ def _list_units(text: str, start: int, end: int, settings: ChunkSettings) -> Ite
 
 
 def _include_marks(text: str, start: int, sentence: int) -> int:
-    """The start of the sentence's line if only its bullet or quote mark comes before it; not before `start`."""
+    """Returns the start of the sentence's line if only its bullet or quote mark comes before it; not before `start`."""
     nearest = max(start, sentence - 40)
     line = text.rfind("\n", nearest, sentence) + 1 or nearest
     begins = line == start or text[line - 1] == "\n"
@@ -201,7 +201,7 @@ def _include_marks(text: str, start: int, sentence: int) -> int:
 
 
 def _group_sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list[Block]]:
-    """Groups the pieces by section, merging small sections (see the module)."""
+    """Yields groups the pieces by section, merging small sections (see the module)."""
     levels = [piece.level for piece in pieces if piece.level]
     deepest = max(2, min(levels, default=2))  # also of a document with third-level headings only
     sections: list[list[Block]] = []
@@ -229,7 +229,7 @@ def _group_sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterato
 
 
 def _fill_episodes(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
-    """The episodes of a section."""
+    """Yields the episodes of a section."""
     words_left = sum(piece.words for piece in pieces)
     episode: list[Block] = []
     size = 0
@@ -287,8 +287,8 @@ def _make_cut(episode: Sequence[Block], settings: ChunkSettings) -> _Cut:
 
 
 def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
-    """Groups of turns within the budget. A group repeats the last turn of the one before if it is short: an answer
-    needs its question."""
+    """Yields groups of turns within the budget. A group repeats the last turn of the one before if it is short: an
+    answer needs its question."""
     title = title_of(document)
     turns = [
         _Message(turn.speaker, turn.text, turn.at, turn.ref, number)
@@ -318,7 +318,7 @@ def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
 
 
 def _group_turns(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
-    """Groups of similar length; a turn too long for one becomes a group per part."""
+    """Yields groups of similar length; a turn too long for one becomes a group per part."""
     lengths = [count_words(_turn_line(turn)) for turn in session]
     words_left = sum(lengths)
     group: list[_Message] = []

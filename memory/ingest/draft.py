@@ -92,7 +92,7 @@ class Drafting:
             self._document, self._secrets = masker.mask_document(self._document)
 
     def episodes(self) -> Iterator[Draft]:
-        """The episodes in order; iterate once."""
+        """Yields the episodes in order; iterate once."""
         document = self._document
         headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
         # A title that is a whole file name without a suffix names a kind of file, like README.
@@ -145,7 +145,7 @@ class Drafting:
         )
 
     def close(self, episodes: Sequence[Draft] = ()) -> DocumentDraft:
-        """The draft after the last episode, with these `episodes`. InvalidInputError if there were none."""
+        """Returns the draft after the last episode, with these `episodes`. InvalidInputError if there were none."""
         document = self._document
         if not self._hashes:
             raise InvalidInputError(f"There are no words in {document.uri}.")
@@ -161,7 +161,7 @@ class Drafting:
 def draft_document(
     document: Document, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None
 ) -> DocumentDraft:
-    """The document as one draft. InvalidInputError without words or uri."""
+    """Returns the document as one draft. InvalidInputError without words or uri."""
     drafting = Drafting(document, settings, masker, rules)
     return drafting.close([*drafting.episodes()])
 
@@ -192,7 +192,7 @@ class _LineMaps:
 
 
 def _clean(document: Document) -> Document:
-    """The document without characters that a database cannot store, with composed accents."""
+    """Returns the document without characters that a database cannot store, with composed accents."""
     uri, ref = replace_surrogates(document.uri), document.ref and replace_surrogates(document.ref)
     title, speaker = (value and _tidy(value) for value in (document.title, document.speaker))
     turns = tuple(replace(turn, speaker=_tidy(turn.speaker), text=_tidy(turn.text)) for turn in document.turns)

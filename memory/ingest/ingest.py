@@ -81,20 +81,20 @@ def _list_new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDi
 
 
 def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], window: int) -> list[str]:
-    """The texts of new episodes, in order, then those of their sentences."""
+    """Returns the texts of new episodes, in order, then those of their sentences."""
     new = _list_new_episodes(batch, diffs)
     sentences = chain(*(sentence_texts(episode.title, episode.text, episode.sentences, window) for episode in new))
     return [*(embedded_text(episode.title, episode.text) for episode in new), *sentences]
 
 
 def embedded_text(title: str, text: str) -> str:
-    """The text embedded for an episode or a sentence."""
+    """Returns the text embedded for an episode or a sentence."""
     return drop_letters(f"{title}. {text}")
 
 
 def sentence_texts(title: str, text: str, spans: Sequence[tuple[int, int]], window: int) -> list[str]:
-    """The texts embedded for the sentences at `spans` of an episode: the title, and `window` sentences (an odd number)
-    around each."""
+    """Returns the texts embedded for the sentences at `spans` of an episode: the title, and `window` sentences (an odd
+    number) around each."""
     around = window // 2
     parts = [text[start:end] for start, end in spans]
     return [
@@ -104,12 +104,12 @@ def sentence_texts(title: str, text: str, spans: Sequence[tuple[int, int]], wind
 
 
 def split_sentences(matrix: Vectors, counts: Sequence[int]) -> list[Vectors]:
-    """(sum of counts, dimension) vectors of sentences -> those of each episode."""
+    """Returns (sum of counts, dimension) vectors of sentences -> those of each episode."""
     return np.split(matrix, np.cumsum(counts)[:-1]) if counts else []
 
 
 def sentence_window(embedder: Embedder) -> int:
-    """The number of sentences an embedder reads at once, around the one to embed."""
+    """Returns the number of sentences an embedder reads at once, around the one to embed."""
     return getattr(embedder, "sentence_window", 1)
 
 
@@ -268,7 +268,7 @@ class Ingestion:
         return Receipt(source_id, tuple(ids), added, len(ids) - added, len(diff.removed))
 
     def _upsert_source(self, draft: DocumentDraft) -> int:
-        """The id of its source, which counts as read only with the last piece."""
+        """Returns the id of its source, which counts as read only with the last piece."""
         document = draft.document
         if draft.is_last:
             return sources.upsert(self._conn, document, draft.title, self._now)

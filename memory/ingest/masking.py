@@ -22,17 +22,17 @@ class Masker:
     key: bytes = field(repr=False)
 
     def make_placeholder(self, kind: SecretKind, value: str) -> str:
-        """The placeholder of a secret."""
+        """Returns the placeholder of a secret."""
         digest = int.from_bytes(hmac.digest(self.key, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), "sha256"))
         letters = (LETTERS[digest // len(LETTERS) ** place % len(LETTERS)] for place in range(LENGTH))
         return f"‹{kind}-{''.join(letters)}›"
 
     def mask(self, text: str) -> str:
-        """The text with placeholders for its secrets."""
+        """Returns the text with placeholders for its secrets."""
         return self._split(text)[0]
 
     def mask_document(self, document: Document) -> tuple[Document, tuple[MaskedSecret, ...]]:
-        """(document without its secrets, the secrets)."""
+        """Returns (document without its secrets, the secrets)."""
         collected: list[MaskedSecret] = []
         text, secrets = self._split(document.text)
         collected += [replace(secret, line=_map_line(secret.line, document.lines)) for secret in secrets]

@@ -70,8 +70,8 @@ def align_versions(
     matches: Sequence[episodes.EpisodeRef | None],
     removed: Sequence[episodes.EpisodeRef],
 ) -> dict[tuple[int, int], FormerSentence]:
-    """{(episode, sentence) numbers in the newer version: the former sentence that it replaces, by this edit or an
-    earlier one}. `matches`: the stored episode with the same words for each episode, or None; `removed`: those no
+    """Returns {(episode, sentence) numbers in the newer version: the former sentence that it replaces, by this edit or
+    an earlier one}. `matches`: the stored episode with the same words for each episode, or None; `removed`: those no
     longer there."""
     sentences_of = past.sentences_of(conn, [placed.id for placed in removed])
     former: list[tuple[past.StoredSentence | None, str]] = []
@@ -95,14 +95,14 @@ def align_versions(
 
 
 def _make_anchor(placed: episodes.EpisodeRef) -> str:
-    """A text that represents an episode of both versions."""
+    """Returns a text that represents an episode of both versions."""
     return f"episode{placed.id}"
 
 
 def find_version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
-    """The start of a source's new version (wall time): its new date if later, else the time of its file or of reading.
-    None for a first version (also of a restored source), for an unchanged file, and for a chat, whose turns have times.
-    `before`: the result of `sources.last_read`."""
+    """Returns the start of a source's new version (wall time): its new date if later, else the time of its file or of
+    reading. None for a first version (also of a restored source), for an unchanged file, and for a chat, whose turns
+    have times. `before`: the result of `sources.last_read`."""
     if before is None or document.kind == "chat":
         return None
     read_ms, dated_ms, mtime_ns = before
@@ -139,8 +139,8 @@ def is_statement(sentence: str, before: str) -> bool:
 
 
 def align_sentences(former: Sequence[str], new: Sequence[str]) -> tuple[list[Pair], list[Pair]]:
-    """The pairs (place in `former`, in `new`) of sentences with the same content, perhaps in other words, and those
-    where one was edited into the other: it has another number, name, date or content word."""
+    """Returns the pairs (place in `former`, in `new`) of sentences with the same content, perhaps in other words, and
+    those where one was edited into the other: it has another number, name, date or content word."""
     old, fresh = [_words(sentence) for sentence in former], [_words(sentence) for sentence in new]
     common = {*old} & {*fresh}
     there = {key: place for place, key in reversed([*enumerate(fresh)])}
@@ -169,7 +169,7 @@ def _words(sentence: str) -> Words:
 
 
 def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) -> Mapping[int, Place]:
-    """The neighbours of each sentence that is not `common` to both versions, by its index."""
+    """Returns the neighbours of each sentence that is not `common` to both versions, by its index."""
     changed = [place for place, sentence in enumerate(sentences) if sentence not in common]
     stay = [place for place, sentence in enumerate(sentences) if sentence in common]
     places: dict[int, Place] = {}
@@ -183,8 +183,8 @@ def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) ->
 
 
 def _similarity(old: Words, new: Words) -> float:
-    """The share of the words of two sentences in the same order; 1 if only the value after their first words differs:
-    "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
+    """Returns the share of the words of two sentences in the same order; 1 if only the value after their first words
+    differs: "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
     same, behind = Prefix.similarity(old, new), Postfix.similarity(old, new)
     values = (tokens[same : len(tokens) - behind] for tokens in (old, new))
     if same and same + behind < min(len(old), len(new)) and all(map(_is_value, values)):

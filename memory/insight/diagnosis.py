@@ -53,7 +53,7 @@ class _Case(NamedTuple):
 
 
 def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
-    """The diagnosis from the newest `limit` traces. `graph` is the current graph."""
+    """Returns the diagnosis from the newest `limit` traces. `graph` is the current graph."""
     diagnosis = diagnose(traces.list_outcomes(conn, limit), graph, partial(stored.object_labels, conn))
     return replace(diagnosis, alias_suspects=list_suspects(conn))
 
@@ -253,8 +253,8 @@ MOST_SHARING = 5  # objects with one value; a value shared by more, such as an o
 
 
 def find_similar(conn: Connection, key: str, most: int) -> list[str]:
-    """Up to `most` names that a mistyped one may mean, best first: as a whole or as the first words of a longer one.
-    `key` is a norm whose first letter is assumed correct."""
+    """Returns up to `most` names that a mistyped one may mean, best first: as a whole or as the first words of a longer
+    one. `key` is a norm whose first letter is assumed correct."""
     if len(key) < SHORTEST:
         return []
     words = len(key.split())
@@ -294,7 +294,7 @@ def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
 
 
 def _read_contacts(conn: Connection) -> dict[int, set[tuple[str, str]]]:
-    """{object: its (attribute, value) pairs of phone, address and birthday}."""
+    """Returns {object: its (attribute, value) pairs of phone, address and birthday}."""
     attributes = {label: attribute_of(label) for label in relations.list_predicates(conn)}
     identifying = [label for label, attribute in attributes.items() if attribute in IDENTIFYING]
     contacts = relations.by_id(conn, relations.list_labelled(conn, identifying))
@@ -306,7 +306,7 @@ def _read_contacts(conn: Connection) -> dict[int, set[tuple[str, str]]]:
 
 
 def _list_sharing(values: Mapping[int, set[tuple[str, str]]], labels: Mapping[int, str]) -> Iterator[AliasSuspect]:
-    """Pairs with two signs: shared values, and a similar or contained name."""
+    """Yields pairs with two signs: shared values, and a similar or contained name."""
     having: dict[tuple[str, str], list[int]] = defaultdict(list)
     for node in sorted(values.keys() & labels.keys()):
         for value in values[node]:
@@ -322,7 +322,7 @@ def _list_sharing(values: Mapping[int, set[tuple[str, str]]], labels: Mapping[in
 
 
 def _list_first_names(conn: Connection, contacts: Iterable[str]) -> Iterator[AliasSuspect]:
-    """The first names of contacts used alone, if no other name begins with them."""
+    """Yields the first names of contacts used alone, if no other name begins with them."""
     for full in sorted(contacts):
         first, _, rest = full.partition(" ")
         key = norm(first)

@@ -182,7 +182,7 @@ class _Autopsy:
         )
 
     def _find_unseen(self, episode: Episode) -> tuple[Cut, str] | None:
-        """(cut, reason) why the question may not see or does not search the episode, or None."""
+        """Returns (cut, reason) why the question may not see or does not search the episode, or None."""
         asked, plan, result = self._traced.asked, self._traced.plan, self._result
         row = result.graph.row_of[episode.id]
         if not result.allowed[row]:
@@ -251,7 +251,7 @@ class _Autopsy:
         return {"reason": f"A newer line replaced it{by}."}
 
     def _find_model_cut(self, episode: Episode) -> tuple[Cut, str] | None:
-        """(cut, reason) by a model, if one was asked, or None."""
+        """Returns (cut, reason) by a model, if one was asked, or None."""
         composed = self._composed
         if composed is None:
             return None

@@ -26,7 +26,7 @@ ORDER = (
 
 
 def read_profile(conn: Connection, names: Mapping[str, str], now: int) -> Profile:
-    """The profile at a time (ms UTC). `names`: names of the owner -> their origin."""
+    """Returns the profile at a time (ms UTC). `names`: names of the owner -> their origin."""
     own = graph.owner(conn)
     called = set(graph.object_labels(conn, own).values())
     about = {uri for uri, _, _ in sources.list_titled(conn, title_spellings())}
@@ -42,8 +42,8 @@ def read_profile(conn: Connection, names: Mapping[str, str], now: int) -> Profil
 
 
 def _find_slot(predicate: str, about: bool) -> str | None:
-    """The key of a fact in the profile: any field of a note about the owner; of other notes only common attributes of
-    people."""
+    """Returns the key of a fact in the profile: any field of a note about the owner; of other notes only common
+    attributes of people."""
     key = attribute_of(predicate)
     if about:
         return key or predicate

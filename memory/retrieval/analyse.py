@@ -115,7 +115,7 @@ def note_analysis(retrieval: Retrieval) -> AnalysisNote:
 
 
 def time_note(when: TimeExpression) -> TimeNote:
-    """The time a question refers to, for the trace."""
+    """Returns the time a question refers to, for the trace."""
     since, until = (moment.isoformat() if moment else None for moment in (when.since, when.until))
     return TimeNote(when.kind, when.words, since, until)
 
@@ -146,7 +146,7 @@ def _inflect(word: str, language: str) -> str:
 
 
 def find_overview(question: str, language: str, now: datetime) -> TimeExpression | None:
-    """The time if a question asks only for an overview of it: "Summarise March"."""
+    """Returns the time if a question asks only for an overview of it: "Summarise March"."""
     subject = find_subject(question, language)
     span = parse_span(subject, now.astimezone().replace(tzinfo=None)) if subject else None
     return TimeExpression("range", span[0].astimezone(), span[1].astimezone(), subject) if span else None
@@ -162,7 +162,7 @@ def _asks_one(question: str, language: str) -> bool:
 
 
 def find_writer(question: str, language: str, entities: Iterable[Mention]) -> str:
-    """The name of the person whose words a question asks for; "" without one."""
+    """Returns the name of the person whose words a question asks for; "" without one."""
     names = [mention.surface for mention in entities if mention.kind == "name"]
     who = alternatives("asks", "name", language=language) or "(?!)"
     asks_who = re.search(rf"(?<!\w)(?:{who})(?!\w)", question, re.IGNORECASE)
@@ -171,7 +171,7 @@ def find_writer(question: str, language: str, entities: Iterable[Mention]) -> st
 
 
 def _find_names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, float]:
-    """Every run of words that could name an object; the graph decides which ones do."""
+    """Returns every run of words that could name an object; the graph decides which ones do."""
     names: dict[str, float] = {}
     for run in UNSPACED.findall(text):  # longest first, as below
         for size in range(min(LONGEST_UNSPACED, len(run)), 1, -1):
@@ -225,7 +225,7 @@ def in_first_person(question: str, names: Iterable[str]) -> str:
 
 
 def _words_of_name(name: str) -> list[str]:
-    """The words of a name, first name first: "Doe, Jane (work)" is Jane Doe."""
+    """Returns the words of a name, first name first: "Doe, Jane (work)" is Jane Doe."""
     last, _, first = _IN_BRACKETS.sub(" ", name).partition(",")
     return [
         word

@@ -41,7 +41,7 @@ class Mass(NamedTuple):
 
 
 def merge_mass(*parts: Mass) -> Mass:
-    """All mass, each place once."""
+    """Returns all mass, each place once."""
     places = np.concatenate([part.places for part in parts])
     values = np.concatenate([part.values for part in parts])
     order = np.argsort(places, kind="stable")
@@ -62,7 +62,7 @@ class Transitions:
     least: float
 
     def rarity(self, columns: NDArray[np.integer[Any]]) -> Floats:
-        """(c,) ln(N/df) of objects, 0 for those without spread."""
+        """Returns (c,) ln(N/df) of objects, 0 for those without spread."""
         graph = self.graph
         value = graph.rarity(columns)
         value[(graph.degrees.mentions[columns] > self.common) | graph.leads_nowhere[columns]] = 0
@@ -102,7 +102,7 @@ class Transitions:
 
 
 def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Transitions:
-    """The transitions of a question; `allowed` (n,) are the episodes it may see."""
+    """Returns the transitions of a question; `allowed` (n,) are the episodes it may see."""
     common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
     return Transitions(graph, allowed & graph.alive, common, settings.title_weight, least)
 

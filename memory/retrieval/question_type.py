@@ -60,7 +60,7 @@ def asks_course(question: str) -> bool:
 
 @cache
 def changed_words(language: str) -> frozenset[str]:
-    """The stems of the words by which a question asks what changed."""
+    """Returns the stems of the words by which a question asks what changed."""
     return frozenset(stem(word, language) for word in word_set("question_types", "changed_words", language=language))
 
 
@@ -105,7 +105,7 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
 
 
 def find_subject(question: str, language: str) -> str:
-    """The subject of a request for an overview: "March" in "Summarise March"; "" for other questions."""
+    """Returns the subject of a request for an overview: "March" in "Summarise March"; "" for other questions."""
     words = _patterns(language)
     match = words["about"].match(" ".join(question.split()).rstrip(" ?!.,;:？。")) if words else None
     return _strip_article(match["name"]) if match and match["name"] else ""
@@ -135,8 +135,8 @@ _IN_ORDER = "Say what was when, the oldest first, each on a line of its own with
 
 
 def sides(text: str, language: str) -> tuple[str, ...]:
-    """The two things that a question (without its final punctuation) compares, in its own words; empty for other
-    questions."""
+    """Returns the two things that a question (without its final punctuation) compares, in its own words; empty for
+    other questions."""
     words = _patterns(language)
     match = (
         (_EITHER.search(text) or words["compared"].search(text)) if words and words["compares"].search(text) else None
@@ -159,7 +159,7 @@ def _find_topic(text: str, words: dict[str, re.Pattern[str]], called: Collection
 
 
 def _strip_article(name: str) -> str:
-    """A name without quotation marks and its article."""
+    """Returns a name without quotation marks and its article."""
     return re.sub(r"^(?:the|der|die|das|dem|den)\s+", "", name.strip(" \"'“”„«»*"), flags=re.IGNORECASE)
 
 
@@ -187,7 +187,7 @@ def _honorific() -> re.Pattern[str]:
 
 @cache
 def _patterns(language: str) -> dict[str, re.Pattern[str]]:
-    """The patterns of the types of question in a language, for text without final punctuation; empty for most
+    """Returns the patterns of the types of question in a language, for text without final punctuation; empty for most
     languages."""
     side = r"(?:(?:the|der|die|das|dem|den)\s+)?(?-i:[^\W\d_a-zäöüß]|\d)[^,;?]{0,60}?"
     [keys], own = tables("question_types", language=ENGLISH), tables("question_types", language=language)
@@ -206,7 +206,7 @@ _EITHER = re.compile(r"[,:]\s+(?P<a>[^,;:]{1,60}?),?\s+(?:or|oder)\s+(?P<b>[^,;:
 
 
 def decompose(text: str) -> tuple[str, ...]:
-    """The independent questions in `text`, at most MAX_PARTS; () if it asks, or may ask, one thing."""
+    """Returns the independent questions in `text`, at most MAX_PARTS; () if it asks, or may ask, one thing."""
     question = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
     if not question or len(question) > MAX_CUT_CHARS:
         return ()
@@ -217,7 +217,7 @@ def decompose(text: str) -> tuple[str, ...]:
 
 @cache
 def _part_pattern(key: str, language: str) -> re.Pattern[str]:
-    """A pattern of a language's rules; {asked} and {aux} are the words that begin a question."""
+    """Returns a pattern of a language's rules; {asked} and {aux} are the words that begin a question."""
     [words] = tables("decomposition", language=language)
     pattern = words.get(key, "(?!)").replace("{asked}", words["asked"]).replace("{aux}", words["aux"])
     return re.compile(pattern.replace("\n", ""), re.IGNORECASE)
@@ -225,7 +225,7 @@ def _part_pattern(key: str, language: str) -> re.Pattern[str]:
 
 @cache
 def _beginning_pattern(language: str) -> re.Pattern[str]:
-    """The words with which a question begins."""
+    """Returns the words with which a question begins."""
     return re.compile(
         rf"(?:{_part_pattern('asked', language).pattern}|{_part_pattern('aux', language).pattern})\b", re.I
     )
@@ -238,7 +238,7 @@ def _words_anywhere(key: str) -> re.Pattern[str]:
 
 
 def _ask_each(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """A question for each side of a comparison, if the comparison has a question that fits each."""
+    """Returns a question for each side of a comparison, if the comparison has a question that fits each."""
     both = _part_pattern("both", language).match(text)
     if (
         both is not None
@@ -263,7 +263,7 @@ def _ask_each(text: str, words: dict[str, Any], language: str) -> tuple[str, ...
 
 
 def _cut(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """The text cut where another question begins, if every piece is a question and its references are known."""
+    """Returns the text cut where another question begins, if every piece is a question and its references are known."""
     pieces, remainder = list[str](), text
     while len(pieces) < MAX_PARTS - 1 and (cut := _find_cut(remainder, language)) is not None:
         pieces.append(remainder[: cut.start()])
@@ -282,7 +282,7 @@ def _cut(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
 
 
 def _find_cut(text: str, language: str) -> re.Match[str] | None:
-    """The first place to cut that leaves a question before it."""
+    """Returns the first place to cut that leaves a question before it."""
     for cut in _part_pattern("cuts", language).finditer(text):
         before = text[: cut.start()]
         ends = "?" in cut[0] or ";" in cut[0]
@@ -292,7 +292,7 @@ def _find_cut(text: str, language: str) -> re.Match[str] | None:
 
 
 def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: str) -> str | None:
-    """The part with its pronoun replaced by the name in the part before; None if the reference is unknown."""
+    """Returns the part with its pronoun replaced by the name in the part before; None if the reference is unknown."""
     if _words_anywhere("unknown").search(part):
         return None
     refers = _part_pattern("pronouns", language).search(part)
@@ -309,8 +309,8 @@ def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: st
 
 
 def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
-    """The kind of pronoun in a text: "thing" if it certainly refers to a thing, "one" if it may refer to a person; ""
-    without a pronoun or rules for the language."""
+    """Returns the kind of pronoun in a text: "thing" if it certainly refers to a thing, "one" if it may refer to a
+    person; "" without a pronoun or rules for the language."""
     rules = tables("decomposition", language=language)
     refers = _part_pattern("pronouns", language).search(text) if rules else None
     if refers is None:
@@ -319,8 +319,8 @@ def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
 
 
 def put_name(text: str, name: str, language: str) -> str:
-    """A text with a name in place of its pronoun; in a language with cases the name follows in brackets, which avoids
-    agreement."""
+    """Returns a text with a name in place of its pronoun; in a language with cases the name follows in brackets, which
+    avoids agreement."""
     [words] = tables("decomposition", language=language)
     refers = _part_pattern("pronouns", language).search(text)
     if "possessive" not in words or refers is None:
@@ -348,7 +348,7 @@ def is_complete(text: str, language: str) -> bool:
 
 
 def find_names(text: str, language: str) -> list[str]:
-    """The names in it, in order, without days."""
+    """Returns the names in it, in order, without days."""
     little = stop_words(language)
     names = (mention for mention in mentions(text) if mention.kind == "name" and not is_date(mention.norm))
     return [mention.surface for mention in names if mention.norm not in little]
@@ -369,7 +369,7 @@ SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that are recognised witho
 
 
 def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
-    """The kinds of thing that a question in `language` (ISO 639-1) asks for; empty if its words name none."""
+    """Returns the kinds of thing that a question in `language` (ISO 639-1) asks for; empty if its words name none."""
     text = strip_accents(question.lower())
     return frozenset(kind for kind, pattern in _compile_expected(language).items() if pattern.search(text))
 

@@ -119,7 +119,7 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
 
 
 def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
-    """The `k` best episodes, one of each group of copies. Looks for more only if there are copies."""
+    """Returns the `k` best episodes, one of each group of copies. Looks for more only if there are copies."""
     unlike: dict[object, Episode] = {}
     for most in (k, MAX_COPIES * k):
         rows = top_k(retrieval.ranking, retrieval.seen, most)
@@ -132,7 +132,7 @@ def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
 
 
 def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
-    """The found rows that are not among the `k` best of the walk alone."""
+    """Returns the found rows that are not among the `k` best of the walk alone."""
     if walk is None:
         return rows
     mass, reached = walk.episodes, walk.episodes[walk.episodes > 0]
@@ -142,7 +142,7 @@ def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
 
 
 def _object_visits(retrieval: Retrieval) -> list[Visit]:
-    """The named objects, and the best that the walk reached."""
+    """Returns the named objects, and the best that the walk reached."""
     graph, walk, seeds = retrieval.graph, retrieval.walk, retrieval.objects
     columns = list(seeds)
     if walk is not None and len(walk.objects):
@@ -177,8 +177,8 @@ def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Grap
 
 
 def graph_share(graph: Graph, settings: RecallSettings) -> float:
-    """The weight of the walk in the final score; it grows with the share of passages that mention another passage's
-    title. Pages of an encyclopaedia do, those of a diary hardly ever: there words say more than steps."""
+    """Returns the weight of the walk in the final score; it grows with the share of passages that mention another
+    passage's title. Pages of an encyclopaedia do, those of a diary hardly ever: there words say more than steps."""
     if settings.graph_weight != "auto":
         return settings.graph_weight
     mentions, titles = graph.degrees.mentions, graph.degrees.titles
@@ -220,7 +220,7 @@ def link_scores(
 
 
 def _pages(graph: Graph, columns: Ints, fused: Floats, allowed: Bools) -> list[int]:
-    """Rows of the episodes that objects title: of each the MAX_PAGES best by text."""
+    """Returns rows of the episodes that objects title: of each the MAX_PAGES best by text."""
     origins, rows, _ = graph.titles.find(columns)
     pages: list[int] = []
     for place in range(len(columns)):

@@ -48,7 +48,7 @@ def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
 
 
 def asked_time_ms(question: QuestionState, when: TimeExpression | None) -> int:
-    """The time whose facts a question is about: the one it names, or the middle of a span."""
+    """Returns the time whose facts a question is about: the one it names, or the middle of a span."""
     since, until = (when.since, when.until) if when is not None else (None, None)
     if since is not None and until is not None:
         return (to_wall(since) + to_wall(until)) // 2

@@ -57,7 +57,7 @@ class EdgeRanker(Protocol):
     """Learns from the questions that were answered well which edges a question needs."""
 
     def load(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
-        """The scorer in use with the vectors of this embedder."""
+        """Returns the scorer in use with the vectors of this embedder."""
         ...
 
     def train(

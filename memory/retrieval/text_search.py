@@ -88,7 +88,7 @@ def text_scores(
 def _add_sentences(
     conn: Connection, embedder: CachedEmbedder, ids: Ints, query: Floats, scores: TextScores, lexical_weight: float
 ) -> TextScores:
-    """The scores with the cosine of each of the best episodes averaged with that of its best sentence."""
+    """Returns the scores with the cosine of each of the best episodes averaged with that of its best sentence."""
     best = top_k(scores.fused, scores.fused > 0, MAX_COMPARED_EPISODES)
     cosines = vectors.best_sentences(conn, vectors.find_embedder(conn, embedder), ids[best].tolist(), query)
     vector = scores.vector.copy()
@@ -102,7 +102,7 @@ def _add_sentences(
 def _search_lexical(
     conn: Connection, snapshot: Snapshot, settings: RecallSettings, terms: tuple[str, ...], allowed: Bools
 ) -> tuple[Ids, Floats]:
-    """The rows of the best allowed episodes for these words, and their BM25 scores."""
+    """Returns the rows of the best allowed episodes for these words, and their BM25 scores."""
     graph, most = snapshot.graph, settings.candidates
     n_allowed = int(np.count_nonzero(allowed))
     if not n_allowed:

@@ -151,5 +151,5 @@ class PropagatedRelevance:
 
 
 def relevance_of(walk: Walkable, seeds: Seeds) -> Relevance:
-    """The relevance that guides the walk: the given one, by default from the text scores."""
+    """Returns the relevance that guides the walk: the given one, by default from the text scores."""
     return seeds.guidance.relevance or PropagatedRelevance(walk.graph, seeds.episode_scores, walk.allowed)

@@ -31,7 +31,7 @@ class _Step(NamedTuple):
 
 
 def add_parents(conn: Connection, walk: Walkable, visits: Sequence[Visit], before: Sequence[Visit] = ()) -> list[Visit]:
-    """The visits with the parent of each, if a visited vertex leads to it; those of `before` keep theirs."""
+    """Returns the visits with the parent of each, if a visited vertex leads to it; those of `before` keep theirs."""
     starts = {visit.node_id: 0.0 if visit.stage == "seed" else WORDS_COST for visit in visits}
     starts = {id: cost for id, cost in starts.items() if not cost or walk.kinds([id])[0] == EPISODE}
     starts |= {visit.node_id: float(visit.depth) for visit in before}
@@ -42,7 +42,7 @@ def add_parents(conn: Connection, walk: Walkable, visits: Sequence[Visit], befor
 
 
 def path_to(visits: Iterable[Visit], episode: int) -> tuple[Visit, ...]:
-    """The visits from where a question began to an episode; empty if it was not visited."""
+    """Returns the visits from where a question began to an episode; empty if it was not visited."""
     visit_of = {visit.node_id: visit for visit in visits}
     path: list[Visit] = []
     step = visit_of.get(episode)
@@ -65,8 +65,8 @@ def _set_parent(visit: Visit, step: _Step | None, words: Mapping[int, tuple[int,
 def _find_steps(
     walk: Walkable, starts: Mapping[int, float], depths: Mapping[int, int], vertices: Iterable[int]
 ) -> dict[int, _Step]:
-    """The last edge of the cheapest path from a start to each vertex, by Dijkstra's algorithm; none for a start that no
-    edge reaches more cheaply."""
+    """Returns the last edge of the cheapest path from a start to each vertex, by Dijkstra's algorithm; none for a start
+    that no edge reaches more cheaply."""
     near: dict[int, list[tuple[int, int]]] = {}
     for edge, first, second in walk.edges_among(vertices):
         near.setdefault(first, []).append((edge, second))

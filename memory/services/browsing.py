@@ -114,14 +114,14 @@ class Browsing:
             return _explore(conn, self._knowledge.objects_named(conn, about), about, at, limit)
 
     def _list_frequent(self, limit: int) -> list[int]:
-        """Ids of the objects mentioned in the most passages, most frequent first."""
+        """Returns ids of the objects mentioned in the most passages, most frequent first."""
         graph = self._state.serving.snapshot.graph
         frequency = np.where(graph.leads_nowhere, 0, graph.document_frequency)
         ids: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
         return ids
 
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
-        """The relations extracted from these passages, in order."""
+        """Returns the relations extracted from these passages, in order."""
         with self._store.reading() as conn:
             ids = [id for id, *_ in relations.of_episodes(conn, list(episodes))]
             return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])

@@ -40,12 +40,12 @@ def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> N
 
 
 def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A copy of an array that can grow."""
+    """Returns a copy of an array that can grow."""
     return _begin_of(_make_room(array, len(array)), len(array))
 
 
 def _find_room(array: NDArray[Any]) -> _Room | None:
-    """The buffer at whose start the array begins, or None."""
+    """Returns the buffer at whose start the array begins, or None."""
     room = array.base
     while isinstance(room, np.ndarray) and not isinstance(room, _Room):
         room = room.base
@@ -92,7 +92,7 @@ def read_numbers(
 
 
 def read_columns(conn: Connection, values: Sequence[str], table: str, key: str, rest: str) -> NDArray[np.int64]:
-    """All pieces of `read_numbers` as one (len(values), any)."""
+    """Returns all pieces of `read_numbers` as one (len(values), any)."""
     pieces = read_numbers(conn, values, table, key, rest)
     return np.concatenate([np.zeros((len(values), 0), np.int64), *pieces], axis=1)
 
@@ -120,12 +120,12 @@ class EdgeArrays(NamedTuple):
         return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
 
     def select(self, chosen: NDArray[np.bool_ | np.int64]) -> EdgeArrays:
-        """The chosen edges, in that order."""
+        """Returns the chosen edges, in that order."""
         return EdgeArrays._make(column[chosen] for column in self)
 
 
 def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(ids (n,), sorted; whether each is of NO_THINGS) of the live objects."""
+    """Returns (ids (n,), sorted; whether each is of NO_THINGS) of the live objects."""
     rest = f"JOIN object o ON o.node_id = n.id WHERE {is_live('n')}"
     listed = ", ".join(f"'{type}'" for type in NO_THINGS)
     id, is_none = read_columns(conn, ("n.id", f"ifnull(o.type, '') IN ({listed})"), "node n", "n.id", rest)
@@ -133,8 +133,8 @@ def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]
 
 
 def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
-    """The live edges of each kind, by id. Packs a row into two numbers and tests the commonest kinds first, because
-    there are many. Node ids are below 2^30."""
+    """Returns the live edges of each kind, by id. Packs a row into two numbers and tests the commonest kinds first,
+    because there are many. Node ids are below 2^30."""
     often: tuple[EdgeKind, ...] = ("member", "mention", "asserts")
     kinds = sorted(enumerate(EDGE_KINDS), key=lambda kind: kind[1] not in often)
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in kinds)
@@ -159,7 +159,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
 
 
 def live_theses(conn: Connection) -> NDArray[np.int64]:
-    """(4, n) the live theses, by id: id, episode, valid from and to in ms UTC; the least and greatest int64 if
+    """Returns (4, n) the live theses, by id: id, episode, valid from and to in ms UTC; the least and greatest int64 if
     unbounded."""
     least, greatest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     values = ("t.node_id", "t.episode_id", f"ifnull(t.valid_from, {least})", f"ifnull(t.valid_to, {greatest})")
@@ -168,21 +168,21 @@ def live_theses(conn: Connection) -> NDArray[np.int64]:
 
 
 def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
-    """{edge: (valid from, valid to)} in ms UTC."""
+    """Returns {edge: (valid from, valid to)} in ms UTC."""
     rows = conn.execute(f"SELECT id, valid_from, valid_to FROM edge WHERE id IN {LISTED}", (id_list(edge_ids),))
     return {id: (start, end) for id, start, end in rows}
 
 
 def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
-    """(p, 2) (edge, episode): the evidence of live edges."""
+    """Returns (p, 2) (edge, episode): the evidence of live edges."""
     rest = f"JOIN edge e ON e.id = p.item_id WHERE p.item_kind = 'edge' AND {is_live('e')}"
     edges, episodes = read_columns(conn, ("p.item_id", "p.episode_id"), "provenance p", "p.episode_id", rest)
     return np.stack([edges, episodes], axis=1)[np.lexsort((episodes, edges))]
 
 
 def live_episodes(conn: Connection) -> dict[str, NDArray[Any]]:
-    """The live episodes, by id, as the columns of `memory.graph.arrays.Graph` that begin with an episode. `event_from`
-    in ms UTC, the least int64 if unknown."""
+    """Returns the live episodes, by id, as the columns of `memory.graph.arrays.Graph` that begin with an episode.
+    `event_from` in ms UTC, the least int64 if unknown."""
     about = f"ifnull(e.event_from, {np.iinfo(np.int64).min})"
     values = ("e.node_id", "e.source_id", "e.seq", about, "s.kind = 'chat'", "e.words")
     rest = f"JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"

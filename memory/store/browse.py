@@ -45,14 +45,14 @@ class ReadSource(NamedTuple):
 
 
 def _make_patterns(query: str) -> tuple[list[str], dict[str, str]]:
-    """(the words as names are looked up, {parameter: the pattern of each})."""
+    """Returns (the words as names are looked up, {parameter: the pattern of each})."""
     words = strip_accents(norm(query)).split()
     return words, {f"word{place}": make_pattern(word) for place, word in enumerate(words)}
 
 
 def find_objects(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
-    """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
-    then the most mentioned; objects that are only values come last."""
+    """Returns (page of live objects with a name that contains all words, total). Names that begin with the words come
+    first, then the most mentioned; objects that are only values come last."""
     words, likes = _make_patterns(query)
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
@@ -79,7 +79,7 @@ def find_objects(conn: Connection, query: str, limit: int, offset: int) -> tuple
 
 
 def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
-    """{object: number of sources that mention it}."""
+    """Returns {object: number of sources that mention it}."""
     rows = conn.execute(
         "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
         f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst",
@@ -105,8 +105,8 @@ def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[l
 
 
 def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
-    """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
-    first."""
+    """Returns (page of live sources, total) with all words in title or path, these first, or in one passage; then the
+    newest first."""
     words, likes = _make_patterns(query)
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
@@ -126,7 +126,7 @@ def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple
 
 
 def read_source(conn: Connection, uri: str) -> ReadSource:
-    """The live source of that uri with its passages' ids. NotFoundError."""
+    """Returns the live source of that uri with its passages' ids. NotFoundError."""
     row = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, t_ingested FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
@@ -148,7 +148,7 @@ def read_source(conn: Connection, uri: str) -> ReadSource:
 
 
 def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
-    """All names of these objects, as written."""
+    """Returns all names of these objects, as written."""
     rows = conn.execute(
         f"SELECT DISTINCT surface FROM alias WHERE node_id IN {LISTED} ORDER BY conf DESC, surface", (id_list(objects),)
     )
@@ -156,8 +156,8 @@ def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
 
 
 def list_mentioning(conn: Connection, objects: Sequence[int], limit: int) -> tuple[list[tuple[int, MentionedIn]], int]:
-    """([(first episode, mention without its quote)]: the live sources that mention one of these objects, newest first;
-    total)."""
+    """Returns ([(first episode, mention without its quote)]: the live sources that mention one of these objects, newest
+    first; total)."""
     source = (
         "FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
         f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')}"
@@ -173,7 +173,7 @@ def list_mentioning(conn: Connection, objects: Sequence[int], limit: int) -> tup
 
 
 def name_kind(type: str | None) -> str:
-    """The kind of an object; "" if its type is a form of text."""
+    """Returns the kind of an object; "" if its type is a form of text."""
     return "" if type in (None, "name", "title", "link") else type or ""
 
 
@@ -213,7 +213,7 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
 
 
 def find_first_after(conn: Connection, since: int) -> int:
-    """The least id of a node created after a time, or the next id; ids grow with time."""
+    """Returns the least id of a node created after a time, or the next id; ids grow with time."""
     low, high = 1, read_value(conn, "SELECT ifnull(max(id), 0) + 1 FROM node")
     while low < high:
         middle = (low + high) // 2
@@ -224,7 +224,7 @@ def find_first_after(conn: Connection, since: int) -> int:
 
 
 def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
-    """The live sources of these passages, in the order of their first passage."""
+    """Returns the live sources of these passages, in the order of their first passage."""
     rows = conn.execute(
         "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
         " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
@@ -234,14 +234,14 @@ def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> lis
 
 
 def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
-    """(accepted revisions in (since, until] (ms UTC; None: unbounded) that replaced or ended a fact, newest first;
-    total)."""
+    """Returns (accepted revisions in (since, until] (ms UTC; None: unbounded) that replaced or ended a fact, newest
+    first; total)."""
     (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since, until)).fetchone()
     return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?3", since, until, limit), total
 
 
 def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
-    """The live passages read last, by id."""
+    """Returns the live passages read last, by id."""
     return select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
@@ -251,9 +251,9 @@ def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
 
 
 def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[int, str]]:
-    """(id, name) of the things most often mentioned in these passages: people, linked names, and what one of their
-    notes has as its title; a name that only occurs in a text may be any word, and a title that no text has is the name
-    of a file."""
+    """Returns (id, name) of the things most often mentioned in these passages: people, linked names, and what one of
+    their notes has as its title; a name that only occurs in a text may be any word, and a title that no text has is the
+    name of a file."""
     listed = "(SELECT value FROM json_each(?1))"
     return conn.execute(
         "SELECT n.id, n.label FROM edge e JOIN object o ON o.node_id = e.dst"
@@ -271,8 +271,8 @@ def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int)
 
 
 def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
-    """Live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri and
-    title, regardless of case."""
+    """Returns live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri
+    and title, regardless of case."""
     rows = conn.execute(
         f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
         {"like": make_pattern(query), "query": query, "limit": limit},
@@ -294,20 +294,20 @@ _LISTED = (
 
 
 def make_listed(row: Sequence[Any]) -> ListedSource:
-    """A ListedSource from SOURCE_COLUMNS and the number of its episodes."""
+    """Returns a ListedSource from SOURCE_COLUMNS and the number of its episodes."""
     source = source_from_row(row[:-1])
     return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
 
 
 def count_sources(conn: Connection, query: str = "") -> int:
-    """The number of sources that `list_sources` returns without a limit."""
+    """Returns the number of sources that `list_sources` returns without a limit."""
     return int(
         conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": make_pattern(query)}).fetchone()[0]
     )
 
 
 def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
-    """The tags of live sources with their frequency, most frequent first."""
+    """Returns the tags of live sources with their frequency, most frequent first."""
     rows = conn.execute(
         "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
         " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",

@@ -22,7 +22,7 @@ _SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
 
 
 def on_days(conn: Connection, since: date, until: date) -> list[int]:
-    """Ids of the live episodes that name a day in [since, until), or whose event is then: recurring, or begun
+    """Returns ids of the live episodes that name a day in [since, until), or whose event is then: recurring, or begun
     before."""
     named = text.naming_dates(conn, since, until)
     near = text.naming_dates(conn, move_day(since, -MAX_EVENT_DAYS), move_day(until, MAX_EVENT_DAYS))
@@ -51,7 +51,7 @@ class _Entry(NamedTuple):
 
 
 def find_entry_versions(conn: Connection) -> EntryVersions:
-    """The versions of all entries of live calendars and invitations."""
+    """Returns the versions of all entries of live calendars and invitations."""
     entries = _list_entries(conn)
     if len({entry.source for entry in entries}) < 2:
         return EntryVersions()
@@ -77,7 +77,7 @@ def find_entry_versions(conn: Connection) -> EntryVersions:
 
 
 def _list_entries(conn: Connection) -> list[_Entry]:
-    """The entries of all live calendars and invitations."""
+    """Returns the entries of all live calendars and invitations."""
     path = f'$."{ENTRY_VERSIONS}"'
     query = "SELECT id, properties -> ? FROM source WHERE t_deleted IS NULL AND instr(properties, ?) ORDER BY id"
     return [
@@ -98,7 +98,7 @@ def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set
 
 
 def _find_episodes(conn: Connection, entries: Iterable[_Entry], selected: Iterable[_Entry]) -> dict[_Entry, list[int]]:
-    """The live episodes of each wanted entry; an entry ends where the next one of its file begins."""
+    """Returns the live episodes of each wanted entry; an entry ends where the next one of its file begins."""
     begins: dict[int, list[int]] = defaultdict(list)
     for entry in sorted(entries, key=lambda item: item.line):
         begins[entry.source].append(entry.line)

@@ -176,7 +176,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
 
 
 def _list_first(conn: Connection, sentence: str, query: str) -> Iterator[str]:
-    """A sentence for each row, up to MOST, then the number of further rows."""
+    """Yields a sentence for each row, up to MOST, then the number of further rows."""
     rows = conn.execute(query).fetchall()
     for row in rows[:MOST]:
         yield sentence.format(*row)

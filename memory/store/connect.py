@@ -56,7 +56,7 @@ PRAGMAS = (
 
 @cache
 def driver() -> Any:
-    """The DB-API module: pysqlite3 if installed, else sqlite3; it must be able to load extensions."""
+    """Returns the DB-API module: pysqlite3 if installed, else sqlite3; it must be able to load extensions."""
     for name in ("pysqlite3", "sqlite3"):
         try:
             module = importlib.import_module(name)
@@ -71,7 +71,7 @@ def driver() -> Any:
 
 
 def connect(path: Path, *, read_only: bool = False) -> Connection:
-    """A connection for one thread at a time. `read_only` never changes a byte of the file."""
+    """Returns a connection for one thread at a time. `read_only` never changes a byte of the file."""
     uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
     if read_only and not path.with_name(path.name + "-wal").exists():
         uri += "&immutable=1"  # no process has it open; otherwise SQLite would create an empty log
@@ -94,7 +94,7 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
 
 
 def checksum(*values: object) -> int:
-    """The checksum of the values of a row: 1 to 2^32."""
+    """Returns the checksum of the values of a row: 1 to 2^32."""
     return crc32(_encode(values)) + 1
 
 
@@ -122,7 +122,7 @@ def driver_errors(path: Path) -> Iterator[None]:
 
 
 def translate_error(error: Exception, path: Path) -> StoreError:
-    """The StoreError for an error of the driver."""
+    """Returns the StoreError for an error of the driver."""
     code = (getattr(error, "sqlite_errorname", None) or "").removeprefix("SQLITE_")
     if code.startswith(("BUSY", "LOCKED")):
         return StoreBusyError(f"Another program holds {path}. Close it, or wait, and try again.")
@@ -187,23 +187,23 @@ def is_asserted(alias: str) -> str:
 
 
 def id_list(ids: Iterable[SupportsInt]) -> str:
-    """Ids as JSON for `IN {LISTED}`: any number in one parameter."""
+    """Returns ids as JSON for `IN {LISTED}`: any number in one parameter."""
     return json.dumps([int(id) for id in ids])
 
 
 def select_ids(conn: Connection, query: str, *values: int | str | None) -> list[int]:
-    """The first column of the rows of a query."""
+    """Returns the first column of the rows of a query."""
     return [row[0] for row in conn.execute(query, values)]
 
 
 def read_value(conn: Connection, query: str, *values: int | str | None) -> Any:
-    """The first column of the first row of a query, or None."""
+    """Returns the first column of the first row of a query, or None."""
     row = conn.execute(query, values).fetchone()
     return row and row[0]
 
 
 def group_rows(rows: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """{first column: all second columns in order} of rows with two columns."""
+    """Returns {first column: all second columns in order} of rows with two columns."""
     groups: dict[K, list[V]] = {}
     for key, value in rows:
         groups.setdefault(key, []).append(value)
@@ -218,7 +218,7 @@ def insert_row(conn: Connection, table: str, **values: Any) -> int:
 
 
 def get_meta(conn: Connection, key: str) -> Any:
-    """A value of the table meta, or None."""
+    """Returns a value of the table meta, or None."""
     return read_value(conn, "SELECT value FROM meta WHERE key = ?", key)
 
 
@@ -231,7 +231,7 @@ def set_meta(conn: Connection, key: str, value: int | str | None) -> None:
 
 
 def make_pattern(words: str) -> str:
-    r"""The pattern for LIKE ... ESCAPE '\' that these words match anywhere in a text."""
+    r"""Returns the pattern for LIKE ... ESCAPE '\' that these words match anywhere in a text."""
     return "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
@@ -252,6 +252,6 @@ SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256
 
 
 def source_from_row(row: Sequence[Any]) -> Source:
-    """A Source from the values of SOURCE_COLUMNS."""
+    """Returns a Source from the values of SOURCE_COLUMNS."""
     id, uri, kind, title, reader, conversation, policy, at, *rest = row
     return Source(id, uri, kind, title, reader, conversation, policy, from_wall(at), *rest)

@@ -25,8 +25,8 @@ def create(conn: Connection, title: str, now: int) -> int:
 
 
 def list_turns(conn: Connection, id: int, limit: int) -> list[tuple[str, int | None]]:
-    """The last `limit` questions of a conversation, newest last, each with the trace of its answer, if any; empty for
-    an unknown conversation."""
+    """Returns the last `limit` questions of a conversation, newest last, each with the trace of its answer, if any;
+    empty for an unknown conversation."""
     rows = conn.execute(
         "SELECT m.text, (SELECT t.id FROM message a JOIN trace t ON t.id = a.trace_id WHERE a.id ="
         " (SELECT min(id) FROM message WHERE conversation_id = m.conversation_id AND id > m.id)) FROM message m"
@@ -76,7 +76,7 @@ def check(conn: Connection, id: int) -> None:
 
 
 def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
-    """The conversation with its messages in order. NotFoundError."""
+    """Returns the conversation with its messages in order. NotFoundError."""
     row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()
     if row is None:
         raise _make_error(id)
@@ -129,7 +129,7 @@ def _contains_all(text: str, terms: Sequence[str]) -> bool:
 
 
 def _quote(text: str, terms: Sequence[str]) -> str:
-    """The words around the first match in the text."""
+    """Returns the words around the first match in the text."""
     flat = " ".join(text.split()).removeprefix("- ")
     folded = _fold(flat)  # nearly the same length; otherwise the quote starts slightly off
     first = max(0, min(place for word in terms if (place := folded.find(word)) >= 0) - QUOTE_CHARS // 3)

@@ -39,7 +39,7 @@ class Slots(NamedTuple):
         return cls(np.empty((0, dimension), np.float16), numbers, numbers, numbers)
 
     def select(self, chosen: NDArray[np.bool_]) -> Slots:
-        """The chosen slots."""
+        """Returns the chosen slots."""
         return Slots._make(column[chosen] for column in self)
 
     def plus(self, vector: NDArray[np.floating], now: int) -> Slots:
@@ -65,8 +65,8 @@ Ends = tuple[int, int, int]
 def load(
     conn: Connection, embedder_id: int, dimension: int
 ) -> tuple[Ids, NDArray[np.int8], Ids, Ids, NDArray[np.int64], Halves]:
-    """The memory of all edges: (e,) edge ids, kinds (index of graph.EDGE_KINDS), node ids of both ends and the start of
-    each edge's slots; (s, d) vectors."""
+    """Returns the memory of all edges: (e,) edge ids, kinds (index of graph.EDGE_KINDS), node ids of both ends and the
+    start of each edge's slots; (s, d) vectors."""
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
     rows = conn.execute(
         f"SELECT m.edge_id, CASE e.kind {code} END, e.src, e.dst, m.data FROM edge_memory m"
@@ -82,7 +82,7 @@ def load(
 
 
 def slots(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[SupportsInt]) -> dict[int, Slots]:
-    """{edge: its slots} of these edges; edges without memory are missing."""
+    """Returns {edge: its slots} of these edges; edges without memory are missing."""
     rows = conn.execute(
         f"SELECT edge_id, data, n_pos, n_neg, t_last FROM edge_memory WHERE edge_id IN {LISTED}"
         " AND embedder_id = ? ORDER BY edge_id, slot",
@@ -115,7 +115,7 @@ def put(conn: Connection, embedder_id: int, changed: Mapping[int, Slots]) -> Non
 
 
 def norm(vector: NDArray[np.floating]) -> float:
-    """The length of a stored vector in double precision."""
+    """Returns the length of a stored vector in double precision."""
     return float(np.linalg.norm(vector.astype(np.float64)))
 
 
@@ -125,7 +125,7 @@ def clear(conn: Connection, embedder_id: int) -> None:
 
 
 def counts(conn: Connection, embedder_id: int) -> tuple[int, int, int]:
-    """(edges with memory, slots, bytes of their vectors)."""
+    """Returns (edges with memory, slots, bytes of their vectors)."""
     row: tuple[int, int, int] = conn.execute(
         "SELECT count(DISTINCT edge_id), count(*), ifnull(sum(length(data)), 0) FROM edge_memory WHERE embedder_id = ?",
         (embedder_id,),
@@ -134,7 +134,7 @@ def counts(conn: Connection, embedder_id: int) -> tuple[int, int, int]:
 
 
 def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
-    """{edge: (kind, source, target)} of the live ones."""
+    """Returns {edge: (kind, source, target)} of the live ones."""
     rows = conn.execute(f"SELECT id, kind, src, dst FROM edge WHERE id IN {LISTED} AND {LIVE}", (id_list(edges),))
     return {id: (EDGE_KINDS.index(kind), src, dst) for id, kind, src, dst in rows}
 
@@ -143,7 +143,7 @@ def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
 
 
 def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int]:
-    """{episode: its `open` edge} of those with one."""
+    """Returns {episode: its `open` edge} of those with one."""
     rows = conn.execute(
         f"SELECT src, id FROM edge WHERE src IN {LISTED} AND kind = 'open' AND {LIVE}", (id_list(episodes),)
     )
@@ -151,7 +151,7 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
 
 
 def open_edges(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
-    """{episode: its `open` edge, created if missing}, of the live episodes."""
+    """Returns {episode: its `open` edge, created if missing}, of the live episodes."""
     live = f"SELECT id FROM node WHERE id IN {LISTED} AND kind = 'E' AND {LIVE} ORDER BY id"
     episode_ids = select_ids(conn, live, id_list(episodes))
     opened = openings(conn, episode_ids)
@@ -190,7 +190,7 @@ class Signal(NamedTuple):
 
 
 def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]:
-    """The learning signals for these edges in chronological order."""
+    """Returns the learning signals for these edges in chronological order."""
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
@@ -201,8 +201,8 @@ def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]
 
 
 def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
-    """{edge: [(trace, verdict)]} of the judged answers that used these edges, in the order of the questions; 1 good, -1
-    bad."""
+    """Returns {edge: [(trace, verdict)]} of the judged answers that used these edges, in the order of the questions; 1
+    good, -1 bad."""
     rows = conn.execute(
         "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id WHERE e.role = 'cited'"
         f" AND e.{_LEARNT} AND e.edge_id IN {LISTED} AND t.feedback IS NOT NULL ORDER BY t.id",
@@ -212,26 +212,26 @@ def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, l
 
 
 def list_judgements(conn: Connection, embedder_id: int) -> dict[int, int | None]:
-    """{trace: verdict} of the traces with a vector of this embedder."""
+    """Returns {trace: verdict} of the traces with a vector of this embedder."""
     query = "SELECT t.id, t.feedback FROM trace t JOIN query q ON q.trace_id = t.id AND q.embedder_id = ?"
     return dict(conn.execute(query, (embedder_id,)).fetchall())
 
 
 def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
-    """The live edges that learned from these traces, by id."""
+    """Returns the live edges that learned from these traces, by id."""
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id"
     return select_ids(conn, query, id_list(traces), "[]")
 
 
 def list_without_credit(conn: Connection, embedder_id: int) -> list[int]:
-    """The live edges with signals but without memory for this embedder."""
+    """Returns the live edges with signals but without memory for this embedder."""
     knows = "SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?"
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS}) AND NOT EXISTS ({knows}) ORDER BY id"
     return select_ids(conn, query, embedder_id)
 
 
 def learners(conn: Connection, embedder_id: int) -> list[int]:
-    """The edges with signals or memory for this embedder, by id."""
+    """Returns the edges with signals or memory for this embedder, by id."""
     query = f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1"
     return select_ids(conn, query, embedder_id)
 

@@ -73,17 +73,17 @@ class EpisodeText(NamedTuple):
 
 
 def of_source(conn: Connection, source_id: int, former: bool = False) -> list[EpisodeRef]:
-    """The live episodes of a source in order; `former`: also restored ones of earlier versions."""
+    """Returns the live episodes of a source in order; `former`: also restored ones of earlier versions."""
     return _list_refs(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
 
 
 def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
-    """The next ids of episodes after one, retired ones included, sorted."""
+    """Returns the next ids of episodes after one, retired ones included, sorted."""
     return select_ids(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
 
 
 def list_refs(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeRef]:
-    """The live ones of these episodes, by id."""
+    """Returns the live ones of these episodes, by id."""
     return _list_refs(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
 
 
@@ -116,7 +116,7 @@ def restate_many(conn: Connection, rows: Sequence[EpisodeRow]) -> None:
 
 
 def _pack_lists(row: EpisodeRow) -> tuple[str | None, str | None, str | None]:
-    """The columns line_map, refs and turns."""
+    """Returns the columns line_map, refs and turns."""
     turns = tuple((turn.start, turn.number, to_wall(turn.at), len(turn.speaker)) for turn in row.turns)
     return _pack_list(row.line_map), _pack_list(row.refs), _pack_list(turns)
 
@@ -126,7 +126,7 @@ def _pack_list(values: tuple[object, ...]) -> str | None:
 
 
 def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
-    """The episodes in the given order, expired ones included; unknown ids are skipped."""
+    """Returns the episodes in the given order, expired ones included; unknown ids are skipped."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
         " e.line_to, e.line_map, e.refs, e.turns FROM episode e JOIN node n ON n.id = e.node_id"
@@ -154,19 +154,19 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
 
 
 def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
-    """The live ones of these episodes."""
+    """Returns the live ones of these episodes."""
     return set(select_ids(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
 
 
 def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
-    """{episode: ms UTC when it was read}."""
+    """Returns {episode: ms UTC when it was read}."""
     rows = conn.execute(f"SELECT id, t_created FROM node WHERE kind = 'E' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
 def find_retired(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:
-    """(id, ms UTC of retirement) of retired episodes that contain all words, regardless of case, last retired first.
-    They are not indexed, so all texts are scanned."""
+    """Returns (id, ms UTC of retirement) of retired episodes that contain all words, regardless of case, last retired
+    first. They are not indexed, so all texts are scanned."""
     rows = conn.execute(
         "SELECT n.id, n.t_expired FROM node n JOIN episode e ON e.node_id = n.id"
         " WHERE n.kind = 'E' AND n.t_expired IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(?)"
@@ -191,7 +191,7 @@ def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
 
 
 def read_texts(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeText]:
-    """The live ones of these episodes, by id."""
+    """Returns the live ones of these episodes, by id."""
     listed = (id_list(ids),)
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     query = f"SELECT episode_id, span_from, span_to FROM thesis WHERE episode_id IN {LISTED} AND origin = 'sentence'"
@@ -206,7 +206,7 @@ def read_texts(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeText
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
-    """{episode: (live episode before it, live episode after it)} in its source."""
+    """Returns {episode: (live episode before it, live episode after it)} in its source."""
     adjacent = (
         "(SELECT o.node_id FROM episode o JOIN node n ON n.id = o.node_id WHERE o.source_id = e.source_id"
         f" AND o.seq {{0}} e.seq AND {is_live('n')} ORDER BY o.seq {{1}} LIMIT 1)"
@@ -220,7 +220,7 @@ def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[
 
 
 def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thesis]:
-    """The live theses of these episodes, by episode and place."""
+    """Returns the live theses of these episodes, by episode and place."""
     rows = conn.execute(
         "SELECT t.node_id, t.episode_id, t.span_from, t.span_to, c.body, t.origin, t.modality, t.conf, t.valid_from,"
         " t.valid_to FROM thesis t JOIN thesis_content c ON c.id = t.node_id"
@@ -231,8 +231,8 @@ def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thes
 
 
 def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
-    """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range applies to the event, else to the
-    source's date; an episode without a date is in no range."""
+    """Returns ids of the live episodes inside a scope. Folders are uri prefixes; a time range applies to the event,
+    else to the source's date; an episode without a date is in no range."""
     conditions, values = [is_live("n")], []
     places = ["s.uri = ?"] * len(scope.sources) + ["substr(s.uri, 1, ?) = ?"] * len(scope.folders)
     if places:
@@ -305,8 +305,8 @@ def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> Non
 
 
 def list_unread(conn: Connection, limit: int) -> list[int]:
-    """Ids of live episodes that no model has read and no job covers: those found by the newest questions first; then
-    those stored on the latest day, as changed files are; of one day the newest source's, in their order."""
+    """Returns ids of live episodes that no model has read and no job covers: those found by the newest questions first;
+    then those stored on the latest day, as changed files are; of one day the newest source's, in their order."""
     query = (
         f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
@@ -322,7 +322,7 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
 
 
 def count_read(conn: Connection) -> tuple[int, int]:
-    """(live episodes that a model has read, all live episodes)."""
+    """Returns (live episodes that a model has read, all live episodes)."""
     read, live = conn.execute(
         "SELECT count(x.episode_id), count(*) FROM node n LEFT JOIN extraction x ON x.episode_id = n.id"
         f" WHERE n.kind = 'E' AND {is_live('n')}"
@@ -340,7 +340,7 @@ MASK_KEY = "mask_key"  # in the table meta
 
 
 def get_mask_key(conn: Connection) -> bytes:
-    """The key of this memory's placeholders."""
+    """Returns the key of this memory's placeholders."""
     return bytes.fromhex(get_meta(conn, MASK_KEY))
 
 
@@ -373,12 +373,12 @@ def remove_unseen_secrets(conn: Connection, source_ids: Iterable[int]) -> None:
 
 
 def find_secrets(conn: Connection, placeholders: Iterable[str]) -> dict[str, str]:
-    """{placeholder: secret} of the known ones."""
+    """Returns {placeholder: secret} of the known ones."""
     query = f"SELECT placeholder, value FROM secret WHERE placeholder IN {LISTED}"
     return dict(conn.execute(query, (to_json(sorted(set(placeholders))),)).fetchall())
 
 
 def list_masked(conn: Connection) -> list[SecretPlace]:
-    """The places of all secrets, by uri and line."""
+    """Returns the places of all secrets, by uri and line."""
     query = "SELECT uri, line, s.kind FROM secret s JOIN source ON source.id = source_id ORDER BY uri, line, s.kind"
     return [SecretPlace(*row) for row in conn.execute(query)]

@@ -106,7 +106,7 @@ class Column(NamedTuple):
 
 
 def list_columns(conn: Connection, kind: Kind) -> tuple[list[Column], tuple[str, ...]]:
-    """(the columns of a kind according to the schema of the file, those that sort its lines)."""
+    """Returns (the columns of a kind according to the schema of the file, those that sort its lines)."""
     columns, key = [], {}
     for table in ("node", kind.table) if kind.node else (kind.table,):
         for _, name, declared, not_null, _, place in conn.execute(f"PRAGMA table_info({table})").fetchall():
@@ -121,22 +121,22 @@ def list_columns(conn: Connection, kind: Kind) -> tuple[list[Column], tuple[str,
 
 
 def write_header(version: str, counts: dict[str, int], secrets: bool = False) -> bytes:
-    """The first line."""
+    """Returns the first line."""
     return _encode(Header(FORMAT, version, counts, secrets)) + b"\n"
 
 
 def write_end(lines: int) -> bytes:
-    """The last line, after `lines` others; without it the export was cut off."""
+    """Returns the last line, after `lines` others; without it the export was cut off."""
     return _encode({"type": "end", "lines": lines}) + b"\n"
 
 
 def count_rows(conn: Connection, kind: Kind, secrets: bool = False) -> int:
-    """The number of lines of a kind."""
+    """Returns the number of lines of a kind."""
     return int(conn.execute(f"SELECT count(*) FROM {kind.table} r WHERE {_filter_rows(kind, secrets)}").fetchone()[0])
 
 
 def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator[tuple[bytes, int]]:
-    """The lines of a kind in pieces of some kB, each with its number of lines."""
+    """Yields the lines of a kind in pieces of some kB, each with its number of lines."""
     columns, order = list_columns(conn, kind)
     join = "JOIN node n ON n.id = r.node_id" if kind.node else ""
     query = (

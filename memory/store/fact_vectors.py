@@ -67,7 +67,7 @@ def list_missing(conn: Connection, limit: int, among: Iterable[SupportsInt] | No
 
 
 def list_damaged(conn: Connection) -> list[int]:
-    """Facts whose vectors are not as written."""
+    """Returns facts whose vectors are not as written."""
     rows = "id, slot, statement, slot_bytes, statement_bytes"
     return select_ids(conn, f"SELECT id FROM vec_fact WHERE crc IS NOT checksum({rows})")
 
@@ -98,7 +98,7 @@ def delete(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 
 
 def nearest(conn: Connection, id: int, k: int) -> list[int]:
-    """The `k` other facts nearest to one by slot and statement in turn, nearest first."""
+    """Returns the `k` other facts nearest to one by slot and statement in turn, nearest first."""
     row = conn.execute("SELECT slot_bytes, statement_bytes FROM vec_fact WHERE id = ?", (id,)).fetchone()
     if row is None:
         return []
@@ -108,20 +108,20 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
 
 
 def near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
-    """The `k` facts whose statements are nearest to texts with vectors (n, dimension), nearest to each first. Empty
-    without an index."""
+    """Returns the `k` facts whose statements are nearest to texts with vectors (n, dimension), nearest to each first.
+    Empty without an index."""
     if not is_open(conn):
         return []
     return _take_turns([_rank(conn, "statement", row) for row in to_bytes(matrix)])[:k]
 
 
 def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:
-    """The distinct items of the lists, interleaved."""
+    """Returns the distinct items of the lists, interleaved."""
     return [item for item in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if item is not None]
 
 
 def _rank(conn: Connection, column: str, query: Bytes) -> list[int]:
-    """The facts nearest by signs, ranked by cosine."""
+    """Returns the facts nearest by signs, ranked by cosine."""
     if not query.any():
         return []
     rows = conn.execute(

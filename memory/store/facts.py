@@ -19,8 +19,8 @@ from memory.time.timestamps import from_ms, from_wall
 def list_about(
     conn: Connection, objects: Sequence[int], known_on: int, at: int, history: bool = False, relations: bool = False
 ) -> list[Fact]:
-    """Facts about these objects, valid at `at` and known at `known_on` (ms UTC), newest first, the lines of a note in
-    its order. `history`: all facts ever known; `relations`: no theses."""
+    """Returns facts about these objects, valid at `at` and known at `known_on` (ms UTC), newest first, the lines of a
+    note in its order. `history`: all facts ever known; `relations`: no theses."""
     times = {"ids": id_list(objects), "known_on": known_on, "at": at}
     theses: list[tuple[Any, ...]] = []
     if not relations:
@@ -53,7 +53,7 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
 
 
 def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
-    """{citation number: ids of the live relations extracted from the words it quotes}."""
+    """Returns {citation number: ids of the live relations extracted from the words it quotes}."""
     spans = relations.of_episodes(conn, sorted({citation.episode_id for citation in citations}))
     facts = {}
     for citation in citations:
@@ -68,7 +68,7 @@ def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, t
 
 
 def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:
-    """The facts by id, with their end replaced by the start of their successor in its precision."""
+    """Sorts the facts by id, with their end replaced by the start of their successor in its precision."""
     after = ((fact, facts.get(fact.superseded_by or 0)) for fact in facts.values())
     return [replace(fact, until=new.since) if new and new.valid_from == fact.valid_to else fact for fact, new in after]
 
@@ -95,7 +95,7 @@ _THEN |= {column: _select_as_known("edge", "r.id", column) for column in ("r.val
 
 
 def _restrict_to_known(query: str) -> str:
-    """The query at store time :known_on."""
+    """Returns the query at store time :known_on."""
     for column, then in _THEN.items():
         query = query.replace(column, then)
     return query
@@ -187,7 +187,7 @@ def _make_fact(
 
 
 def _list_objects(conn: Connection, theses: list[int]) -> dict[int, tuple[str, ...]]:
-    """The names of all objects of a thesis, also of a retired one."""
+    """Returns the names of all objects of a thesis, also of a retired one."""
     names: dict[int, tuple[str, ...]] = {}
     for live in ("IS NULL", "IS NOT NULL"):  # two partial indexes
         for id, name in conn.execute(

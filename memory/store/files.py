@@ -277,8 +277,8 @@ def find_rows(
     fact: int | None = None,
     episode: int | None = None,
 ) -> tuple[str, tuple[Any, ...]]:
-    """(query, values) that test a copy for that episode, fact (both by id), object (by name) or one of these sources
-    (by uri). Call before forgetting: a copy may have a source under an earlier name."""
+    """Returns (query, values) that test a copy for that episode, fact (both by id), object (by name) or one of these
+    sources (by uri). Call before forgetting: a copy may have a source under an earlier name."""
     if episode is not None:
         return "SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (episode,)
     if fact is not None:
@@ -297,7 +297,7 @@ def note_copy(conn: Connection, path: Path) -> None:
 
 
 def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
-    """The existing copies of the memory file `memory`, sorted by path, including unfinished ones."""
+    """Returns the existing copies of the memory file `memory`, sorted by path, including unfinished ones."""
     paths = {Path(path) for path in _list_noted(conn)}
     paths |= {*backups.glob("*.db"), *memory.parent.glob(f"{memory.name}.*.bak")}
     paths |= find_unfinished(conn, memory, backups)
@@ -322,7 +322,7 @@ def discard_unfinished(conn: Connection, memory: Path, backups: Path) -> int:
 
 
 def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> list[Path]:
-    """The copies in which the query finds a row, and the unreadable ones."""
+    """Returns the copies in which the query finds a row, and the unreadable ones."""
     return [path for path in copies if _has_row(path, query, values)]
 
 

@@ -68,7 +68,7 @@ class EdgeRow(NamedTuple):
 
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
-    """The first of `n` consecutive ids that were never used."""
+    """Returns the first of `n` consecutive ids that were never used."""
     query = "UPDATE meta SET value = value + ? WHERE key = ? RETURNING value"
     (next_free,) = conn.execute(query, (n, f"next_{table}")).fetchone()
     return int(next_free) - n
@@ -91,7 +91,7 @@ def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
 
 
 def fold_name(norm: str) -> str | None:
-    """The norm without accents, or None if it is the same."""
+    """Returns the norm without accents, or None if it is the same."""
     folded = strip_accents(norm)
     return None if folded == norm else folded
 
@@ -130,7 +130,7 @@ _EDGE_DEFAULTS = tuple(EdgeRow._field_defaults.values())[1:]
 
 
 def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
-    """{alias: live objects}, surest, then oldest first; unknown norms are missing."""
+    """Returns {alias: live objects}, surest, then oldest first; unknown norms are missing."""
     rows = conn.execute(
         f"SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm IN {LISTED}"
         f" AND {is_live('n')} ORDER BY a.norm, a.conf DESC, a.node_id",
@@ -156,12 +156,12 @@ def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[
 
 
 def all_by_norm(conn: Connection, norm: str) -> list[int]:
-    """The objects, retired ones included, with that name, by id."""
+    """Returns the objects, retired ones included, with that name, by id."""
     return select_ids(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
 
 
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
-    """Up to `most` names of live objects that begin with `norm`, regardless of accents, shortest first."""
+    """Returns up to `most` names of live objects that begin with `norm`, regardless of accents, shortest first."""
     rows = conn.execute(
         f"SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE (a.norm > ?1 AND a.norm < ?2) OR (a.folded > ?1 AND a.folded < ?2)"
@@ -172,7 +172,7 @@ def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
 
 
 def find_by_own_name(conn: Connection, norm: str) -> list[int]:
-    """The objects with that name from their texts, not from a person or model; by id."""
+    """Returns the objects with that name from their texts, not from a person or model; by id."""
     query = "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
     own = "a.origin IN ('mention', 'frontmatter') OR n.label = a.surface"
     return select_ids(conn, f"{query} AND ({own}) ORDER BY a.node_id", norm)
@@ -206,8 +206,8 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def owner(conn: Connection) -> list[int]:
-    """The object of the memory's owner, then its namesakes; empty until something is asserted of the owner or a name is
-    known."""
+    """Returns the object of the memory's owner, then its namesakes; empty until something is asserted of the owner or a
+    name is known."""
     return [object for id in select_ids(conn, _OWNER) for object in dict.fromkeys((id, *namesakes(conn, id)))]
 
 
@@ -215,7 +215,7 @@ _OWNER = f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = '
 
 
 def owner_names(conn: Connection) -> tuple[str, ...]:
-    """The names of the owner as written, first name first."""
+    """Returns the names of the owner as written, first name first."""
     rows = conn.execute("SELECT surface FROM alias WHERE origin = 'owner' ORDER BY conf DESC")
     return tuple(surface for (surface,) in rows)
 
@@ -250,20 +250,20 @@ def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str]
 
 
 def names_of(conn: Connection, object: int) -> list[str]:
-    """The norms of all names of an object."""
+    """Returns the norms of all names of an object."""
     return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,))]
 
 
 def namesakes(conn: Connection, object: int) -> list[int]:
-    """The live objects that share a name with an object; names of places are not shared."""
+    """Returns the live objects that share a name with an object; names of places are not shared."""
     query = "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
     shared = "a.origin <> 'place' AND b.origin <> 'place'"
     return select_ids(conn, f"{query} WHERE a.node_id = ? AND {shared} AND {is_live('n')}", object)
 
 
 def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[set[int], set[int]]:
-    """(those of these objects that rules made subjects of facts in one of these `sources`, those that are subjects in
-    other sources): other contacts if the sources are contacts, else other notes."""
+    """Returns (those of these objects that rules made subjects of facts in one of these `sources`, those that are
+    subjects in other sources): other contacts if the sources are contacts, else other notes."""
     rows = conn.execute(
         "SELECT DISTINCT e.src, o.source_id IN (SELECT value FROM json_each(?2)) FROM edge e"
         " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id AND v.extractor = 'rule'"
@@ -278,7 +278,7 @@ def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[in
 def named_between(
     conn: Connection, bounds: tuple[str, str], names: Sequence[str], limit: int, type: str | None = None
 ) -> list[int]:
-    """Live objects with a name between the bounds (exclusive), or one of `names`; optionally of one type."""
+    """Returns live objects with a name between the bounds (exclusive), or one of `names`; optionally of one type."""
     rows = conn.execute(
         "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
         f" JOIN node n ON n.id = a.node_id AND {is_live('n')}"
@@ -305,7 +305,7 @@ def set_object_type(conn: Connection, object: int, type: str) -> None:
 
 
 def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | None]]:
-    """(name, type) of the objects that the passage mentions."""
+    """Returns (name, type) of the objects that the passage mentions."""
     return conn.execute(
         "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
         f" WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND {is_live('m')}",
@@ -314,7 +314,7 @@ def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | Non
 
 
 def model_theses(conn: Connection, episode: int) -> set[str]:
-    """The theses of an episode in a model's words."""
+    """Returns the theses of an episode in a model's words."""
     rows = conn.execute(
         "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
         f" WHERE t.episode_id = ? AND t.origin = 'model' AND {is_live('n')}",
@@ -324,25 +324,25 @@ def model_theses(conn: Connection, episode: int) -> set[str]:
 
 
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
-    """{id: name} of objects."""
+    """Returns {id: name} of objects."""
     rows = conn.execute(f"SELECT id, label FROM node WHERE kind = 'O' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
-    """{id: text} of live theses."""
+    """Returns {id: text} of live theses."""
     return dict(conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),)).fetchall())
 
 
 def relation_words(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int, str]]:
-    """{id: (source node, predicate or "")} of edges."""
+    """Returns {id: (source node, predicate or "")} of edges."""
     query = "SELECT e.id, e.src, ifnull(p.label, '') FROM edge e LEFT JOIN predicate p ON p.id = e.pred_id"
     rows = conn.execute(f"{query} WHERE e.id IN {LISTED}", (id_list(ids),))
     return {id: (src, label) for id, src, label in rows}
 
 
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
-    """The live edges of a kind from these nodes, by id."""
+    """Returns the live edges of a kind from these nodes, by id."""
     rows = conn.execute(
         "SELECT id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to FROM edge"
         f" WHERE src IN {LISTED} AND kind = ? AND {LIVE} ORDER BY id",

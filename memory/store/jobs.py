@@ -53,7 +53,7 @@ def enqueue(
 
 
 def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str]) -> Job | None:
-    """The next due job of these kinds, leased to the process `boot_id`; counts an attempt."""
+    """Returns the next due job of these kinds, leased to the process `boot_id`; counts an attempt."""
     row = conn.execute(
         "UPDATE job SET state = 'leased', attempts = attempts + 1, boot_id = ? WHERE id = (SELECT id FROM job"
         f" WHERE state = 'queued' AND not_before <= ? AND kind IN {LISTED} ORDER BY priority DESC, id LIMIT 1)"
@@ -138,7 +138,7 @@ def requeue(conn: Connection, boot_id: str) -> int:
 
 
 def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
-    """{state: number of jobs of these kinds}."""
+    """Returns {state: number of jobs of these kinds}."""
     query = f"SELECT state, count(*) FROM job WHERE kind IN {LISTED} GROUP BY state"
     return dict(conn.execute(query, (to_json(list(kinds)),)).fetchall())
 
@@ -190,7 +190,7 @@ def keep_grades(conn: Connection, grades: Grades) -> None:
 
 
 def list_grades(conn: Connection) -> dict[str, Grades]:
-    """{model: probe results}."""
+    """Returns {model: probe results}."""
     return {
         name: _parse_grades(text) for name, text in conn.execute("SELECT name, grades FROM llm_probe ORDER BY name")
     }
@@ -209,7 +209,7 @@ def count_use(conn: Connection, use: Use) -> None:
 
 
 def list_uses(conn: Connection, since: str) -> list[Use]:
-    """The uses of models since that day, newest first."""
+    """Returns the uses of models since that day, newest first."""
     rows = conn.execute(
         "SELECT day, model, purpose, is_local, calls, failed, tok_read, tok_written, tok_cached, ms FROM llm_use"
         " WHERE day >= ? ORDER BY day DESC, model, purpose, is_local",
@@ -243,6 +243,6 @@ def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
 
 
 def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
-    """The results of the last run of a periodic job, or None."""
+    """Returns the results of the last run of a periodic job, or None."""
     figures: dict[str, Any] | None = json.loads(get_meta(conn, RUN + job) or "null")
     return figures

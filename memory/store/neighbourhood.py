@@ -17,7 +17,7 @@ MAX_JOINT = 12  # objects mentioned together with one
 
 
 def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """The first of these ids that belong to live things."""
+    """Returns the first of these ids that belong to live things."""
     rows = conn.execute(
         f"SELECT o.node_id FROM json_each(?) given JOIN object o ON o.node_id = given.value"
         f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = o.node_id AND {is_live('n')}"
@@ -28,7 +28,7 @@ def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[in
 
 
 def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """Ids of live objects related to these, then of things most often mentioned with them."""
+    """Returns ids of live objects related to these, then of things most often mentioned with them."""
     ours = "(SELECT value FROM json_each(:ids))"
     related = (
         f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
@@ -50,7 +50,7 @@ def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[in
 
 
 def list_mentioned(conn: Connection, source: int, limit: int) -> list[int]:
-    """Ids of the objects that a source mentions, in order."""
+    """Returns ids of the objects that a source mentions, in order."""
     rows = conn.execute(
         "SELECT m.dst FROM episode e JOIN edge m ON m.src = e.node_id AND m.kind = 'mention'"
         f" AND {is_live('m')} JOIN object o ON o.node_id = m.dst AND ifnull(o.type, '') NOT IN {HIDDEN}"
@@ -61,7 +61,7 @@ def list_mentioned(conn: Connection, source: int, limit: int) -> list[int]:
 
 
 def list_sources(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """Ids of the live sources that mention most of these objects."""
+    """Returns ids of the live sources that mention most of these objects."""
     rows = conn.execute(
         "SELECT s.id FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
         f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} AND s.t_deleted IS NULL"
@@ -92,7 +92,7 @@ def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[in
 
 
 def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[GraphEdge, ...]:
-    """The edges between these objects and sources: relations, replaced ones included, then mentions."""
+    """Returns the edges between these objects and sources: relations, replaced ones included, then mentions."""
     values = {"objects": id_list(objects), "sources": id_list(sources)}
     most = EDGES_PER_VERTEX * (len(objects) + len(sources))
     theirs = "(SELECT value FROM json_each(:objects))"
@@ -117,8 +117,8 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
 
 
 def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, limit: int) -> tuple[list[GraphEdge], int]:
-    """(edges between objects that are one thing, as its first id, and up to `limit` others: facts, newest first, then
-    joint mentions of objects without a fact; number of further edges)."""
+    """Returns (edges between objects that are one thing, as its first id, and up to `limit` others: facts, newest
+    first, then joint mentions of objects without a fact; number of further edges)."""
     middle, same = center[0], dict.fromkeys(center, center[0])
     mentioned = (GraphEdge(0, middle, other, passages=passages) for other, passages in _rank(conn, center, at))
     edges, near, left_out = list[GraphEdge](), {middle}, 0
@@ -149,8 +149,8 @@ def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: 
 
 
 def _rank(conn: Connection, objects: Sequence[int], at: int) -> list[tuple[int, int]]:
-    """[(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`; without
-    namesakes."""
+    """Returns [(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`;
+    without namesakes."""
     return conn.execute(
         "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g JOIN episode e ON e.node_id = g.src"
         f" JOIN source s ON s.id = e.source_id WHERE g.dst IN {LISTED} AND g.kind = 'mention' AND {is_live('g')}"

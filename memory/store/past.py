@@ -23,7 +23,7 @@ class Versions(NamedTuple):
 
 
 def versions_at(conn: Connection, at: int) -> Versions | None:
-    """The difference to the current versions at a time (ms UTC), or None."""
+    """Returns the difference to the current versions at a time (ms UTC), or None."""
     later = select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.since > ?"
@@ -60,7 +60,7 @@ class StoredSentence(NamedTuple):
 
 
 def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[StoredSentence]]:
-    """{episode: its sentences in order}, also of retired episodes."""
+    """Returns {episode: its sentences in order}, also of retired episodes."""
     rows = conn.execute(
         "SELECT t.episode_id, t.node_id, substr(e.text, t.span_from + 1, t.span_to - t.span_from),"
         " substr(e.text, max(0, t.span_from - 6) + 1, min(6, t.span_from)),"
@@ -148,7 +148,7 @@ _TELLS = (
 
 
 def former_evidence(conn: Connection, id: int) -> list[int]:
-    """The last retired episode of an earlier version that asserts a fact without live evidence."""
+    """Returns the last retired episode of an earlier version that asserts a fact without live evidence."""
     rows = conn.execute(
         "SELECT e.node_id, n.t_expired IS NULL, e.until FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE {_TELLING} ORDER BY e.until, e.node_id",
@@ -158,7 +158,7 @@ def former_evidence(conn: Connection, id: int) -> list[int]:
 
 
 def restored_evidence(conn: Connection, id: int) -> list[int]:
-    """The live episodes that a person restored for this fact only, and whose source no longer asserts it."""
+    """Returns the live episodes that a person restored for this fact only, and whose source no longer asserts it."""
     return select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
@@ -178,9 +178,9 @@ _TELLING = (
 
 
 def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
-    """(former, new) relations with the same subject and canonical predicate: the former is only in the version of a
-    source that ended at `since` (ms UTC) and in no live episode, the new only in the version that began then; sources
-    that do not matter (`_MATTERS`) are ignored. Several are paired in text order."""
+    """Returns (former, new) relations with the same subject and canonical predicate: the former is only in the version
+    of a source that ended at `since` (ms UTC) and in no live episode, the new only in the version that began then;
+    sources that do not matter (`_MATTERS`) are ignored. Several are paired in text order."""
     former = _group_slots(conn, _FORMER, source, since)
     fresh = _group_slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
@@ -202,7 +202,7 @@ def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list
 
 
 def _group_slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
-    """{(subject, canonical predicate): relations in text order}."""
+    """Returns {(subject, canonical predicate): relations in text order}."""
     rows = conn.execute(query, (source, since))
     slots = group_rows(((subject, canon), id) for id, subject, canon in rows)
     return {slot: list(dict.fromkeys(ids)) for slot, ids in slots.items()}
@@ -238,7 +238,7 @@ class Expiry(NamedTuple):
 
 
 def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
-    """The retired text by source, last retired first."""
+    """Returns the retired text by source, last retired first."""
     rows = conn.execute(
         "SELECT s.uri, s.title, s.t_deleted IS NOT NULL, count(n.id), max(ifnull(s.t_deleted, 0), ifnull("
         f"max(n.t_expired), 0)) AS t FROM source s {_RETIRED} GROUP BY s.id"
@@ -249,13 +249,13 @@ def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
 
 
 def count_retired(conn: Connection) -> int:
-    """The number of sources that `list_retired` returns without a limit."""
+    """Returns the number of sources that `list_retired` returns without a limit."""
     query = f"SELECT count(DISTINCT s.id) FROM source s {_RETIRED} WHERE n.id IS NOT NULL OR s.t_deleted IS NOT NULL"
     return int(read_value(conn, query))
 
 
 def find_retired_sources(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
-    """Ids of sources deleted before the limit: all, or those at or below a uri."""
+    """Returns ids of sources deleted before the limit: all, or those at or below a uri."""
     if expiry.deleted is None:
         return []
     query = f"SELECT id FROM source s WHERE t_deleted < ? AND {_UNDER} ORDER BY id LIMIT ?"
@@ -263,7 +263,7 @@ def find_retired_sources(conn: Connection, expiry: Expiry, under: str, limit: in
 
 
 def find_retired_passages(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
-    """Ids of passages no longer in their live source, as above."""
+    """Returns ids of passages no longer in their live source, as above."""
     stood = "e.until - min(n.t_created, coalesce(e.since, e.event_from))"  # NULL if the beginning is unknown
     query = (
         "SELECT n.id FROM node n JOIN episode e ON e.node_id = n.id JOIN source s ON s.id = e.source_id"

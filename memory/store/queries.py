@@ -39,7 +39,7 @@ class PastQuestion(NamedTuple):
 
 
 def round_vector(query: Vectors) -> Vectors:
-    """The question's vector as stored, so that learning now and later uses the same numbers."""
+    """Returns the question's vector as stored, so that learning now and later uses the same numbers."""
     rounded: Vectors = query.astype(np.float16).astype(np.float32)
     return rounded
 
@@ -56,7 +56,7 @@ def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> No
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[tuple[int, str]]:
-    """(trace, search text) of questions to learn from without a vector of this embedder, newest first."""
+    """Returns (trace, search text) of questions to learn from without a vector of this embedder, newest first."""
     return conn.execute(
         "SELECT t.id, ifnull(nullif(t.plan ->> 'searched', ''), t.question) FROM trace t"
         " WHERE t.no_answer IS NOT NULL AND NOT EXISTS"
@@ -68,30 +68,30 @@ def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[
 def of_traces(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[SupportsInt] | None = None
 ) -> tuple[Ids, Vectors]:
-    """(trace ids (n,) sorted, vectors (n, d)) of these questions, or of all."""
+    """Returns (trace ids (n,) sorted, vectors (n, d)) of these questions, or of all."""
     if traces is None:
         return _load(conn, embedder_id, dimension, "1")
     return _load(conn, embedder_id, dimension, f"t.id IN {LISTED}", id_list(traces))
 
 
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
-    """The number of questions with a vector, counted up to `most`."""
+    """Returns the number of questions with a vector, counted up to `most`."""
     subquery = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
     return int(read_value(conn, f"SELECT count(*) FROM ({subquery})", embedder_id, most))
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """The vectors of the questions that were answered well: learned from, and not judged bad."""
+    """Returns the vectors of the questions that were answered well: learned from, and not judged bad."""
     return _load(conn, embedder_id, dimension, f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}")
 
 
 def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """The vectors of the questions whose answers were judged bad."""
+    """Returns the vectors of the questions whose answers were judged bad."""
     return _load(conn, embedder_id, dimension, "t.feedback = -1")
 
 
 def load_in_vain(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """The vectors of the questions that got no answer, none that is proved, or one that was judged bad."""
+    """Returns the vectors of the questions that got no answer, none that is proved, or one that was judged bad."""
     unproved = f"t.llm_calls > 0 AND NOT {_LEARNT}"
     return _load(conn, embedder_id, dimension, f"(t.no_answer = 1 OR t.feedback = -1 OR ({unproved}))")
 
@@ -124,7 +124,7 @@ def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Seque
 
 
 def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, frozenset[int]]:
-    """{question: the episodes that answered it}."""
+    """Returns {question: the episodes that answered it}."""
     rows = conn.execute(
         f"SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c WHERE t.id IN {LISTED}",
         (id_list(traces),),
@@ -136,7 +136,7 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
 
 
 def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQuestion]:
-    """{question: what answered it}; without questions that are gone, refused or judged bad."""
+    """Returns {question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(
         "SELECT id, as_of, question, ifnull(answer, ''), (SELECT t.tier = 'R0' FROM trace_step s"
@@ -180,7 +180,7 @@ FROM cited c ORDER BY trace, episode
 
 
 def geometry(conn: Connection, embedder_id: int) -> Geometry:
-    """The comparison of questions."""
+    """Returns the comparison of questions."""
     row = conn.execute("SELECT center, center_n, lam_mem FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
     if row is None:
         return Geometry()

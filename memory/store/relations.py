@@ -73,7 +73,7 @@ def insert(
 def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
-    """The equal live relation without live evidence, whose source was deleted and returned, or None."""
+    """Returns the equal live relation without live evidence, whose source was deleted and returned, or None."""
     ids = select_ids(
         conn,
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
@@ -85,8 +85,8 @@ def find_without_evidence(
 
 
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
-    """(relation, extractor, its quote, other episode, its text) for each relation asserted by an episode of `going` and
-    each episode of `added` from the same source; the quote is None for a property of the source."""
+    """Returns (relation, extractor, its quote, other episode, its text) for each relation asserted by an episode of
+    `going` and each episode of `added` from the same source; the quote is None for a property of the source."""
     return conn.execute(
         "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
         " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
@@ -115,7 +115,7 @@ def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, 
 
 
 def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
-    """{relation: the relations it replaced, directly or indirectly, latest first}."""
+    """Returns {relation: the relations it replaced, directly or indirectly, latest first}."""
     took: dict[int, list[int]] = {}
     waiting = set(ids)
     while waiting:
@@ -137,7 +137,7 @@ def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
 
 
 def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """(relation, other relation) with evidence in overlapping words of a live episode."""
+    """Returns (relation, other relation) with evidence in overlapping words of a live episode."""
     return conn.execute(
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
         f" AND {is_live('n')} JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
@@ -148,7 +148,7 @@ def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, in
 
 
 def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]]:
-    """(relation, episode, text) of each sentence and model's thesis inside the evidence of one of these."""
+    """Returns (relation, episode, text) of each sentence and model's thesis inside the evidence of one of these."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))"
         f" FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
@@ -160,8 +160,8 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
 
 
 def list_sole_theses(conn: Connection, fact: int) -> list[tuple[int, str]]:
-    """(thesis, text) of each current sentence and model's thesis inside the evidence of a fact, if no other relation
-    that holds has its evidence there."""
+    """Returns (thesis, text) of each current sentence and model's thesis inside the evidence of a fact, if no other
+    relation that holds has its evidence there."""
     return conn.execute(
         f"""
 WITH inside AS (
@@ -182,7 +182,7 @@ ORDER BY t.node_id
 
 
 def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
-    """The facts, relations and theses, that these replaced by accepted revisions, latest first."""
+    """Returns the facts, relations and theses, that these replaced by accepted revisions, latest first."""
     return select_ids(
         conn,
         "SELECT old_id FROM revision WHERE relation = 'supersedes' AND state IN ('open', 'kept')"
@@ -192,7 +192,7 @@ def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
 
 
 def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of the evidence of these in the text of live episodes."""
+    """Returns (relation, episode, start, end) of the evidence of these in the text of live episodes."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
         f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
@@ -202,7 +202,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
 
 
 def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of each live relation with evidence in the text of one of these."""
+    """Returns (relation, episode, start, end) of each live relation with evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
         f" WHERE +v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND e.kind = 'rel'"
@@ -213,7 +213,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
 
 
 def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """{episode: [(start, end)] of its words that assert a relation which a person rejected}."""
+    """Returns {episode: [(start, end)] of its words that assert a relation which a person rejected}."""
     rows = conn.execute(
         "SELECT v.episode_id, v.span_from, v.span_to FROM provenance v JOIN journal j ON j.item_id = v.item_id"
         " JOIN revision r ON r.id = j.revision_id WHERE j.item_kind = 'edge' AND j.field = 't_expired'"
@@ -225,7 +225,7 @@ def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list
 
 
 def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
-    """The live relations with one of these predicates, by id."""
+    """Returns the live relations with one of these predicates, by id."""
     query = f"SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel' AND {is_live('e')}"
     return select_ids(conn, f"{query} WHERE p.label IN {LISTED} ORDER BY e.id", json.dumps(list(labels)))
 
@@ -253,7 +253,7 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
 
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
-    """The facts, relations and model's theses, with evidence in these retired episodes only."""
+    """Returns the facts, relations and model's theses, with evidence in these retired episodes only."""
     return select_ids(
         conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
@@ -274,8 +274,8 @@ def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Rel
 
 
 def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
-    """The live relations of a subject with one canonical predicate, by id. Of a very large slot those to `object` and,
-    per predicate, those that begin nearest to `at` (ms UTC; None: the newest) or have no beginning."""
+    """Returns the live relations of a subject with one canonical predicate, by id. Of a very large slot those to
+    `object` and, per predicate, those that begin nearest to `at` (ms UTC; None: the newest) or have no beginning."""
     ids = select_ids(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
     if len(ids) > WHOLE:
         ids = select_ids(conn, _SLOT + " AND dst = ?", subject, canon, object)
@@ -305,14 +305,14 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
 
 
 def by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
-    """The live ones of these relations with live evidence, or all that `ever` had any, by id."""
+    """Returns the live ones of these relations with live evidence, or all that `ever` had any, by id."""
     rows = conn.execute(_RELATIONS.format(evidence="1" if ever else is_live("n")), (id_list(ids),)).fetchall()
     return [_make_relation(row) for row in rows]
 
 
 def claims_by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
-    """The current ones of these facts, or all that `ever` were, by id. Theses have no predicate and are their own
-    subject and object."""
+    """Returns the current ones of these facts, or all that `ever` were, by id. Theses have no predicate and are their
+    own subject and object."""
     listed = id_list(id for id in ids if id < FIRST_EDGE)
     theses = conn.execute(_THESES.format(told="1" if ever else is_live("n")), (listed,)).fetchall()
     return [*map(_make_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
@@ -340,7 +340,7 @@ def _make_relation(row: tuple[Any, ...]) -> Relation:
 
 
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
-    """Live relations from the properties of an episode's source."""
+    """Returns live relations from the properties of an episode's source."""
     query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
     condition = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"
     return select_ids(conn, f"{query} WHERE {condition}", episode, extractor)
@@ -357,7 +357,7 @@ def set_field(conn: Connection, id: int, field: Literal["valid_from", "t_expired
 
 
 def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | None, int | None, str]:
-    """(predicate, confidence, episode, start, end, extractor) of the newest evidence of a relation."""
+    """Returns (predicate, confidence, episode, start, end, extractor) of the newest evidence of a relation."""
     row: tuple[int, float, int, int | None, int | None, str] = conn.execute(
         "SELECT e.pred_id, e.conf, v.episode_id, v.span_from, v.span_to, v.extractor FROM edge e"
         " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id JOIN episode o ON o.node_id = v.episode_id"
@@ -368,8 +368,8 @@ def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | N
 
 
 def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None, str]]:
-    """(id, subject, object, valid from, valid to, the episodes that assert it as JSON) of the live relations among
-    these edges."""
+    """Returns (id, subject, object, valid from, valid to, the episodes that assert it as JSON) of the live relations
+    among these edges."""
     return conn.execute(
         "SELECT id, src, dst, valid_from, valid_to, (SELECT json_group_array(episode_id) FROM provenance"
         " WHERE item_kind = 'edge' AND item_id = edge.id)"
@@ -382,13 +382,13 @@ def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int
 
 
 def ensure_predicate(conn: Connection, label: str, canonical: str) -> tuple[int, int]:
-    """Ids of the predicate `label` and of its canonical one, created if new."""
+    """Returns ids of the predicate `label` and of its canonical one, created if new."""
     canon = _ensure_label(conn, canonical, None)
     return (canon if label == canonical else _ensure_label(conn, label, canon)), canon
 
 
 def list_predicates(conn: Connection) -> list[str]:
-    """The labels of all predicates."""
+    """Returns the labels of all predicates."""
     return [label for (label,) in conn.execute("SELECT label FROM predicate ORDER BY label")]
 
 

@@ -34,7 +34,7 @@ def write_checksum(backup: Path) -> None:
 
 
 def checksum_path(backup: Path) -> Path:
-    """The path of the checksum of a backup."""
+    """Returns the path of the checksum of a backup."""
     return backup.with_name(backup.name + CHECKSUM)
 
 
@@ -144,7 +144,7 @@ class _Table:
             self.statements.append(f"INSERT INTO {table}({', '.join(values)}) VALUES ({', '.join(values.values())})")
 
     def parse(self, fields: dict[str, Raw]) -> dict[str, Any]:
-        """The values of a line. ValidationError."""
+        """Returns the values of a line. ValidationError."""
         values = {column.field: _parse_field(column, fields.pop(column.field, None)) for column in self._columns}
         if fields:
             raise ValidationError(f"It has an unknown field {next(iter(fields))!r}")
@@ -181,7 +181,7 @@ def load(
 
 
 def _read_lines(file: BinaryIO) -> Numbered:
-    """(number, line with its line feed) of an open file. InvalidInputError for a line that is too long."""
+    """Returns (number, line with its line feed) of an open file. InvalidInputError for a line that is too long."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -191,7 +191,7 @@ def _read_lines(file: BinaryIO) -> Numbered:
 
 
 def _open_unguarded(path: Path) -> Connection:
-    """A fast connection to a new file, which is discarded after a crash."""
+    """Returns a fast connection to a new file, which is discarded after a crash."""
     conn = connect(path)
     for pragma in ("foreign_keys = OFF", "synchronous = OFF", "secure_delete = OFF", "cache_size = -65536"):
         conn.execute(f"PRAGMA {pragma}")
@@ -250,7 +250,7 @@ def _read_header(lines: Numbered) -> Header:
 def _finish(
     header: Header, n_lines: int, tables: dict[str, _Table], number: int, extra: tuple[int, bytes] | None
 ) -> Header:
-    """The header, if the counts that it declares are correct."""
+    """Returns the header, if the counts that it declares are correct."""
     if extra is not None:
         raise _make_error(extra[0], "There are more lines after the end.")
     for name, total in header.counts.items():
@@ -263,7 +263,7 @@ def _finish(
 
 
 def _parse_field(column: Column, raw: Raw | None) -> Any:
-    """The value of a field for the table. ValidationError."""
+    """Returns the value of a field for the table. ValidationError."""
     if raw is None:
         value = column.default
     elif column.type == "JSON":

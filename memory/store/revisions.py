@@ -50,7 +50,7 @@ def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def kind_of(fact: int) -> Literal["relation", "thesis"]:
-    """The kind of fact with that id."""
+    """Returns the kind of fact with that id."""
     return "relation" if fact >= FIRST_EDGE else "thesis"
 
 
@@ -201,7 +201,7 @@ def get(conn: Connection, id: int) -> Row:
 
 
 def list_by_clauses(conn: Connection, clauses: str, *values: int | str | None) -> list[Row]:
-    """The revisions (`r`) selected and sorted by SQL after FROM."""
+    """Returns the revisions (`r`) selected and sorted by SQL after FROM."""
     rows = conn.execute(
         "SELECT r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
         f" FROM revision r {clauses}",
@@ -242,18 +242,18 @@ JOIN (WITH told(id) AS MATERIALIZED ({_FACTS_ABOUT}) SELECT r.id FROM told JOIN 
 
 
 def count_open(conn: Connection) -> int:
-    """The number of unreviewed revisions."""
+    """Returns the number of unreviewed revisions."""
     return int(read_value(conn, "SELECT count(*) FROM revision WHERE state = 'open'"))
 
 
 def find_between(conn: Connection, fact: int, other: int) -> Row | None:
-    """The newest revision between these two facts, in either direction."""
+    """Returns the newest revision between these two facts, in either direction."""
     pairs = "(old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
     return next(iter(list_by_clauses(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", fact, other)), None)
 
 
 def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
-    """(old, new) of the open revisions by which one of these facts contradicts another, newest last."""
+    """Returns (old, new) of the open revisions by which one of these facts contradicts another, newest last."""
     return conn.execute(
         "SELECT old_id, new_id FROM revision WHERE relation = 'contradicts' AND state = 'open'"
         " AND (old_id IN (SELECT value FROM json_each(?1)) OR new_id IN (SELECT value FROM json_each(?1))) ORDER BY id",
@@ -262,7 +262,7 @@ def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, in
 
 
 def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
-    """The accepted revision that replaced `fact` with a fact outside `gone`, or None."""
+    """Returns the accepted revision that replaced `fact` with a fact outside `gone`, or None."""
     seen = {fact}
     standing = "WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1"
     while rows := list_by_clauses(conn, standing, fact):
@@ -276,7 +276,7 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
 
 
 def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
-    """The accepted revisions whose newer fact is one of these, newest first."""
+    """Returns the accepted revisions whose newer fact is one of these, newest first."""
     return list_by_clauses(conn, f"WHERE {_STANDING} AND new_id IN {LISTED} ORDER BY id DESC", id_list(facts))
 
 
@@ -287,7 +287,7 @@ def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
 
 
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
-    """The accepted revisions whose older fact is this one, newest first."""
+    """Returns the accepted revisions whose older fact is this one, newest first."""
     return list_by_clauses(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)
 
 
@@ -295,8 +295,8 @@ _STANDING = "state IN ('open', 'kept', 'settled')"
 
 
 def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
-    """The open revisions by which rules merged one of these relations with one that begins after `begin` (ms UTC).
-    Selected by the facts (the plus), not by the state, which most revisions have."""
+    """Returns the open revisions by which rules merged one of these relations with one that begins after `begin` (ms
+    UTC). Selected by the facts (the plus), not by the state, which most revisions have."""
     return list_by_clauses(
         conn,
         "JOIN edge e ON e.id = r.new_id AND e.valid_from > ? WHERE r.relation = 'duplicates' AND r.author = 'rule'"
@@ -307,7 +307,7 @@ def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Ro
 
 
 def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
-    """The open revisions of relations between one of `ones` and one of `others`, newest first."""
+    """Returns the open revisions of relations between one of `ones` and one of `others`, newest first."""
     return list_by_clauses(
         conn,
         "JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
@@ -320,8 +320,8 @@ def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) ->
 
 
 def count_subject_pairs(conn: Connection, most: int) -> list[tuple[int, int, int]]:
-    """(subject of the newer facts, of the older ones, number of facts), most first: pairs of objects treated as one. A
-    model or person said that a fact of one replaced or repeated a fact of the other; rules never do that across
+    """Returns (subject of the newer facts, of the older ones, number of facts), most first: pairs of objects treated as
+    one. A model or person said that a fact of one replaced or repeated a fact of the other; rules never do that across
     subjects."""
     return conn.execute(
         "SELECT n.src, o.src, count(*) FROM revision r JOIN edge n ON n.id = r.new_id JOIN edge o ON o.id = r.old_id"

@@ -53,8 +53,8 @@ def watch(conn: Connection) -> None:
 
 @lru_cache(maxsize=4)
 def _write_script(columns: tuple[tuple[str, str, str, int], ...]) -> str:
-    """The triggers and the view of a connection to tables with these columns: (table, name, type, place in the primary
-    key). One transaction, written once in a process: an opened memory takes 4 ms less."""
+    """Returns the triggers and the view of a connection to tables with these columns: (table, name, type, place in the
+    primary key). One transaction, written once in a process: an opened memory takes 4 ms less."""
     calls = {table: _write_call(row[1:3] for row in columns if row[0] == table) for table in SEALED}
     keys = {table: [name for of, name, _, place in columns if of == table and place] for table in SEALED}
     triggers = (
@@ -71,7 +71,7 @@ def _write_script(columns: tuple[tuple[str, str, str, int], ...]) -> str:
 
 
 def _make_triggers(table: str, primary_key: list[str], call: str) -> dict[str, str]:
-    """{event: the statements of its trigger}."""
+    """Returns {event: the statements of its trigger}."""
     kind, key = KINDS[table], SEALED[table]
     old, new = call.format("OLD."), call.format("NEW.")
     if primary_key == [key]:  # each row has its own seal
@@ -93,7 +93,7 @@ def seal_new(conn: Connection) -> None:
 
 
 def _call(conn: Connection, table: str) -> str:
-    """The call that computes the checksum of a row."""
+    """Returns the call that computes the checksum of a row."""
     return _write_call(conn.execute(f"SELECT name, type FROM pragma_table_info('{table}')")).format("")
 
 
@@ -137,7 +137,7 @@ def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Dam
 
 
 def describe(damage: Damage) -> Iterator[str]:
-    """A sentence for the changed and one for the lost rows of a table."""
+    """Yields a sentence for the changed and one for the lost rows of a table."""
     changed = "not as written, because the disk or another program has changed them"
     for ids, what in ((damage.changed, changed), (damage.lost, "gone")):
         if ids:

@@ -73,12 +73,12 @@ class DecisionRow(NamedTuple):
 
 
 def hash_text(*parts: object) -> str:
-    """A short hash."""
+    """Returns a short hash."""
     return hashlib.sha256(to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS]
 
 
 def list_notes(conn: Connection) -> list[NoteRow]:
-    """The notes without a file, live and deleted ones, without corrections and disputed values."""
+    """Returns the notes without a file, live and deleted ones, without corrections and disputed values."""
     rows = conn.execute(
         "SELECT s.id, s.uri, s.t_deleted IS NULL, s.title, s.kind, s.reader, s.conversation, s.policy, s.at,"
         " s.properties, (SELECT group_concat(tag) FROM source_tag WHERE source_id = s.id), (SELECT group_concat(sha256)"
@@ -94,8 +94,8 @@ def list_notes(conn: Connection) -> list[NoteRow]:
 
 
 def list_corrections(conn: Connection) -> list[tuple[str, int, str, int | None]]:
-    """(uri, corrected fact, its value now, when it was stated: wall ms) of the corrections by hand; value "" of one
-    that was taken back."""
+    """Returns (uri, corrected fact, its value now, when it was stated: wall ms) of the corrections by hand; value "" of
+    one that was taken back."""
     return conn.execute(
         "SELECT s.uri, CAST(substr(s.uri, ?2) AS INTEGER) AS fact, iif(s.t_deleted IS NULL, ifnull((SELECT n.label"
         " FROM revision r JOIN edge e ON e.id = r.new_id JOIN node n ON n.id = e.dst WHERE r.old_id = "
@@ -106,7 +106,7 @@ def list_corrections(conn: Connection) -> list[tuple[str, int, str, int | None]]
 
 
 def list_read(conn: Connection) -> list[ReadRow]:
-    """The live passages that a model has read and whose text is shared."""
+    """Returns the live passages that a model has read and whose text is shared."""
     rows = conn.execute(
         "SELECT x.episode_id, e.sha256, x.model, (SELECT count(*) FROM provenance p WHERE +p.item_kind = 'edge'"
         " AND p.episode_id = x.episode_id AND p.extractor = x.model), (SELECT count(*) FROM thesis t"
@@ -123,8 +123,8 @@ def list_read(conn: Connection) -> list[ReadRow]:
 
 
 def read_relations(conn: Connection, episode: int, model: str) -> list[list[Any]]:
-    """[subject, predicate, value, start, end, modality, valid from, to, confidence] of what a model read in a passage;
-    a name is None for the owner."""
+    """Returns [subject, predicate, value, start, end, modality, valid from, to, confidence] of what a model read in a
+    passage; a name is None for the owner."""
     owner = graph.owner(conn)[:1]
     rows = conn.execute(
         "SELECT r.src, a.label, p.label, r.dst, b.label, v.span_from, v.span_to, ifnull(r.modality, 'asserted'),"
@@ -140,7 +140,7 @@ def read_relations(conn: Connection, episode: int, model: str) -> list[list[Any]
 
 
 def read_theses(conn: Connection, episode: int) -> list[list[Any]]:
-    """[text, start, end, modality, valid from, to, names] of a model's theses of a passage."""
+    """Returns [text, start, end, modality, valid from, to, names] of a model's theses of a passage."""
     rows = conn.execute(
         "SELECT t.node_id, t.text, t.span_from, t.span_to, t.modality, t.valid_from, t.valid_to FROM thesis t"
         f" JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.episode_id = ? AND t.origin = 'model'"
@@ -158,7 +158,7 @@ def read_theses(conn: Connection, episode: int) -> list[list[Any]]:
 
 
 def list_decisions(conn: Connection) -> list[DecisionRow]:
-    """The revisions that a person settled, or that a model made; without corrections by hand."""
+    """Returns the revisions that a person settled, or that a model made; without corrections by hand."""
     return [
         DecisionRow(*row)
         for row in conn.execute(
@@ -172,18 +172,18 @@ def list_decisions(conn: Connection) -> list[DecisionRow]:
 
 
 def list_verdicts(conn: Connection) -> list[tuple[int, str, int]]:
-    """(time in ms UTC, question, a person's verdict on its answer) of the traces with one."""
+    """Returns (time in ms UTC, question, a person's verdict on its answer) of the traces with one."""
     return conn.execute("SELECT t, question, feedback FROM trace WHERE feedback IS NOT NULL ORDER BY id").fetchall()
 
 
 def list_chats(conn: Connection) -> list[tuple[int, int, str]]:
-    """(id, ms UTC of creation, title) of the chats with messages."""
+    """Returns (id, ms UTC of creation, title) of the chats with messages."""
     query = "SELECT id, t_created, title FROM conversation c WHERE EXISTS"
     return conn.execute(f"{query} (SELECT 1 FROM message WHERE conversation_id = c.id) ORDER BY id").fetchall()
 
 
 def list_messages(conn: Connection) -> list[MessageRow]:
-    """All messages, in order. Withheld are answers that cite a file whose text is not shared."""
+    """Returns all messages, in order. Withheld are answers that cite a file whose text is not shared."""
     allowed = tuple(f"{folder.rstrip('/')}/" for folder in synced.list_allowed(conn))
     hidden = {
         id
@@ -212,7 +212,7 @@ def list_messages(conn: Connection) -> list[MessageRow]:
 
 
 def passages_by_hash(conn: Connection, hashes: Iterable[str]) -> dict[str, list[int]]:
-    """{beginning of a hash: the live passages with it}."""
+    """Returns {beginning of a hash: the live passages with it}."""
     listed = to_json(sorted(set(hashes)))
     rows = conn.execute(
         f"SELECT substr(e.sha256, 1, {HASH_CHARS}) AS sha, e.node_id FROM episode e JOIN node n ON n.id = e.node_id"
@@ -223,7 +223,7 @@ def passages_by_hash(conn: Connection, hashes: Iterable[str]) -> dict[str, list[
 
 
 def hashes_of(conn: Connection, passages: Iterable[int], after: int = -1) -> dict[int, str]:
-    """{passage: the beginning of its hash}, of these or of all live ones that came `after` an id."""
+    """Returns {passage: the beginning of its hash}, of these or of all live ones that came `after` an id."""
     query = f"SELECT e.node_id, substr(e.sha256, 1, {HASH_CHARS}) FROM episode e"
     if after < 0:
         return dict(conn.execute(f"{query} WHERE e.node_id IN {LISTED}", (id_list(passages),)).fetchall())
@@ -232,7 +232,7 @@ def hashes_of(conn: Connection, passages: Iterable[int], after: int = -1) -> dic
 
 
 def fact_refs(conn: Connection, facts: Iterable[int]) -> dict[int, FactRef]:
-    """{fact: how it is found on any computer}, by the first of its live evidence in the order of hashes."""
+    """Returns {fact: how it is found on any computer}, by the first of its live evidence in the order of hashes."""
     refs: dict[int, FactRef] = {}
     for id, *ref in _list_refs(conn, facts):
         refs[id] = min(refs.get(id, tuple(ref)), tuple(ref))  # type: ignore[assignment]
@@ -240,7 +240,7 @@ def fact_refs(conn: Connection, facts: Iterable[int]) -> dict[int, FactRef]:
 
 
 def find_facts(conn: Connection, refs: Iterable[Sequence[Any]]) -> dict[FactRef, int]:
-    """The facts with these references, without those that are not here."""
+    """Returns the facts with these references, without those that are not here."""
     wanted = {(*ref,) for ref in refs}
     passages = [id for ids in passages_by_hash(conn, {ref[0] for ref in wanted}).values() for id in ids]
     facts = select_ids(
@@ -281,19 +281,19 @@ def _list_refs(conn: Connection, facts: Iterable[int]) -> list[tuple[int, str, i
 
 
 def find_trace(conn: Connection, t: int, question: str = "") -> int | None:
-    """The trace of the question asked at a time (ms UTC)."""
+    """Returns the trace of the question asked at a time (ms UTC)."""
     rows = select_ids(conn, "SELECT id FROM trace WHERE t = ?1 AND (?2 = '' OR question = ?2)", t, question)
     return rows[0] if rows else None
 
 
 def find_chat(conn: Connection, created: int) -> int | None:
-    """The chat of a time (ms UTC)."""
+    """Returns the chat of a time (ms UTC)."""
     rows = select_ids(conn, "SELECT id FROM conversation WHERE t_created = ?", created)
     return rows[0] if rows else None
 
 
 def find_message(conn: Connection, chat: int, role: str, t: int, words: str) -> int | None:
-    """The message of a chat (by its id), as `MessageRow` has the rest."""
+    """Returns the message of a chat (by its id), as `MessageRow` has the rest."""
     query = "SELECT id FROM message WHERE conversation_id = ? AND role = ? AND t = ? AND (role <> 'user' OR text = ?)"
     rows = select_ids(conn, query, chat, role, t, words)
     return rows[0] if rows else None
@@ -327,19 +327,19 @@ def write_message(conn: Connection, id: int, message: dict[str, Any], trace: int
 
 
 def objects_with_key(conn: Connection, secret: bytes, keys: set[str]) -> list[str]:
-    """The names (norms) of objects whose keys are among these."""
+    """Returns the names (norms) of objects whose keys are among these."""
     names = conn.execute("SELECT DISTINCT norm FROM alias")
     return [name for (name,) in names if synced.make_key(secret, "object", name) in keys]
 
 
 def files_with_key(conn: Connection, secret: bytes, keys: set[str]) -> list[str]:
-    """The uris of sources whose content has one of these keys."""
+    """Returns the uris of sources whose content has one of these keys."""
     rows = conn.execute("SELECT uri, sha256 FROM source WHERE sha256 IS NOT NULL").fetchall()
     return sorted({uri for uri, digest in rows if synced.make_key(secret, "file", digest) in keys})
 
 
 def facts_after(conn: Connection, node: int, edge: int) -> list[int]:
-    """The live facts with later ids than these."""
+    """Returns the live facts with later ids than these."""
     return select_ids(
         conn,
         f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.node_id > ?"
@@ -350,13 +350,13 @@ def facts_after(conn: Connection, node: int, edge: int) -> list[int]:
 
 
 def read_among(conn: Connection, passages: Iterable[int]) -> set[int]:
-    """Those of these passages that a model or the person has read."""
+    """Returns those of these passages that a model or the person has read."""
     listed = id_list(passages)
     return set(select_ids(conn, f"SELECT episode_id FROM extraction WHERE episode_id IN {LISTED}", listed))
 
 
 def read_document(conn: Connection, id: int) -> Document:
-    """The document of a source, without its text."""
+    """Returns the document of a source, without its text."""
     source = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE id = ?", (id,)).fetchone()
     properties, ref = conn.execute("SELECT properties, ref FROM source WHERE id = ?", (id,)).fetchone()
     tags = tuple(tag for (tag,) in conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY 1", (id,)))
@@ -368,14 +368,14 @@ def read_document(conn: Connection, id: int) -> Document:
 
 
 def read_passages(conn: Connection, source: int) -> list[tuple[Episode, str]]:
-    """The live passages of a source, in order, with their hashes."""
+    """Returns the live passages of a source, in order, with their hashes."""
     placed = episodes.of_source(conn, source)
     rows = episodes.by_ids(conn, [place.id for place in placed])
     return list(zip(rows, (place.sha256 for place in placed), strict=True))
 
 
 def last_ids(conn: Connection) -> tuple[int, int]:
-    """The newest ids of a node and of an edge."""
+    """Returns the newest ids of a node and of an edge."""
     node, edge = conn.execute("SELECT (SELECT max(id) FROM node), (SELECT max(id) FROM edge)").fetchone()
     return node or 0, edge or 0
 

@@ -49,19 +49,19 @@ class WatchedFolder(NamedTuple):
 
 
 def get(conn: Connection, uri: str) -> Source | None:
-    """The live source with that uri, or None."""
+    """Returns the live source with that uri, or None."""
     return next(iter(_select(conn, "uri = ? AND t_deleted IS NULL", uri)), None)
 
 
 def list_under(conn: Connection, prefix: str, mark: str = "") -> list[Source]:
-    """The live sources whose uri begins with `prefix` and contains `mark`, by uri."""
+    """Returns the live sources whose uri begins with `prefix` and contains `mark`, by uri."""
     where = "uri >= ?1 AND substr(uri, 1, ?2) = ?1 AND instr(uri, ?3) AND t_deleted IS NULL ORDER BY uri"
     return _select(conn, where, prefix, len(prefix), mark)
 
 
 def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[Source]:
-    """The next live sources, after uri `after`, below a folder, whose uri ends with "/"; without those with "#" in the
-    uri."""
+    """Returns the next live sources, after uri `after`, below a folder, whose uri ends with "/"; without those with "#"
+    in the uri."""
     below = "uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0 AND t_deleted IS NULL ORDER BY uri LIMIT ?"
     return _select(conn, below, after, *_bound(folder), limit)
 
@@ -71,13 +71,13 @@ def _select(conn: Connection, where: str, *values: int | str) -> list[Source]:
 
 
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
-    """The uris below a folder, whose uri ends with "/", deleted sources included; all, or `limit`."""
+    """Returns the uris below a folder, whose uri ends with "/", deleted sources included; all, or `limit`."""
     query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"
     return [uri for (uri,) in conn.execute(query, (*_bound(folder), limit))]
 
 
 def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
-    """Other live sources with the same file content as these, by uri."""
+    """Returns other live sources with the same file content as these, by uri."""
     listed = to_json(list(uris))
     rows = conn.execute(
         f"SELECT uri FROM source WHERE t_deleted IS NULL AND uri NOT IN {LISTED} AND sha256 IN"
@@ -88,31 +88,31 @@ def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
 
 
 def count_all(conn: Connection, folder: str) -> int:
-    """The number of sources below a folder, whose uri ends with "/", deleted ones included."""
+    """Returns the number of sources below a folder, whose uri ends with "/", deleted ones included."""
     return int(read_value(conn, "SELECT count(*) FROM source WHERE uri > ? AND uri < ?", *_bound(folder)))
 
 
 def count_under(conn: Connection, folder: str) -> int:
-    """The number of live sources below a folder, whose uri ends with "/"."""
+    """Returns the number of live sources below a folder, whose uri ends with "/"."""
     query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
     return int(read_value(conn, query, *_bound(folder)))
 
 
 def count_retired(conn: Connection, folder: str, since: int) -> int:
-    """The number of files below a folder, whose uri ends with "/", deleted after a time."""
+    """Returns the number of files below a folder, whose uri ends with "/", deleted after a time."""
     file = "iif(instr(uri, '#'), substr(uri, 1, instr(uri, '#') - 1), uri)"
     query = f"SELECT count(DISTINCT {file}) FROM source WHERE uri > ? AND uri < ? AND t_deleted > ?"
     return int(read_value(conn, query, *_bound(folder), since))
 
 
 def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
-    """The live sources of files of one of these sizes in bytes, by uri."""
+    """Returns the live sources of files of one of these sizes in bytes, by uri."""
     of_file = "t_deleted IS NULL AND sha256 IS NOT NULL AND kind IN ('file', 'chat')"
     return _select(conn, f"{of_file} AND size IN {LISTED} ORDER BY uri", to_json(sorted(sizes)))
 
 
 def _bound(folder: str) -> tuple[str, str]:
-    """The bounds of all uris in a folder."""
+    """Returns the bounds of all uris in a folder."""
     return folder, folder[:-1] + chr(ord("/") + 1)
 
 
@@ -142,7 +142,7 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 
 
 def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] | None:
-    """(ms UTC of the last reading, stated time, file time in ns) of a live source, or None."""
+    """Returns (ms UTC of the last reading, stated time, file time in ns) of a live source, or None."""
     row: tuple[int, int | None, int | None] | None = conn.execute(
         "SELECT t_ingested, at, mtime_ns FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
@@ -150,7 +150,7 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
 
 
 def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
-    """The properties of an episode's source: frontmatter, mail headers."""
+    """Returns the properties of an episode's source: frontmatter, mail headers."""
     query = "SELECT s.properties FROM source s JOIN episode o ON o.source_id = s.id WHERE o.node_id = ?"
     return dict(json.loads(read_value(conn, query, episode) or "{}"))
 
@@ -203,7 +203,7 @@ def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequ
 
 
 def open_ids(conn: Connection) -> list[int]:
-    """The ids of sources whose text may leave this machine."""
+    """Returns the ids of sources whose text may leave this machine."""
     return select_ids(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")
 
 
@@ -220,7 +220,7 @@ def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
 
 
 def _move_location(source: Source, new_uri: str) -> str:
-    """The location of a moved file: below the same root, else its new name only."""
+    """Returns the location of a moved file: below the same root, else its new name only."""
     if not source.location:
         return ""
     old, new = (uri.partition("#")[0] for uri in (source.uri, new_uri))
@@ -259,13 +259,13 @@ def unwatch_folder(conn: Connection, path: str, uri: str) -> None:
 
 
 def list_folders(conn: Connection) -> list[WatchedFolder]:
-    """All watched folders, by path."""
+    """Returns all watched folders, by path."""
     rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
     return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
 
 
 def folder_policy(conn: Connection, path: str) -> Policy | None:
-    """The policy of the watched folder that is or contains `path`, or None."""
+    """Returns the policy of the watched folder that is or contains `path`, or None."""
     above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
     return next((folder.policy for folder in list_folders(conn) if folder.path in above), None)
 
@@ -285,7 +285,7 @@ def list_skipped(conn: Connection, limit: int = -1) -> list[Skipped]:
 
 
 def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipped], int]:
-    """(files with `query` in uri or reason, regardless of case, newest first; total)."""
+    """Returns (files with `query` in uri or reason, regardless of case, newest first; total)."""
     matching = r"FROM skip WHERE uri LIKE :like ESCAPE '\' OR reason LIKE :like ESCAPE '\'"
     values = {"like": make_pattern(query), "limit": limit}
     rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
@@ -297,7 +297,7 @@ def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipp
 
 
 def chat_names(conn: Connection) -> list[str]:
-    """The names of the live chats, last read first."""
+    """Returns the names of the live chats, last read first."""
     rows = conn.execute(
         f"SELECT {_CHAT_NAME} AS name FROM source WHERE t_deleted IS NULL AND name IS NOT NULL"
         " GROUP BY name ORDER BY max(t_ingested) DESC, max(id) DESC"
@@ -306,24 +306,24 @@ def chat_names(conn: Connection) -> list[str]:
 
 
 def chat_sources(conn: Connection, name: str) -> list[int]:
-    """The ids of the live sources of chats with that name, regardless of case and spaces."""
+    """Returns the ids of the live sources of chats with that name, regardless of case and spaces."""
     meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
     query = f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id"
     return select_ids(conn, query, to_json(meant))
 
 
 def fold_name(name: str) -> str:
-    """The form in which names of chats are compared."""
+    """Returns the form in which names of chats are compared."""
     return " ".join(to_nfc(name).casefold().split())
 
 
 def uris_of(conn: Connection, ids: Collection[int]) -> dict[int, str]:
-    """{id: uri} of these sources."""
+    """Returns {id: uri} of these sources."""
     return dict(conn.execute(f"SELECT id, uri FROM source WHERE id IN {LISTED}", (id_list(sorted(ids)),)).fetchall())
 
 
 def titles_of(conn: Connection, ids: Collection[int]) -> set[tuple[str, str]]:
-    """(folder, title in norm form) of the files among these sources."""
+    """Returns (folder, title in norm form) of the files among these sources."""
     rows = conn.execute(
         f"SELECT uri, title FROM source WHERE kind = 'file' AND id IN {LISTED}", (id_list(sorted(ids)),)
     )
@@ -331,7 +331,7 @@ def titles_of(conn: Connection, ids: Collection[int]) -> set[tuple[str, str]]:
 
 
 def list_versions(conn: Connection, source: int) -> list[int]:
-    """The ids of the versions of one document, by name: "Rates.md", "Rates v2.md"."""
+    """Returns the ids of the versions of one document, by name: "Rates.md", "Rates v2.md"."""
     base, suffix, _ = document_of(read_value(conn, "SELECT uri FROM source WHERE id = ?", source))
     query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id"
     rows = conn.execute(query, (base, f"{base}\U0010ffff"))
@@ -340,7 +340,7 @@ def list_versions(conn: Connection, source: int) -> list[int]:
 
 
 def mail_people(conn: Connection) -> list[tuple[str, str]]:
-    """(From, To) of the latest live mails; "" if missing."""
+    """Returns (From, To) of the latest live mails; "" if missing."""
     return conn.execute(
         "SELECT ifnull(properties ->> 'from', ''), ifnull(properties ->> 'to', '') FROM source"
         " WHERE reader = 'eml' AND t_deleted IS NULL ORDER BY at DESC, uri LIMIT ?",  # as in the index source_mail
@@ -349,13 +349,13 @@ def mail_people(conn: Connection) -> list[tuple[str, str]]:
 
 
 def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
-    """Those of these sources that an agent wrote."""
+    """Returns those of these sources that an agent wrote."""
     query = f"SELECT id FROM source WHERE id IN {LISTED} AND substr(uri, 1, ?) = ?"
     return set(select_ids(conn, query, id_list(sorted(ids)), len(AGENT_NOTES), AGENT_NOTES))
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """(uri, properties, first passage) of the owner's live notes with one of these titles; notes entered
+    """Returns (uri, properties, first passage) of the owner's live notes with one of these titles; notes entered
     directly (`note:`) come first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"

@@ -113,8 +113,8 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A read-only connection in one transaction: a consistent snapshot. Nested calls in a thread get the same one.
-        Keep it short: the write-ahead log grows while a snapshot is open."""
+        """Yields a read-only connection in one transaction: a consistent snapshot. Nested calls in a thread get the
+        same one. Keep it short: the write-ahead log grows while a snapshot is open."""
         current: Connection | None = getattr(self._local, "conn", None)
         if current is not None:
             with driver_errors(self.path):
@@ -133,8 +133,8 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The writing connection in one transaction: the block is written completely or, on any exception, not at all.
-        Locked for the whole block, so do not call models or wait inside."""
+        """Yields the writing connection in one transaction: the block is written completely or, on any exception, not
+        at all. Locked for the whole block, so do not call models or wait inside."""
         with self.quiet() as conn:
             self.check_writable()
             conn.execute("BEGIN IMMEDIATE")
@@ -368,7 +368,7 @@ class Store:
 
 
 def _open_newest(file: Path) -> Connection:
-    """The writing connection to a file of the newest version."""
+    """Returns the writing connection to a file of the newest version."""
     files.set_foreign_log_aside(file)
     version = schema.version_of(file, schema.STEPS)
     with driver_errors(file):

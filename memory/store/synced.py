@@ -23,14 +23,14 @@ class Agreement(NamedTuple):
 
 
 def make_key(secret: bytes, kind: str, *parts: object) -> str:
-    """The key of an item, the same on every computer with the secret."""
+    """Returns the key of an item, the same on every computer with the secret."""
     return (
         f"{kind}:{hmac.digest(secret, to_json([kind, *parts]).encode('utf-8', 'surrogatepass'), 'sha256').hex()[:32]}"
     )
 
 
 def get_secret(conn: Connection) -> bytes | None:
-    """The key of the hashes; None if nothing is synchronised."""
+    """Returns the key of the hashes; None if nothing is synchronised."""
     key = get_meta(conn, _KEY)
     return None if key is None else bytes.fromhex(key)
 
@@ -43,7 +43,7 @@ def set_secret(conn: Connection, secret: bytes) -> None:
 
 
 def list_allowed(conn: Connection) -> list[str]:
-    """The folders whose text goes to the other computers though no model elsewhere may have it."""
+    """Returns the folders whose text goes to the other computers though no model elsewhere may have it."""
     return list(json.loads(get_meta(conn, _ALLOWED) or "[]"))
 
 
@@ -52,7 +52,7 @@ def set_allowed(conn: Connection, folders: Iterable[str]) -> None:
 
 
 def list_agreed(conn: Connection) -> dict[str, Agreement]:
-    """All rows by their keys."""
+    """Returns all rows by their keys."""
     rows = conn.execute("SELECT key, seen, local FROM synced")
     return {key: Agreement(json.loads(seen), local) for key, seen, local in rows}
 

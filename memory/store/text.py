@@ -56,8 +56,8 @@ def remove(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 def search(
     conn: Connection, terms: Sequence[str], k: int, *, within: Sequence[SupportsInt] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(ids, scores) of the `k` best episodes for any of `terms`, optionally of those in `within`; larger is better. A
-    term of several words is a phrase; a Term matches in all its forms. Terms contain no syntax."""
+    """Returns (ids, scores) of the `k` best episodes for any of `terms`, optionally of those in `within`; larger is
+    better. A term of several words is a phrase; a Term matches in all its forms. Terms contain no syntax."""
     # the + prevents one index query per id of `within`
     narrowed = "" if within is None else f" AND +rowid IN {LISTED}"
     ids = () if within is None else (id_list(within),)
@@ -84,8 +84,8 @@ def search_affordably(
 
 
 def affordable(conn: Connection, terms: Sequence[str], size: int, frequencies: dict[str, int]) -> list[str]:
-    """The rarest of `terms` whose episodes together may be scored in a memory of this `size`; all for a small one, none
-    if each is too frequent. Adds the frequencies to `frequencies`."""
+    """Returns the rarest of `terms` whose episodes together may be scored in a memory of this `size`; all for a small
+    one, none if each is too frequent. Adds the frequencies to `frequencies`."""
     different = list(dict.fromkeys(terms))
     if size <= FEW:
         return different
@@ -115,8 +115,8 @@ def _rank(conn: Connection, query: str, values: Sequence[Any], k: int) -> tuple[
 
 
 def document_frequencies(conn: Connection, terms: Sequence[str]) -> dict[str, int]:
-    """{term: number of episodes that contain it, after stemming}. Asks the index, not an fts5vocab table, which would
-    need the stem and is no faster."""
+    """Returns {term: number of episodes that contain it, after stemming}. Asks the index, not an fts5vocab table, which
+    would need the stem and is no faster."""
     count = "SELECT count(*) FROM episode_text WHERE episode_text MATCH ?"
     return {term: conn.execute(count, (_match_any([term]),)).fetchone()[0] for term in dict.fromkeys(terms)}
 
@@ -140,13 +140,13 @@ def _match_any(terms: Sequence[str]) -> str:
 
 
 def phrase(term: str) -> str:
-    """The words of a term as an FTS5 phrase without syntax."""
+    """Returns the words of a term as an FTS5 phrase without syntax."""
     sayable = term.translate(LETTER_FOLDS).encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
     return f'"{sayable}"'
 
 
 def naming_dates(conn: Connection, since: date, until: date) -> list[int]:
-    """Ids of the live episodes that name a day in [since, until), or a month or year inside."""
+    """Returns ids of the live episodes that name a day in [since, until), or a month or year inside."""
     rows = conn.execute(
         "SELECT DISTINCT e.src FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = 'date'"
         f" JOIN edge e ON e.dst = a.node_id AND e.kind = 'mention' AND {is_live('e')}"
@@ -157,7 +157,7 @@ def naming_dates(conn: Connection, since: date, until: date) -> list[int]:
 
 
 def _find_first_name(since: date, until: date) -> str:
-    """The least name of a date in the span: its first year or month, if that is completely inside."""
+    """Returns the least name of a date in the span: its first year or month, if that is completely inside."""
     if (since.month, since.day) == (1, 1) and until.year > since.year:
         return f"{since.year:04}"
     if since.day == 1 and (until.year, until.month) > (since.year, since.month):

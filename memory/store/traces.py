@@ -82,7 +82,7 @@ def get(conn: Connection, id: int) -> Traced:
 
 
 def limits_of(plan: str | None, as_of: int | None) -> tuple[Scope | None, datetime | None, str]:
-    """(scope, as of, model of the answer or "") from two columns of a trace."""
+    """Returns (scope, as of, model of the answer or "") from two columns of a trace."""
     plan_fields = _parse_plan(plan)
     asked = _make_plan(plan_fields, as_of)
     return asked.within, asked.as_of, plan_fields.get("model", "")
@@ -109,17 +109,17 @@ def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Aske
 
 
 def list_questions(conn: Connection) -> list[tuple[int, str]]:
-    """(id, question) of all traces, by id."""
+    """Returns (id, question) of all traces, by id."""
     return [(int(id), str(question)) for id, question in conn.execute("SELECT id, question FROM trace ORDER BY id")]
 
 
 def find_last(conn: Connection) -> int:
-    """The highest id that a trace has ever had, 0 before the first."""
+    """Returns the highest id that a trace has ever had, 0 before the first."""
     return int(read_value(conn, "SELECT seq FROM sqlite_sequence WHERE name = 'trace'") or 0)
 
 
 def count(conn: Connection) -> int:
-    """The number of traces."""
+    """Returns the number of traces."""
     return int(read_value(conn, "SELECT count(*) FROM trace"))
 
 
@@ -136,19 +136,19 @@ def _make_asked(row: tuple[Any, ...]) -> Asked:
 
 
 def _parse_plan(plan: str | None) -> dict[str, Any]:
-    """The contents of the column `plan`; empty in older files."""
+    """Returns the contents of the column `plan`; empty in older files."""
     fields: dict[str, Any] = json.loads(plan) if plan else {}
     return fields
 
 
 def list_judged_by(conn: Connection, agent: str, since: int) -> list[int]:
-    """The traces of an agent's questions judged since a time (ms UTC), by id."""
+    """Returns the traces of an agent's questions judged since a time (ms UTC), by id."""
     query = "SELECT id FROM trace WHERE feedback IS NOT NULL AND plan ->> '$.agent' = ? AND t >= ? ORDER BY id"
     return select_ids(conn, query, agent, since)
 
 
 def count_judged_by(conn: Connection) -> dict[str, int]:
-    """{agent: number of its questions with a judged answer}."""
+    """Returns {agent: number of its questions with a judged answer}."""
     query = "SELECT plan ->> '$.agent' AS agent, count(*) FROM trace WHERE feedback IS NOT NULL AND agent IS NOT NULL"
     return dict(conn.execute(f"{query} GROUP BY agent").fetchall())
 
@@ -260,7 +260,7 @@ class Outcome(NamedTuple):
 
 
 def list_outcomes(conn: Connection, limit: int) -> list[Outcome]:
-    """The newest `limit` questions with a whole trace, oldest first."""
+    """Returns the newest `limit` questions with a whole trace, oldest first."""
     rows = conn.execute(
         "SELECT id, question, no_answer, ms, llm_calls,"
         " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
@@ -298,7 +298,7 @@ SELECT trace_id, stage, node_id FROM trace_visit WHERE trace_id IN {LISTED}
 
 
 def _read_notes(conn: Connection, listed: str, stage: str, path: str) -> Iterator[tuple[int, Any]]:
-    """(question, value at a path of the note of a stage), where it exists."""
+    """Returns (question, value at a path of the note of a stage), where it exists."""
     rows = conn.execute(
         f"SELECT trace_id, detail -> ? FROM trace_step WHERE trace_id IN {LISTED} AND stage = ?"
         " AND detail -> ? IS NOT NULL ORDER BY trace_id, step",

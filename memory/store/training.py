@@ -57,7 +57,7 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
 
 
 def predicates(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, str]:
-    """{edge: predicate} of the live relations."""
+    """Returns {edge: predicate} of the live relations."""
     rows = conn.execute(
         "SELECT e.id, p.label FROM edge e JOIN predicate p ON p.id = e.pred_id"
         f" WHERE e.id IN {LISTED} AND e.kind = 'rel' AND {is_live('e')}",
@@ -82,14 +82,14 @@ def store_model(conn: Connection, kind: str, t: int, params: bytes, metrics: Map
 
 
 def models(conn: Connection, kind: str) -> list[Model]:
-    """All models of a kind, newest first."""
+    """Returns all models of a kind, newest first."""
     query = "SELECT id, kind, t, params, ifnull(metrics, '{}'), active FROM ml_model WHERE kind = ? ORDER BY id DESC"
     rows = conn.execute(query, (kind,))
     return [Model(id, name, t, params, json.loads(stats), bool(active)) for id, name, t, params, stats, active in rows]
 
 
 def active(conn: Connection, kind: str) -> Model | None:
-    """The active model, or None."""
+    """Returns the active model, or None."""
     return next((model for model in models(conn, kind) if model.active), None)
 
 

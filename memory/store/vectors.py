@@ -23,14 +23,14 @@ Ids = NDArray[np.int64]
 
 
 def find_embedder(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id, 0 without vectors."""
+    """Returns the embedder's id, 0 without vectors."""
     query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
     return int(read_value(conn, query, embedder.name, embedder.dimension) or 0)
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id; the first one of an empty memory becomes active. InvalidInputError if the name is known with
-    another dimension or prefixes, whose vectors are incompatible."""
+    """Returns the embedder's id; the first one of an empty memory becomes active. InvalidInputError if the name is
+    known with another dimension or prefixes, whose vectors are incompatible."""
     theirs = (embedder.dimension, embedder.query_prefix, embedder.document_prefix)
     row = conn.execute(
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
@@ -51,7 +51,7 @@ def register(conn: Connection, embedder: Embedder) -> int:
 
 
 def active(conn: Connection) -> tuple[int, str] | tuple[None, None]:
-    """(id, name) of the embedder that has seen every live episode, if any."""
+    """Returns (id, name) of the embedder that has seen every live episode, if any."""
     return conn.execute("SELECT id, name FROM embedder WHERE active").fetchone() or (None, None)
 
 
@@ -66,7 +66,7 @@ def deactivate_others(conn: Connection, embedder_id: int) -> None:
 
 
 def others(conn: Connection, embedder_id: int) -> list[int]:
-    """The ids of the other embedders."""
+    """Returns the ids of the other embedders."""
     return select_ids(conn, "SELECT id FROM embedder WHERE id <> ? ORDER BY id", embedder_id)
 
 
@@ -125,7 +125,7 @@ def delete_sentences(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 
 
 def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
-    """(ids (s,) sorted, matrix (s, dimension)) of all vectors of an embedder (0: none), `size` at a time."""
+    """Yields (ids (s,) sorted, matrix (s, dimension)) of all vectors of an embedder (0: none), `size` at a time."""
     if not embedder_id:
         return
     dimension = _find_dimension(conn, embedder_id)
@@ -140,13 +140,13 @@ def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[
 
 
 def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
-    """{episode: the greatest cosine of its sentences with `query` (dimension,)}; without episodes whose sentences have
-    no vector."""
+    """Returns {episode: the greatest cosine of its sentences with `query` (dimension,)}; without episodes whose
+    sentences have no vector."""
     return {id: float(cosines.max()) for id, cosines in _compare_sentences(conn, embedder_id, ids, query)}
 
 
 def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
-    """{thesis: the cosine of its sentence with `query` (dimension,)} for these episodes with vectors."""
+    """Returns {thesis: the cosine of its sentence with `query` (dimension,)} for these episodes with vectors."""
     theses: dict[int, list[int]] = defaultdict(list)
     for episode, thesis in conn.execute(
         "SELECT episode_id, node_id FROM thesis WHERE origin = 'sentence'"
@@ -166,7 +166,7 @@ def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], que
 def _compare_sentences(
     conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors
 ) -> list[tuple[int, Vectors]]:
-    """(id, cosines (s,) of the sentences with `query`) of these episodes with vectors."""
+    """Returns (id, cosines (s,) of the sentences with `query`) of these episodes with vectors."""
     rows = conn.execute(
         "SELECT v.item_id, s.data FROM vec v JOIN sentence_vec s ON s.vec_id = v.id WHERE v.embedder_id = ?"
         f" AND v.item_kind = 'episode' AND v.item_id IN {LISTED} AND s.data <> x''",
@@ -182,12 +182,12 @@ def _compare_sentences(
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
-    """Live episodes that this embedder has not seen, newest first."""
+    """Returns live episodes that this embedder has not seen, newest first."""
     return _list_without(conn, "v.id", embedder_id, limit)
 
 
 def list_incomplete(conn: Connection, embedder_id: int, limit: int) -> list[int]:
-    """Live episodes without a vector of this embedder, or of their sentences, newest first."""
+    """Returns live episodes without a vector of this embedder, or of their sentences, newest first."""
     return _list_without(conn, "s.vec_id", embedder_id, limit)
 
 
@@ -201,7 +201,7 @@ def _list_without(conn: Connection, column: str, embedder_id: int, limit: int) -
 
 
 def list_live(conn: Connection) -> list[int]:
-    """All episodes that should have a vector."""
+    """Returns all episodes that should have a vector."""
     return select_ids(conn, f"SELECT n.id FROM node n WHERE n.kind = 'E' AND {is_live('n')} ORDER BY n.id")
 
 
@@ -215,7 +215,7 @@ def drop_stray(conn: Connection, embedder_id: int) -> None:
 
 
 def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
-    """(live episodes that this embedder has seen, all live episodes)."""
+    """Returns (live episodes that this embedder has seen, all live episodes)."""
     seen, live = conn.execute(
         "SELECT count(v.id), count(*) FROM node n"
         " LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"

@@ -79,7 +79,7 @@ class SyncDocument:
         self._written = self._doc.get_state()
 
     def list_entries(self, kinds: Iterable[str] = (*FORGETTINGS, *ITEMS)) -> dict[str, dict[str, SharedEntry]]:
-        """{key of an item: {computer: its entry}}; skips invalid entries."""
+        """Returns {key of an item: {computer: its entry}}; skips invalid entries."""
         entries: dict[str, dict[str, SharedEntry]] = {}
         for kind in kinds:
             for place, text in self._map(kind).items():

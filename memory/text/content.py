@@ -146,7 +146,7 @@ def _find_short_dates(text: str, mentions: Iterable[Mention]) -> frozenset[str]:
 
 
 def unheard_words(text: str, contents: Sequence[TextContent], without: Collection[str] = ()) -> tuple[list[str], int]:
-    """(content words of a text that occur in none of `contents`, numbers excluded; number of content words). An
+    """Returns (content words of a text that occur in none of `contents`, numbers excluded; number of content words). An
     abbreviation in capitals matches the words that begin with its letters."""
     language = guess_language(text)
     little = stop_words(language)
@@ -169,7 +169,7 @@ def fold(word: str) -> str:
 
 
 def find_numbers(text: str, *, every: bool = False) -> Iterable[tuple[str, str]]:
-    """(as written, normal form) of the numbers of a text, also in English words. `every`: also their parts."""
+    """Yields (as written, normal form) of the numbers of a text, also in English words. `every`: also their parts."""
     for match in _ANY_NUMBER.finditer(ascii_digits(text)):
         surface = match[0]
         if ORDINAL.match(surface):
@@ -244,7 +244,7 @@ def is_stated(norm: str, near: Sequence[TextContent], at: date | None, text: str
 
 
 def _parse_span(norm: str) -> tuple[date, date]:
-    """(first, last) day of a date with a year."""
+    """Returns (first, last) day of a date with a year."""
     parts = [int(part) for part in norm.split("-")]
     try:
         first = date(parts[0], parts[1] if len(parts) > 1 else 1, parts[2] if len(parts) > 2 else 1)
@@ -255,7 +255,7 @@ def _parse_span(norm: str) -> tuple[date, date]:
 
 
 def blank(text: str, spans: Sequence[Mention]) -> str:
-    """The text with spaces in place of these mentions."""
+    """Returns the text with spaces in place of these mentions."""
     for span in spans:
         text = text[: span.start] + " " * (span.end - span.start) + text[span.end :]
     return text

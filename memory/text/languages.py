@@ -26,13 +26,13 @@ _HEBREW_ENDING = re.compile("(?<=[\u05d0-\u05ea]{2})(?:ימ|ות)$|(?<=[\u05d0-\
 
 @cache
 def languages() -> dict[str, dict[str, Any]]:
-    """The tables of each language by its code (ISO 639-1), likelier ones first."""
+    """Returns the tables of each language by its code (ISO 639-1), likelier ones first."""
     by_code = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in DATA.glob("*.toml")}
     return dict(sorted(by_code.items(), key=lambda item: (item[1]["rank"], item[0])))
 
 
 def tables(*path: str, language: str | None = None) -> list[Any]:
-    """The values under the keys `path` in each language that has them, or in one `language`."""
+    """Returns the values under the keys `path` in each language that has them, or in one `language`."""
     values: list[Any] = list(languages().values()) if language is None else [languages().get(language, {})]
     for key in path:
         values = [table[key] for table in values if key in table]
@@ -41,19 +41,19 @@ def tables(*path: str, language: str | None = None) -> list[Any]:
 
 @cache
 def word_set(*path: str, language: str | None = None) -> frozenset[str]:
-    """The words listed under `path`."""
+    """Returns the words listed under `path`."""
     return frozenset(word for listed in tables(*path, language=language) for word in listed.split())
 
 
 @cache
 def stem_set(*path: str) -> frozenset[str]:
-    """The stems of the words listed under `path`, each by the rules of its language."""
+    """Returns the stems of the words listed under `path`, each by the rules of its language."""
     return frozenset(stem(word, code) for code in languages() for word in word_set(*path, language=code))
 
 
 @cache
 def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dict[str, int]:
-    """The index of each word in the lists under `path`, such as months, counted from `first`."""
+    """Returns the index of each word in the lists under `path`, such as months, counted from `first`."""
     return {
         word: number
         for listed in tables(*path, language=language)
@@ -64,20 +64,20 @@ def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dic
 
 @cache
 def alternatives(*path: str, language: str | None = None) -> str:
-    """The regular expressions under `path` joined by "|", without a group."""
+    """Returns the regular expressions under `path` joined by "|", without a group."""
     return "|".join(pattern.replace("\n", "") for pattern in tables(*path, language=language))
 
 
 def guess_language(text: str, least: int = 1) -> str:
-    """The language of a text (ISO 639-1): by its script, else by the most stop words and letters. A Latin text with
-    fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
+    """Returns the language of a text (ISO 639-1): by its script, else by the most stop words and letters. A Latin text
+    with fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
     language, hits = _find_likeliest(text)
     return language if hits >= least else ENGLISH
 
 
 @lru_cache(maxsize=64)  # several readers ask for the same passage
 def _find_likeliest(text: str) -> tuple[str, int]:
-    """(likeliest language, number of its stop words and letters, or maxsize if it is certain)."""
+    """Returns (likeliest language, number of its stop words and letters, or maxsize if it is certain)."""
     latin, scripts, letters, by_word = _read_identification()
     lowered = to_nfc(text.lower())
     hits = dict.fromkeys(latin, 0)
@@ -99,8 +99,8 @@ def _find_likeliest(text: str) -> tuple[str, int]:
 def _read_identification() -> tuple[
     list[str], list[tuple[str, re.Pattern[str]]], list[tuple[str, str]], dict[str, list[str]]
 ]:
-    """(languages in Latin letters; scripts of the others; letters of a single language; {stop word, month, weekday or
-    word for a nearby day: its languages})."""
+    """Returns (languages in Latin letters; scripts of the others; letters of a single language; {stop word, month,
+    weekday or word for a nearby day: its languages})."""
     latin = [language for language, data in languages().items() if "script" not in data]
     scripts = [(code, re.compile(data["script"])) for code, data in languages().items() if "script" in data]
     letters = [(letter, code) for code, data in languages().items() for letter in data.get("letters", "")]
@@ -124,7 +124,7 @@ def _read_identification() -> tuple[
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language in lower case, also as index words and without accents."""
+    """Returns the stop words of a language in lower case, also as index words and without accents."""
     if is_unspaced(language):
         return frozenset()
     listed = word_set("stop_words", language=language)
@@ -132,7 +132,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def content_words(text: str, language: str) -> list[str]:
-    """The distinct words of a question without stop words, in order and lower case."""
+    """Returns the distinct words of a question without stop words, in order and lower case."""
     if is_unspaced(language):
         text = _compile_unspaced_stops(language).sub(" ", text)
     little = stop_words(language)
@@ -146,14 +146,14 @@ def is_unspaced(language: str) -> bool:
 
 @cache
 def _compile_unspaced_stops(language: str) -> re.Pattern[str]:
-    """Pattern of the stop words of an unspaced language, longest first."""
+    """Returns pattern of the stop words of an unspaced language, longest first."""
     listed = word_set("stop_words", language=language)
     return re.compile("|".join(sorted(map(re.escape, listed), key=len, reverse=True)))
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = ENGLISH) -> str:
-    """The stem of a lower-case word, without accents; the word itself in a language without a stemmer."""
+    """Returns the stem of a lower-case word, without accents; the word itself in a language without a stemmer."""
     if len(word) > MAX_STEMMED_CHARS:
         return word
     if language == "he":
@@ -173,7 +173,7 @@ _stemmers = threading.local()  # a stemmer keeps state and is not thread-safe
 
 
 def _find_stemmer(language: str) -> Any:
-    """The stemmer of a language, or None."""
+    """Returns the stemmer of a language, or None."""
     known = _stemmers.__dict__
     if language not in known:
         import snowballstemmer  # most of the import time of this module

@@ -30,24 +30,24 @@ PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<%[^\n]*?%>")  # of a template
 
 
 def read_state(box: str) -> State:
-    """The state of a box by its sign, `x` in `[x]`; "" for a letter or a number."""
+    """Returns the state of a box by its sign, `x` in `[x]`; "" for a letter or a number."""
     if box in "xX☑☒✅":
         return "done"
     return "cancelled" if box in "-~" else "" if box.isalnum() or box in "\"'“”" else "open"
 
 
 def read_marks(text: str) -> list[tuple[str, str]]:
-    """The marks of a task: ("due", "2026-11-30"), ("repeats", "every week on Monday"), and fields."""
+    """Returns the marks of a task: ("due", "2026-11-30"), ("repeats", "every week on Monday"), and fields."""
     return [fact for mark in _MARK.finditer(text) for fact in _read(mark)]
 
 
 def drop_marks(text: str) -> str:
-    """The text without marks."""
+    """Returns the text without marks."""
     return _MARK.sub("", text)
 
 
 def drop_other_days(text: str) -> str:
-    """The text without the days on which a task was created or done or may start."""
+    """Returns the text without the days on which a task was created or done or may start."""
     return _MARK.sub(lambda mark: "" if any(key in _NOT_PLANNED for key, _ in _read(mark)) else mark[0], text)
 
 
@@ -74,7 +74,7 @@ FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 
 @lru_cache(maxsize=256)
 def blank_fences(text: str) -> str:
-    """The text with spaces in place of fenced blocks; no character moves."""
+    """Returns the text with spaces in place of fenced blocks; no character moves."""
     if "```" not in text and "~~~" not in text:
         return text
     lines, is_fenced = [], False

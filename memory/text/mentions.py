@@ -91,7 +91,7 @@ class Mention:
 
 @lru_cache(maxsize=65536)
 def norm(surface: str) -> str:
-    """The form of a name that identifies an object: without case, article, possessive and optional accents."""
+    """Returns the form of a name that identifies an object: without case, article, possessive and optional accents."""
     folded = drop_optional_accents(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
@@ -111,9 +111,9 @@ def is_date(name: str) -> bool:
 
 
 def mentions(text: str, title: str = "", in_columns: bool = False) -> list[Mention]:
-    """The objects that `text` and its `title` mention, title first, then by position. A part of a longer name in the
-    same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one. `in_columns`: the text is rows
-    of data, in which a number is no year."""
+    """Returns the objects that `text` and its `title` mention, title first, then by position. A part of a longer name
+    in the same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one. `in_columns`: the text
+    is rows of data, in which a number is no year."""
     collected = list(_find_in_title(title)) if title else []
     taken: list[tuple[int, int]] = []
     for mention in (*_find_marked(text), *_find_date_mentions(text, in_columns), *_find_caseless(text)):
@@ -126,8 +126,8 @@ def mentions(text: str, title: str = "", in_columns: bool = False) -> list[Menti
 
 
 def property_mentions(properties: Mapping[str, Any]) -> list[Mention]:
-    """The objects in frontmatter or headers: values that are links, addresses or written as names. A key, a tag or the
-    head of a column names no thing, nor does the time of a mail; an alias is another name of the note."""
+    """Returns the objects in frontmatter or headers: values that are links, addresses or written as names. A key, a tag
+    or the head of a column names no thing, nor does the time of a mail; an alias is another name of the note."""
     collected = []
     is_mail = "from" in properties
     for key, value in properties.items():
@@ -147,14 +147,14 @@ def property_mentions(properties: Mapping[str, Any]) -> list[Mention]:
 
 
 def title_names(title: str) -> list[str]:
-    """The names in a title: without "(film)", and the title."""
+    """Returns the names in a title: without "(film)", and the title."""
     bare = _PARENTHESIS.sub("", title).strip()
     return list(dict.fromkeys(name for name in (bare, title.strip()) if name))
 
 
 def _find_in_title(title: str) -> Iterator[Mention]:
-    """The objects of a title. In a path of headings the note has its name whatever that is, the last heading only if
-    it is a name and nothing else; a date is one however it is written."""
+    """Yields the objects of a title. In a path of headings the note has its name whatever that is, the last heading
+    only if it is a name and nothing else; a date is one however it is written."""
     name, _, heading = title.partition(HEADINGS)
     names = title_names(name)
     dated = next((date for date in find_dates(name) if name.strip() == name[date.start : date.end]), None)
@@ -172,7 +172,7 @@ def _find_in_title(title: str) -> Iterator[Mention]:
 
 
 def _find_marked(text: str) -> Iterator[Mention]:
-    """Objects that the writer marked: links, addresses, quoted titles."""
+    """Yields objects that the writer marked: links, addresses, quoted titles."""
     for match in _WIKILINK.finditer(text):
         target = match.group(1).strip()
         if norm(target):
@@ -199,8 +199,8 @@ def is_name(value: str) -> bool:
 
 
 def _find_caseless(text: str) -> Iterator[Mention]:
-    """Names in Chinese, Japanese and Korean, which have no capitals: in title marks, before a form of address, or in
-    katakana; surer ones first, overlaps included. Few and sure: full text finds the unmarked names."""
+    """Yields names in Chinese, Japanese and Korean, which have no capitals: in title marks, before a form of address,
+    or in katakana; surer ones first, overlaps included. Few and sure: full text finds the unmarked names."""
     if text.isascii() or not UNSPACED.search(text):
         return
     chinese, japanese, korean = _compile_addresses()
@@ -226,7 +226,7 @@ def _find_caseless(text: str) -> Iterator[Mention]:
 
 @cache
 def _compile_addresses() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Patterns of names before a form of address, in Chinese, Japanese and Korean."""
+    """Returns patterns of names before a form of address, in Chinese, Japanese and Korean."""
     address = {language: alternatives("names", "address", language=language) for language in ("zh", "ja", "ko")}
     family = {language: alternatives("names", "family", language=language) for language in ("zh", "ko")}
     return (
@@ -324,7 +324,7 @@ def _numbers() -> frozenset[str]:
 
 @cache
 def _compile_verb(language: str) -> re.Pattern[str] | None:
-    """A verb after a name; None in a language without these."""
+    """Returns a verb after a name; None in a language without these."""
     verbs = alternatives("telling", "holds", language=language)
     others = "|".join(sorted(word_set("facts", "third_person", language=language)))
     return re.compile(rf"[^\S\n]+(?:{verbs}|{others})\b") if verbs else None
@@ -335,7 +335,7 @@ def _begins_unit(text: str, start: int) -> bool:
 
 
 def _strip_marks(text: str) -> str:
-    """The text without the marks and labels of its format; no character moves."""
+    """Returns the text without the marks and labels of its format; no character moves."""
     if head := _HEAD.match(text):
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
     if any(map(text.__contains__, _TASK_WORDS)):  # a search without result takes a fifth of a millisecond

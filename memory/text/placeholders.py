@@ -24,15 +24,15 @@ class MaskedSecret:
 
 
 def drop_letters(text: str) -> str:
-    """The text with the kinds of secrets only, for embedding: the letters carry no meaning."""
+    """Returns the text with the kinds of secrets only, for embedding: the letters carry no meaning."""
     return PLACEHOLDER.sub(lambda match: match[0][1 : -LENGTH - 2], text) if "‹" in text else text
 
 
 def find_placeholders(text: str) -> Iterator[str]:
-    """The placeholders of a text in order, with repetitions."""
+    """Returns the placeholders of a text in order, with repetitions."""
     return (match[0] for match in PLACEHOLDER.finditer(text))
 
 
 def fill_placeholders(text: str, secrets: Mapping[str, str]) -> str:
-    """The text with secrets in place of known placeholders."""
+    """Returns the text with secrets in place of known placeholders."""
     return PLACEHOLDER.sub(lambda match: secrets.get(match[0], match[0]), text)

@@ -91,7 +91,7 @@ def statement(subject: str, predicate: str, object: str) -> str:
 
 
 def subject_and_predicate(subject: str, predicate: str) -> str:
-    """The sentence without its object: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
+    """Returns the sentence without its object: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
     if not _is_verb(predicate):
         return f"your {predicate}" if subject == NAMELESS else f"{subject}, {predicate}"
     if subject == NAMELESS:
@@ -110,7 +110,7 @@ def _is_verb(predicate: str) -> bool:
 
 
 def _conjugate(verb: str) -> str:
-    """The verb after "you"; other words stay unchanged."""
+    """Returns the verb after "you"; other words stay unchanged."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     if verb.endswith(("sses", "shes", "ches", "xes")):

@@ -57,7 +57,7 @@ class Quotable:
         return cls("".join(char for char, _ in pairs), tuple(place for _, place in pairs))
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """[start, end) of the quote in the text, or None."""
+        """Returns [start, end) of the quote in the text, or None."""
         if len(quote) > MAX_QUOTE_CHARS:
             return None
         needle = "".join(char for char, _ in _fold_text(quote)).strip(" \"'")
@@ -80,7 +80,7 @@ class Quotable:
         return bool(needle) and self._find_place(needle) is not None
 
     def _find_place(self, needle: str) -> int | None:
-        """The first position at word boundaries, or None; scripts without spaces have no boundaries."""
+        """Returns the first position at word boundaries, or None; scripts without spaces have no boundaries."""
         start = self.folded.find(needle)
         while start >= 0 and (_is_inside_word(self.folded, start) or _is_inside_word(self.folded, start + len(needle))):
             start = self.folded.find(needle, start + 1)

@@ -137,7 +137,7 @@ _WORDS_OF_ITS_OWN = re.compile(r"[a-zäöüß]+")
 
 
 def find_labelled(text: str) -> Iterator[Found]:
-    """The secrets of a text with a label."""
+    """Yields the secrets of a text with a label."""
     lowered = text.lower()
     if len(lowered) != len(text):  # one letter becomes two in lower case, the Turkish İ
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
@@ -168,7 +168,7 @@ def find_labelled(text: str) -> Iterator[Found]:
 
 
 def find_labels(text: str, begin: int, end: int) -> list[list[re.Match[str]]]:
-    """The matches of each pattern of `_LABELLED` in a line, like `finditer`, in a single search."""
+    """Returns the matches of each pattern of `_LABELLED` in a line, like `finditer`, in a single search."""
     starts = [start.start() for start in _LABEL_START.finditer(text, begin, end)]
     collected: list[list[re.Match[str]]] = []
     for pattern in _LABELLED:
@@ -181,7 +181,7 @@ def find_labels(text: str, begin: int, end: int) -> list[list[re.Match[str]]]:
 
 
 def _find_lines(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines that contain one of the signs, in order."""
+    """Returns the lines that contain one of the signs, in order."""
     lines: dict[int, int] = {}
     for sign in signs:
         place = text.find(sign)
@@ -193,13 +193,13 @@ def _find_lines(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _find_end(text: str, start: int) -> int:
-    """The end of the line, or of the longest value."""
+    """Returns the end of the line, or of the longest value."""
     end = text.find("\n", start, start + MAX_VALUE)
     return min(len(text), start + MAX_VALUE) if end < 0 else end
 
 
 def _find_values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator[Found]:
-    """The value at `start`: a word, groups of digits, or the words of a passphrase."""
+    """Yields the value at `start`: a word, groups of digits, or the words of a passphrase."""
     end = _find_end(text, start)
     if is_label and not text[start:end].strip(" \t*_`\\"):  # the value is on the next line
         start, end = end + 1, _find_end(text, end + 1)
@@ -233,7 +233,7 @@ def _find_values(text: str, start: int, kind: SecretKind, is_label: bool) -> Ite
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without marks of Markdown and punctuation at its edges."""
+    """Returns the span without marks of Markdown and punctuation at its edges."""
     while start < end and text[start] in _EDGES:
         start += 1
     while start < end and text[end - 1] in _EDGES + ",;?":
@@ -321,7 +321,7 @@ _COLUMN_SIGNS = ("passw", "kennw", "pwd", "pw", "key", "token", "secret", "totp"
 
 
 def _find_in_columns(text: str, lowered: str) -> Iterator[Found]:
-    """The cells below a column named password, in tables of Markdown or separated values."""
+    """Yields the cells below a column named password, in tables of Markdown or separated values."""
     if not any(sign in lowered for sign in _COLUMN_SIGNS):
         return
     columns: list[int] = []

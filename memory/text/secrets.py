@@ -30,7 +30,7 @@ class Secret(NamedTuple):
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """The secrets of a text, in order, merged where they touch."""
+    """Returns the secrets of a text, in order, merged where they touch."""
     secrets = [
         *_find_vendor_tokens(text),
         *_find_key_blocks(text),
@@ -73,7 +73,7 @@ _BASE64_LINES = re.compile(r"\s*(?:[A-Za-z0-9+/=]{16,}\s*)+")
 
 
 def _find_key_blocks(text: str) -> Iterator[Secret]:
-    """The text between BEGIN and END, or the lines of base64 without an END."""
+    """Yields the text between BEGIN and END, or the lines of base64 without an END."""
     for begin in _ARMOUR.finditer(text) if "-----BEGIN" in text else ():
         end = text.find("-----END", begin.end(), begin.end() + MAX_KEY_BLOCK)
         if end < 0:

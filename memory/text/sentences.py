@@ -64,8 +64,8 @@ _BEFORE_ORDINAL = re.compile(
 
 
 def sentences(text: str) -> list[Span]:
-    """(start, end) of each sentence of `text`, in characters. A span of hard-wrapped lines contains the newlines, in a
-    quotation also the ">"; others stay within one line."""
+    """Returns (start, end) of each sentence of `text`, in characters. A span of hard-wrapped lines contains the
+    newlines, in a quotation also the ">"; others stay within one line."""
     spans: list[Span] = []
     for start, end, prose in _find_segments(text):
         begin = start
@@ -99,7 +99,7 @@ def _add(spans: list[Span], text: str, start: int, end: int) -> None:
 
 
 def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
-    """(start, end, prose) of segments that no sentence crosses. Only prose may be cut further."""
+    """Yields (start, end, prose) of segments that no sentence crosses. Only prose may be cut further."""
     paragraph: list[tuple[int, int, int]] = []  # (start of the line, start of its words, end)
     numbered = ""  # mark after the numbers of the current list
     fences = "`~"  # fences that can open: after an unclosed one no other is closed either
@@ -148,7 +148,7 @@ def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-    """The lines of a code block: each at most one sentence."""
+    """Yields the lines of a code block: each at most one sentence."""
     for line in text[start:end].split("\n"):
         yield start, start + len(line), False
         start += len(line) + 1

@@ -24,7 +24,7 @@ _SIGNED = re.compile(r"[.!…]*$")
 
 
 def find_statement(text: str) -> tuple[str, str] | None:
-    """(statements, questions) of a person in their words, from a typed text; None without a statement."""
+    """Returns (statements, questions) of a person in their words, from a typed text; None without a statement."""
     if len(text) > MAX_CHARS or "\n\n" in text.strip():
         return None
     statements: list[str] = []
@@ -38,7 +38,7 @@ def find_statement(text: str) -> tuple[str, str] | None:
 
 
 def _split(sentence: str) -> list[tuple[bool, str]]:
-    """(whether it is a statement, part) of a sentence. "I moved to Bergen, where is the town hall?" has two."""
+    """Returns (whether it is a statement, part) of a sentence. "I moved to Bergen, where is the town hall?" has two."""
     if not ASKS.search(sentence):
         return [(_is_statement(sentence), sentence)]
     for language in _read_languages():
@@ -68,7 +68,7 @@ def _is_statement_in(language: Mapping[str, re.Pattern[str]], sentence: str) -> 
 
 @cache
 def _read_languages() -> tuple[dict[str, re.Pattern[str]], ...]:
-    """The patterns of statements and questions in each language, by their purpose."""
+    """Returns the patterns of statements and questions in each language, by their purpose."""
     return tuple(map(_compile, tables("telling")))
 
 

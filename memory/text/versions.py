@@ -10,7 +10,7 @@ Version = tuple[int, ...]
 
 
 def split_version(name: str) -> tuple[str, Version]:
-    """(name without its version, version): "Rates v2" is version (2,) of "Rates". A name without one is version
+    """Returns (name without its version, version): "Rates v2" is version (2,) of "Rates". A name without one is version
     (1,)."""
     match = _VERSION.search(name)
     if match is None or not match.start():
@@ -19,7 +19,7 @@ def split_version(name: str) -> tuple[str, Version]:
 
 
 def document_of(uri: str) -> tuple[str, str, Version]:
-    """(uri without version and suffix, suffix, version)."""
+    """Returns (uri without version and suffix, suffix, version)."""
     folder, slash, name = uri.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     base, version = split_version(stem if dot else name)
@@ -27,7 +27,7 @@ def document_of(uri: str) -> tuple[str, str, Version]:
 
 
 def added_words(uri: str, title: str) -> frozenset[str]:
-    """The words by which the name of a file extends its title, without those with digits: "ola" in "Ola Berg.md" of
-    "Berg". Empty for another name."""
+    """Returns the words by which the name of a file extends its title, without those with digits: "ola" in "Ola
+    Berg.md" of "Berg". Empty for another name."""
     name, of_title = (frozenset(words(strip_accents(text))) for text in (document_of(uri)[0].rpartition("/")[2], title))
     return frozenset(word for word in name - of_title if word.isalpha()) if of_title <= name else frozenset()

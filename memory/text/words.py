@@ -113,8 +113,8 @@ def index_form(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The terms of a question or text in order, lower case. A piece shorter than a word, such as a single Chinese
-    character, is a Term for all words that begin with it."""
+    """Returns the terms of a question or text in order, lower case. A piece shorter than a word, such as a single
+    Chinese character, is a Term for all words that begin with it."""
     if text.isascii() or not _OTHER.search(text := to_nfc(text)):
         return WORD.findall(text.lower())
     return list(_split_unspaced(text))
@@ -164,7 +164,7 @@ def _strip_marks(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """The approximate length of a text in words, also for unspaced scripts."""
+    """Returns the approximate length of a text in words, also for unspaced scripts."""
     words = len(text.split())
     if not text.isascii():
         words += len(_UNSPACED.findall(text)) // 2
@@ -172,7 +172,7 @@ def count_words(text: str) -> int:
 
 
 def lines_around(text: str, start: int, end: int) -> str:
-    """The lines of a text that contain the characters [start, end)."""
+    """Returns the lines of a text that contain the characters [start, end)."""
     stop = text.find("\n", max(start, end - 1))
     return text[text.rfind("\n", 0, start) + 1 : len(text) if stop < 0 else stop]
 

@@ -29,7 +29,7 @@ class CalendarDate(NamedTuple):
     name: str = ""
 
     def iso(self) -> str:
-        """The date in ISO 8601 at its precision; "-03-05" without a year."""
+        """Returns the date in ISO 8601 at its precision; "-03-05" without a year."""
         return "-".join([str(self.year or ""), *(f"{part:02}" for part in (self.month, self.day) if part)])
 
 
@@ -38,14 +38,14 @@ class CalendarDate(NamedTuple):
 
 @cache
 def month_names() -> dict[str, int]:
-    """{name of a month in lower case, also without accents: 1 to 12}."""
+    """Returns {name of a month in lower case, also without accents: 1 to 12}."""
     named = word_numbers("time", "months", first=1)
     return named | {strip_accents(name): number for name, number in named.items()}
 
 
 @cache
 def months_alone() -> dict[str, int]:
-    """The month names that are clear even without a day or year: long names, "May", "mars"."""
+    """Returns the month names that are clear even without a day or year: long names, "May", "mars"."""
     short = word_set("time", "months_alone")
     return {name: month for name, month in month_names().items() if len(name) > 4 or name in short}
 
@@ -60,8 +60,8 @@ def month_of(name: str) -> int | None:
 
 
 def find_dates(text: str, short_years: bool = False, compact: bool = False, start: int = 0) -> Iterator[CalendarDate]:
-    """The dates in `text`, in order, without overlaps, with the digits of any script. `short_years`: also two-digit
-    years, 05.03.24; `compact`: also 20240305."""
+    """Yields the dates in `text`, in order, without overlaps, with the digits of any script. `short_years`: also
+    two-digit years, 05.03.24; `compact`: also 20240305."""
     text, end = ascii_digits(text), start
     for run in _DIGITS.finditer(text, start):
         if run.start() < end or len(run[0]) not in _IN_DIGITS:
@@ -76,13 +76,13 @@ def find_dates(text: str, short_years: bool = False, compact: bool = False, star
 
 
 def date_at(text: str, start: int) -> CalendarDate | None:
-    """The full date that begins at `start`."""
+    """Returns the full date that begins at `start`."""
     day = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
     return day if day is not None and day.start == start and day.year and day.day else None
 
 
 def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) -> CalendarDate | None:
-    """The date in digits that begins with `run`; without year and day if it is ambiguous."""
+    """Returns the date in digits that begins with `run`; without year and day if it is ambiguous."""
     for kind, pattern in _IN_DIGITS.get(len(run[0]), ()):
         if (kind == "short" and not short_years) or (kind == "compact" and not compact):
             continue
@@ -189,7 +189,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def full_dates(text: str, compact: bool = False) -> Iterator[tuple[CalendarDate, datetime]]:
-    """The full dates in `text`, each with its moment, including a time of day after it."""
+    """Yields the full dates in `text`, each with its moment, including a time of day after it."""
     for day in find_dates(text, short_years=True, compact=compact):
         if day.day and (moment := moment_of(text, day)) is not None:
             yield day._replace(end=moment[1]), moment[0]
@@ -215,7 +215,7 @@ def moment_of(text: str, calendar_date: CalendarDate) -> tuple[datetime, int] | 
 
 
 def parse_stamp(value: str) -> datetime | None:
-    """The time in 20240305T143000Z, 20240305_1430: basic ISO 8601, as of cameras, scanners and calendars."""
+    """Returns the time in 20240305T143000Z, 20240305_1430: basic ISO 8601, as of cameras, scanners and calendars."""
     match = STAMP.fullmatch(value)
     if match is None:
         return None
@@ -241,7 +241,7 @@ def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
 
 
 def local_day(year: int, month: int, day: int) -> datetime | None:
-    """The local midnight of a day; None for 31 February and outside WRITTEN_YEARS."""
+    """Returns the local midnight of a day; None for 31 February and outside WRITTEN_YEARS."""
     try:
         return _limit_years(datetime(year, month, day))
     except ValueError:
@@ -281,8 +281,8 @@ def _parse_mail(value: str) -> datetime | None:
 
 
 def _parse_offset(match: re.Match[str]) -> timezone | None:
-    """The zone of a time of day. "10:15-11:00" after a plain date is a span; an offset follows a space, or the whole is
-    ISO 8601."""
+    """Returns the zone of a time of day. "10:15-11:00" after a plain date is a span; an offset follows a space, or the
+    whole is ISO 8601."""
     zone = (match["z"] or "").strip()
     if not zone or zone.upper() in ("Z", "UTC", "GMT"):
         return UTC if zone else None
@@ -312,7 +312,7 @@ Span = tuple[datetime, datetime]
 
 
 def day_span(first: datetime) -> Span:
-    """The day that begins at `first`."""
+    """Returns the day that begins at `first`."""
     return first, first + timedelta(days=1)
 
 
@@ -334,7 +334,7 @@ def shift(moment: datetime, unit: str, count: int) -> datetime:
 
 
 def unit_span(moment: datetime, unit: str) -> Span:
-    """The calendar unit around the day `moment`; weeks begin on Monday."""
+    """Returns the calendar unit around the day `moment`; weeks begin on Monday."""
     monday = moment - timedelta(days=moment.weekday())
     if unit == "week":
         return monday, monday + timedelta(days=7)

@@ -43,9 +43,9 @@ class TimeExpression:
 
 
 def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> TimeExpression | None:
-    """The time of `question`, resolved against `now`; None without a time, for several and for an ambiguous one. Days
-    are those of `zone`, by default the local one. A question for a time ("When did ...") only has a time with "as
-    of"."""
+    """Returns the time of `question`, resolved against `now`; None without a time, for several and for an ambiguous
+    one. Days are those of `zone`, by default the local one. A question for a time ("When did ...") only has a time with
+    "as of"."""
     text = fold(question)
     if not may_name_time(text):
         return None
@@ -64,8 +64,8 @@ def parse_span(text: str, now: datetime) -> Span | None:
 
 
 def name_day(moment: datetime, words: str, at: datetime | None) -> str:
-    """The local day of a moment at the precision of words written `at`: "2021", "2021-03" or "2021-03-01"; the full day
-    if the words do not name it."""
+    """Returns the local day of a moment at the precision of words written `at`: "2021", "2021-03" or "2021-03-01"; the
+    full day if the words do not name it."""
     local = moment.astimezone()
     day = local.date()
     text = fold(words)
@@ -120,7 +120,7 @@ def is_relative_to_day(text: str) -> bool:
 
 
 def find_clock_words(text: str) -> str:
-    """The time of day that a text names in words: "noon", "at ten", "at half past two"; "" if it names none."""
+    """Returns the time of day that a text names in words: "noon", "at ten", "at half past two"; "" if it names none."""
     match = _compile_clock_words().search(fold(text))
     return text[match.start() : match.end()] if match else ""
 
@@ -165,7 +165,7 @@ def generic_verbs() -> frozenset[str]:
 
 
 def tense(text: str) -> Tense:
-    """The tense of a lower-case text, by the verbs of its language; present for a question without any."""
+    """Returns the tense of a lower-case text, by the verbs of its language; present for a question without any."""
     language = text_language(text)
     if not tables("time", "tense", language=language):
         return "past"  # like most questions to a memory
@@ -197,7 +197,7 @@ def narrow(text: str, base: Timex) -> Timex:
 
 
 def _find_adjacent(span: Span, match: re.Match[str]) -> Span:
-    """The week, the Sunday, the two days before or after a span."""
+    """Returns the week, the Sunday, the two days before or after a span."""
     earlier = match["before"] is not None
     edge = span[0] if earlier else span[1]
     word = match["word"]
@@ -237,7 +237,7 @@ def _compile_parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def signal(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """(pattern of the signal words of a kind anywhere, pattern directly before a time)."""
+    """Returns (pattern of the signal words of a kind anywhere, pattern directly before a time)."""
     words = rf"(?<!\w)(?:{alternatives('time', 'signals', kind)})"
     weekday = rf"(?:(?:{one_of(time_numbers('weekdays'))}),?\s+(?:the\s+)?)?"
     return re.compile(rf"{words}(?!\w)"), re.compile(rf"{words}[\s:]\s*{article_pattern()}{weekday}\Z")
@@ -262,7 +262,7 @@ def _add_zone(local: TimeExpression | None, zone: tzinfo | None) -> TimeExpressi
 
 
 def _resolve(text: str, original: str, now: datetime) -> TimeExpression | None:
-    """The time of a question: `text` in lower case, `original` as typed, `now` in local time."""
+    """Returns the time of a question: `text` in lower case, `original` as typed, `now` in local time."""
     asks = asks_time(text)
     other = _WORD.sub(lambda word: "" if word[0] in months_alone() else word[0], text)  # "may" is a verb here
     is_overview = not generic_verbs().isdisjoint(_WORD.findall(other))  # without a tense, an overview is about the past
@@ -301,7 +301,7 @@ def _is_named(text: str, base: Timex) -> bool:
 
 
 def _resolve_between(text: str, original: str, base: Timex, other: Timex) -> TimeExpression | None:
-    """The range between two times, after "between" or "from"."""
+    """Returns the range between two times, after "between" or "from"."""
     opened = signal("between")[1].search(text, 0, base.start)
     if opened is None or not _compile_and().fullmatch(text, base.end, other.start):
         return None
@@ -312,7 +312,7 @@ def _resolve_between(text: str, original: str, base: Timex, other: Timex) -> Tim
 
 
 def signal_before(text: str, start: int) -> tuple[str, int]:
-    """(side of the time at `start` selected by the words before it, start of these words)."""
+    """Returns (side of the time at `start` selected by the words before it, start of these words)."""
     for side in ("as_of", "before", "after", "since", "until", "in"):
         if (match := signal(side)[1].search(text, 0, start)) is not None:
             return side, match.start()
@@ -338,7 +338,7 @@ def _compile_and() -> re.Pattern[str]:
 
 @cache
 def _compile_asks() -> re.Pattern[str]:
-    """Pattern of the words that ask for a time in any language, without accents."""
+    """Returns pattern of the words that ask for a time in any language, without accents."""
     asks = [(data["asks"], "unspaced" in data) for data in tables() if "asks" in data]
     spaced = "|".join(
         table[kind] for table, unspaced in asks if not unspaced for kind in ("date", "duration") if kind in table

@@ -57,7 +57,7 @@ class Recurrence:
     left_out: frozenset[date] = frozenset()
 
     def days(self, since: date, until: date) -> Iterator[date]:
-        """Its days in [since, until), in order. An invalid rule yields no days."""
+        """Yields its days in [since, until), in order. An invalid rule yields no days."""
         listed = sorted(day for day in {self.first.date(), *self.listed} if since <= day < until)
         by_rule = (self._list_days_by_rule(rule, since, until) for rule in self.rules)
         for day, _ in groupby(merge(listed, *by_rule)):
@@ -73,7 +73,7 @@ class Recurrence:
             return
 
     def next_day(self, today: date) -> date | None:
-        """Its first day from `today` on."""
+        """Returns its first day from `today` on."""
         since = max(today, self.first.date())
         return next(self.days(since, move_day(since, MAX_AHEAD_DAYS)), None)
 
@@ -87,23 +87,23 @@ class Recurrence:
 
 
 def move_day(day: date, days: int) -> date:
-    """The day plus `days`, limited to the range of date."""
+    """Returns the day plus `days`, limited to the range of date."""
     return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
 def read_rule(rule: str) -> dict[str, str]:
-    """The parts of a rule by name."""
+    """Returns the parts of a rule by name."""
     return dict(pair.split("=", 1) for pair in rule.upper().split(";") if "=" in pair)
 
 
 def write_rule(part: Mapping[str, str]) -> str:
-    """The rule with these parts."""
+    """Returns the rule with these parts."""
     return ";".join(f"{name}={value}" for name, value in part.items())
 
 
 def expand_rule(rule: str, first: datetime, since: date, before: datetime) -> Iterator[datetime]:
-    """The times of a rule before `before`, in order: all from `since` on, and perhaps earlier ones. Raises ValueError,
-    OverflowError or TypeError for an invalid rule and one without days."""
+    """Yields the times of a rule before `before`, in order: all from `since` on, and perhaps earlier ones. Raises
+    ValueError, OverflowError or TypeError for an invalid rule and one without days."""
     from dateutil.rrule import rrulestr  # takes 20 ms
 
     part = read_rule(rule)
@@ -134,7 +134,7 @@ def _has_days(rule: str, first: datetime) -> bool:
 
 
 def _skip_to(first: datetime, since: date, frequency: str, interval: int) -> datetime:
-    """A later start with the same days from `since` on, for a rule without a count."""
+    """Returns a later start with the same days from `since` on, for a rule without a count."""
     if frequency in _STEP_DAYS:
         step = interval * _STEP_DAYS[frequency]
         return first + timedelta(days=max(0, (since - first.date()).days // step - 1) * step)
@@ -145,7 +145,7 @@ def _skip_to(first: datetime, since: date, frequency: str, interval: int) -> dat
 
 
 def read_event_time(event: str) -> EventTime | None:
-    """The first time of an event, from its lines, or None."""
+    """Returns the first time of an event, from its lines, or None."""
     match = _WHEN.search(event)
     try:
         if match is None:
@@ -158,7 +158,7 @@ def read_event_time(event: str) -> EventTime | None:
 
 
 def read_recurrence(event: str) -> Recurrence | None:
-    """The recurrence of an event, from its lines, or None."""
+    """Returns the recurrence of an event, from its lines, or None."""
     when, rules = read_event_time(event), tuple(_RULE.findall(event))
     also, left_out = (_read_days(match[1] if (match := line.search(event)) else "") for line in (_ALSO_ON, _NOT_ON))
     if when is None or not (rules or also or left_out):
@@ -171,7 +171,7 @@ def read_recurrence(event: str) -> Recurrence | None:
 
 
 def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[date] = frozenset()) -> dict[date, str]:
-    """The days of an event in [since, until), each with its time of day for a single event, else "". Days in
+    """Returns the days of an event in [since, until), each with its time of day for a single event, else "". Days in
     `elsewhere`, which another text describes, are left out."""
     when, recurrence = read_event_time(event), read_recurrence(event)
     if when is None:
@@ -188,8 +188,8 @@ def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[d
 
 
 def show_next(event: str, today: date) -> str:
-    """The line for the next time of an event: "When: 2027-08-09 (all day), every year since 2017"; "" if it does not
-    recur any more."""
+    """Returns the line for the next time of an event: "When: 2027-08-09 (all day), every year since 2017"; "" if it
+    does not recur any more."""
     recurrence, line = read_recurrence(event), _WHEN.search(event)
     day = recurrence.next_day(today) if recurrence else None
     if recurrence is None or day is None or line is None:

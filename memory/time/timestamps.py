@@ -34,7 +34,7 @@ def from_ms(ms: int) -> datetime: ...
 @overload
 def from_ms(ms: None) -> None: ...
 def from_ms(ms: int | None) -> datetime | None:
-    """The datetime in this machine's time zone; None stays None."""
+    """Returns the datetime in this machine's time zone; None stays None."""
     if ms is None:
         return None
     moment = EPOCH + timedelta(milliseconds=ms)
@@ -49,8 +49,8 @@ def to_wall(when: datetime) -> int: ...
 @overload
 def to_wall(when: None) -> None: ...
 def to_wall(when: datetime | None) -> int | None:
-    """The wall time in the zone of `when`, as if it were UTC. UTC is converted to the local zone.
-    Without a time zone it raises InvalidInputError."""
+    """Returns the wall time in the zone of `when`, as if it were UTC. UTC is converted to the local zone. Without a
+    time zone it raises InvalidInputError."""
     if when is None:
         return None
     to_ms(when)
@@ -65,7 +65,7 @@ def from_wall(ms: int) -> datetime: ...
 @overload
 def from_wall(ms: None) -> None: ...
 def from_wall(ms: int | None) -> datetime | None:
-    """The datetime that shows this wall time in this machine's zone; None stays None."""
+    """Returns the datetime that shows this wall time in this machine's zone; None stays None."""
     if ms is None:
         return None
     wall = EPOCH + timedelta(milliseconds=ms)
@@ -76,10 +76,10 @@ def from_wall(ms: int | None) -> datetime | None:
 
 
 def wall_of(ms: int) -> int:
-    """The local wall time of an instant."""
+    """Returns the local wall time of an instant."""
     return to_wall(from_ms(ms))
 
 
 def now_ms() -> int:
-    """The current time."""
+    """Returns the current time."""
     return time.time_ns() // 1_000_000

@@ -56,7 +56,7 @@ def may_name_time(text: str) -> bool:
 
 
 def text_language(text: str) -> str:
-    """The language of a folded text, first by the names of months and weekdays."""
+    """Returns the language of a folded text, first by the names of months and weekdays."""
     guessed = guess_language(text)
     named = [language for word in _WORD.findall(text) for language in _read_languages_of_names().get(word, ())]
     return named[0] if named and guessed not in named else guessed
@@ -68,8 +68,8 @@ def is_relative(text: str, base: Timex) -> bool:
 
 
 def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = False) -> list[Timex]:
-    """The times in a folded text, in order; of overlapping ones the longer. `short_names`: also months without a year
-    by ambiguous names, "since Jan". Raises ValueError or OverflowError for an invalid day."""
+    """Returns the times in a folded text, in order; of overlapping ones the longer. `short_names`: also months without
+    a year by ambiguous names, "since Jan". Raises ValueError or OverflowError for an invalid day."""
     return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
 
 
@@ -168,7 +168,7 @@ class _Finder:
     def _resolve_yearly(
         self, match: re.Match[str], make_span: Callable[[int], Span], unit: str, month: int | None = None
     ) -> Timex:
-        """A yearly time: the one selected by "last", "this" or "next", else by the tense."""
+        """Returns a yearly time: the one selected by "last", "this" or "next", else by the tense."""
         years = [make_span(self.now.year + step) for step in range(-2, 3)]
         span = years[2] if match["this"] else self._pick(years, match["last"], match["next"])
         return Timex(*match.span(), span, unit, not (match["last"] or match["next"] or match["this"]), month)
@@ -219,7 +219,7 @@ class _Finder:
         return self._step(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
 
     def _step(self, match: re.Match[str], step: int) -> Timex:
-        """The day, month or year at a distance from today; for weeks that day and three on either side."""
+        """Returns the day, month or year at a distance from today; for weeks that day and three on either side."""
         unit = time_units()[match["unit"]]
         then = shift(self.today, unit, step * parse_number(match["n"]))
         if unit == "day":
@@ -256,24 +256,24 @@ def _list_days(month: int, day: int, year: int) -> list[Span]:
 
 @cache
 def time_numbers(key: str) -> dict[str, int]:
-    """{word: 1, 2, 3 ...} of a list of time, such as the seasons; weekdays from 0."""
+    """Returns {word: 1, 2, 3 ...} of a list of time, such as the seasons; weekdays from 0."""
     return word_numbers("time", key, first={"weekdays": 0}.get(key, 1))
 
 
 def parse_number(text: str) -> int:
-    """The number in digits or words. Raises KeyError."""
+    """Returns the number in digits or words. Raises KeyError."""
     return int(text) if text.isdecimal() else time_numbers("numbers")[text]
 
 
 @cache
 def time_units() -> dict[str, str]:
-    """{word, singular or plural: unit}."""
+    """Returns {word, singular or plural: unit}."""
     return {word: unit for table in tables("time", "units") for unit, words in table.items() for word in words.split()}
 
 
 @cache
 def _read_day_words() -> dict[str, int]:
-    """{day or part of a day without a date: days from today}."""
+    """Returns {day or part of a day without a date: days from today}."""
     return {
         words: int(days)
         for table in tables("time", "days")
@@ -284,7 +284,7 @@ def _read_day_words() -> dict[str, int]:
 
 @cache
 def _read_languages_of_names() -> dict[str, list[str]]:
-    """{name of a month, weekday or season: its languages}."""
+    """Returns {name of a month, weekday or season: its languages}."""
     languages_of: dict[str, list[str]] = {}
     for language, data in languages().items():
         named = (data.get("time", {}).get(key, ()) for key in ("months", "weekdays", "seasons"))
@@ -313,7 +313,7 @@ def one_of(words: Iterable[str]) -> str:
 
 @cache
 def article_pattern() -> str:
-    """Pattern of what may come between a signal and a time."""
+    """Returns pattern of what may come between a signal and a time."""
     return rf"(?:(?:{alternatives('time', 'article')})\s+)*"
 
 
@@ -328,8 +328,8 @@ _Meaning = Callable[[_Finder, re.Match[str]], Timex | None]
 
 @cache
 def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _Meaning], ...]:
-    """(required words if any, pattern or None for calendar dates, meaning). Longer patterns come first because a match
-    blocks later ones. Long word lists are looked up in tables: compiling them into patterns takes 0.1 s."""
+    """Returns (required words if any, pattern or None for calendar dates, meaning). Longer patterns come first because
+    a match blocks later ones. Long word lists are looked up in tables: compiling them into patterns takes 0.1 s."""
     last, following, this = (alternatives("time", key) for key in ("last", "next", "this"))
     which = rf"(?:(?P<last>{last})|(?P<next>{following})|(?P<this>{this}))\s+"
     particles = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"

@@ -80,7 +80,7 @@ class OnnxEmbedder(ModelEmbedder):
         return vectors
 
     def _pool(self, states: NDArray[np.float32], mask: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The states of tokens (b, tokens, d) -> one of each text (b, d); (b, d) already is that."""
+        """Returns the states of tokens (b, tokens, d) -> one of each text (b, d); (b, d) already is that."""
         if states.ndim == 2:
             return states
         if self._pooling == "cls":
@@ -158,7 +158,7 @@ def _find_max_tokens(files: ModelFiles) -> int:
 
 
 def _find_package(name: str) -> Path:
-    """The folder of a package, which is not imported. NotAvailableError."""
+    """Returns the folder of a package, which is not imported. NotAvailableError."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise NotAvailableError(f"The embedder 'minilm-int8' is not installed: {install_command('onnx')}")
@@ -166,7 +166,7 @@ def _find_package(name: str) -> Path:
 
 
 def _choose_file(folder: Path) -> Path:
-    """The ONNX file of a folder. NotAvailableError if there is none."""
+    """Returns the ONNX file of a folder. NotAvailableError if there is none."""
     if (file := find_onnx_file(folder)) is None:
         raise NotAvailableError(
             f"There is no ONNX file in {folder}. With the extra `local` it may be used: st:{folder}"

@@ -81,8 +81,8 @@ class StaticEmbedder:
 
 
 def _split(text: str) -> list[str]:
-    """The pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the first
-    piece the one before it is left out."""
+    """Returns the pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the
+    first piece the one before it is left out."""
     if any(map(text.__contains__, _MARKS)):
         return [text]
     first, *others = _PIECE.findall(text) or [""]
@@ -90,7 +90,7 @@ def _split(text: str) -> list[str]:
 
 
 def load_model() -> tuple[Tokenizer, Vectors]:
-    """The tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
+    """Returns the tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
     with _loading:
         return _read_model()
 
@@ -108,7 +108,7 @@ def _find_package() -> Path:
 
 
 def tokenizer() -> Tokenizer:
-    """Its tokenizer, for counting: that of Llama 2, 32,000 tokens. NotAvailableError."""
+    """Returns its tokenizer, for counting: that of Llama 2, 32,000 tokens. NotAvailableError."""
     from tokenizers import Tokenizer
 
     try:

@@ -249,7 +249,7 @@ def _make_error(status: int, body: bytes, headers: Mapping[str, str], model: str
 
 
 def read_reason(body: bytes) -> str:
-    """A server's error message, in one line."""
+    """Returns a server's error message, in one line."""
     text = body.decode("utf-8", "replace")
     try:
         reply = json.loads(text)

@@ -49,14 +49,14 @@ class Surroundings(NamedTuple):
 
     @classmethod
     def gather(cls, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools) -> Surroundings:
-        """Those of a question."""
+        """Returns those of a question."""
         walk, begin, relevance = begin_walk(graph, seeds, allowed, WALK)
         near = extract_subgraph(walk, begin, relevance)
         return cls(near, walk, tuple(begin), relevance, GraphEmbeddings(lookup))
 
 
 def features(around: Surroundings) -> Floats:
-    """(e, WIDTH), as NAMES says."""
+    """Returns (e, WIDTH), as NAMES says."""
     near = around.near
     matrix = np.zeros((len(near.edges), WIDTH), np.float32)
     if not len(near.edges):

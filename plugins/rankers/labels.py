@@ -51,8 +51,8 @@ def label_from_trace(lesson: Lesson, near: Subgraph) -> list[Label]:
 def collect_candidates(
     walk: Walkable, starts: Iterable[int], answers: Iterable[int], relevance: Relevance, predicates: Predicates
 ) -> list[Path]:
-    """The candidates of a question: first those that connect it with the answer, then the most relevant. `starts`: the
-    objects that it names; `answers`: the vertices that answer it; the first one represents all."""
+    """Returns the candidates of a question: first those that connect it with the answer, then the most relevant.
+    `starts`: the objects that it names; `answers`: the vertices that answer it; the first one represents all."""
     begin = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
     answer = next((vertex for vertex in answers if walk.visible(vertex) and vertex not in begin), None)
     if answer is None:
@@ -76,15 +76,15 @@ def _list_edges(walk: Walkable, vertex: int) -> list[Path]:
 
 
 def _measure(paths: Sequence[Path], relevance: Relevance) -> Callable[[Path], float]:
-    """The mean relevance of the vertices of each of these paths."""
+    """Returns the mean relevance of the vertices of each of these paths."""
     vertices = np.array(sorted({vertex for path in paths for vertex in path.vertices}), np.int32)
     fits = dict(zip(vertices.tolist(), relevance(vertices).tolist(), strict=True))
     return lambda path: sum(fits[vertex] for vertex in path.vertices) / len(path.vertices)
 
 
 def _find_relation(walk: Walkable, names: Mapping[int, str], edge: int, here: int, there: int) -> tuple[object, bool]:
-    """The relation of a step and whether it is taken backwards. Edges of a thesis or passage have this as
-    their relation."""
+    """Returns the relation of a step and whether it is taken backwards. Edges of a thesis or passage have this as their
+    relation."""
     if edge in names:
         return names[edge], walk.graph.links.ends(edge) != (here, there)
     kinds = dict(zip((here, there), walk.kinds([here, there]).tolist(), strict=True))

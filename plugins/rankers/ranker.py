@@ -27,7 +27,7 @@ class TrainedRanker:
         self._settings = settings or TrainedSettings()
 
     def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
-        """The scorer in use with this embedder."""
+        """Returns the scorer in use with this embedder."""
         model = training.active(conn, kind(embedder.name))
         if model is None:
             return None

@@ -63,28 +63,28 @@ class Scorer:
         return self.score(features(Surroundings(near, walk, tuple(begin), relevance_of(walk, seeds), words)))
 
     def logits(self, features: Floats) -> Doubles:
-        """(e, WIDTH) -> (e,), the higher the more likely the edge is needed."""
+        """Returns (e, WIDTH) -> (e,), the higher the more likely the edge is needed."""
         return np.maximum((features * self.scale) @ self.into + self.bias, 0) @ self.out
 
     def score(self, features: Floats) -> Floats:
-        """(e, WIDTH) -> (e,) in (0, 1)."""
+        """Returns (e, WIDTH) -> (e,) in (0, 1)."""
         return (1 / (1 + np.exp(np.clip(-self.logits(features), -30, 30)))).astype(np.float32)
 
     def pack(self) -> bytes:
-        """Its numbers, in float32."""
+        """Returns its numbers, in float32."""
         parts = [part.ravel() for part in (self.scale, self.into, self.bias, self.out)]
         return np.concatenate(parts).astype("<f4").tobytes()
 
     @classmethod
     def unpack(cls, data: bytes) -> Scorer | None:
-        """The network of these numbers; None for numbers of another version."""
+        """Returns the network of these numbers; None for numbers of another version."""
         if len(data) != 4 * sum(SIZES):
             return None
         return cls.of_numbers(np.frombuffer(data, "<f4").astype(np.float64))
 
     @classmethod
     def of_numbers(cls, numbers: Doubles) -> Scorer:
-        """(sum of SIZES,): the network whose parts are views of this array."""
+        """Returns (sum of SIZES,): the network whose parts are views of this array."""
         scale, into, bias, out = np.split(numbers, np.cumsum(SIZES)[:-1])
         return cls(scale, into.reshape(WIDTH, HIDDEN), bias, out)
 
@@ -165,7 +165,7 @@ def _keep_labelled(example: Example) -> Example:
 
 
 def _begin(examples: Sequence[Example], draw: np.random.Generator) -> Doubles:
-    """(sum of SIZES,) of a network that ranks as sigma does."""
+    """Returns (sum of SIZES,) of a network that ranks as sigma does."""
     every = np.concatenate([example.features for example in examples]).astype(np.float64)
     spread = every.std(0)
     numbers = np.zeros(sum(SIZES))

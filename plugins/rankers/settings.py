@@ -14,5 +14,5 @@ class TrainedSettings:
 
 
 def kind(embedder: str) -> str:
-    """The kind under which the store keeps the models that were trained with this embedder."""
+    """Returns the kind under which the store keeps the models that were trained with this embedder."""
     return f"edge scorer, {embedder}"

@@ -128,7 +128,7 @@ class Training:
     # Lessons ------------------------------------------------------------------------------------------------------
 
     def _study(self, lessons: Sequence[Lesson]) -> list[Example]:
-        """The examples of the useful lessons, in order of time."""
+        """Returns the examples of the useful lessons, in order of time."""
         examples: list[Example] = []
         counted: dict[str, int] = {}
         for number, lesson in enumerate(lessons):
@@ -158,8 +158,8 @@ class Training:
             return None
 
     def _revisit(self, conn: Connection, trace: Traced) -> Surroundings:
-        """The question retrieved today with its original scope and time, and the edges near it. Valid only while `conn`
-        is open."""
+        """Returns the question retrieved today with its original scope and time, and the edges near it. Valid only
+        while `conn` is open."""
         if self.revisited % LESSONS_CACHED == 0:
             self.embedder = CachedEmbedder(self.serving.embedder)
         self.revisited += 1
@@ -185,7 +185,7 @@ class Training:
 
 
 def _pool_edges(conn: Connection, trace: Traced, around: Surroundings) -> tuple[int, ...]:
-    """The edges on the candidate paths between the objects that a question names and what its answer cites."""
+    """Returns the edges on the candidate paths between the objects that a question names and what its answer cites."""
     objects = [vertex for vertex in around.starts if around.walk.kinds([vertex])[0] == OBJECT]
     cited = [citation.episode_id for citation in trace.answer.citations] if trace.answer else []
     candidates = collect_candidates(around.walk, objects, cited, around.relevance, partial(training.predicates, conn))
@@ -193,8 +193,8 @@ def _pool_edges(conn: Connection, trace: Traced, around: Surroundings) -> tuple[
 
 
 def _example(lesson: Lesson, around: Surroundings, labels: Sequence[Label]) -> Example:
-    """The example of a lesson; empty if no edge is wanted. For an edge with several labels, all positive ones count
-    together."""
+    """Returns the example of a lesson; empty if no edge is wanted. For an edge with several labels, all positive ones
+    count together."""
     place = {edge: number for number, edge in enumerate(around.near.edges.tolist())}
     wanted, weights = np.zeros(len(place), np.float32), np.zeros(len(place), np.float32)
     needed = np.zeros(len(place), np.bool_)

@@ -102,8 +102,8 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
 def stream_parts(
     reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result, is_copied: bool = False
 ) -> Iterator[Part]:
-    """The `documents` of a streaming reader, one after the other, and an Unread for each part that cannot be read.
-    Raises Unreadable, perhaps after some documents."""
+    """Yields the `documents` of a streaming reader, one after the other, and an Unread for each part that cannot be
+    read. Raises Unreadable, perhaps after some documents."""
     assert reader.stream is not None
     _check_name(path)
     finish = partial(_finish, reader, path, stat, is_copied, cache(partial(_hash_file, file)))
@@ -144,7 +144,7 @@ def _finish(
     document: Document,
     uri: str,
 ) -> Document:
-    """The document with what its reader left unset."""
+    """Returns the document with what its reader left unset."""
     from plugins.readers.common.origin import find_writer
     from plugins.readers.common.parts import date_document
 
@@ -185,14 +185,14 @@ def _check_name(path: Path) -> None:
 
 
 def sign(document: Document) -> Document:
-    """The document with a `sha256` of its content, which identifies it in a newer version of its file."""
+    """Returns the document with a `sha256` of its content, which identifies it in a newer version of its file."""
     fields: list[object] = [document.title, document.conversation, document.at, document.text]
     fields += [(turn.speaker, turn.text, turn.at, turn.ref) for turn in document.turns]
     return replace(document, sha256=hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _make_uris(file: str, own: list[str]) -> list[str]:
-    """The unique uri of each document of a file, by their ids or numbers."""
+    """Returns the unique uri of each document of a file, by their ids or numbers."""
     if own == [""]:
         return [file]
     uris: dict[str, None] = {}

@@ -78,7 +78,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The mails in a mailbox, without duplicates, spam and trash. Raises Unreadable."""
+    """Yields the mails in a mailbox, without duplicates, spam and trash. Raises Unreadable."""
     ids: set[int] = set()  # hashes: some MB for a hundred thousand mails
     names: Counter[str] = Counter()
     for number, data in enumerate(_split_mails(file), 1):
@@ -109,7 +109,7 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
 
 
 def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
-    """Each mail without its "From " line; None for a mail that is too large. Raises Unreadable."""
+    """Yields each mail without its "From " line; None for a mail that is too large. Raises Unreadable."""
     line = file.readline(MAX_LINE)
     while line and not line.strip():
         line = file.readline(MAX_LINE)
@@ -160,7 +160,7 @@ def _find_quoted(lines: Sequence[str]) -> int:
 
 
 def _convert(mail: Message, data: bytes) -> Document:
-    """The document of a mail parsed from `data`. Raises Unreadable."""
+    """Returns the document of a mail parsed from `data`. Raises Unreadable."""
     headers = _list_headers(mail)
     if not headers:
         raise Unreadable("not a mail: it has no From, To, Subject or Date")
@@ -313,7 +313,7 @@ def _count_words(part: Message) -> int:
 
 
 def _read_header(mail: Message, name: str) -> str:
-    """A header as one line with decoded words."""
+    """Returns a header as one line with decoded words."""
     value = next((str(raw) for key, raw in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
     data = value.encode("ascii", "surrogateescape")
     try:
@@ -335,7 +335,7 @@ def _find_header_line(raw: str, name: str) -> int:
 
 
 def _decode(part: Message) -> str:
-    """The text of a part in its declared encoding, or that of its page. Raises Unreadable."""
+    """Returns the text of a part in its declared encoding, or that of its page. Raises Unreadable."""
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     return text_of(data, part.get_content_charset() or declared_in_markup(data))
@@ -363,7 +363,7 @@ def _find_places(part: Message, data: bytes, after: int) -> tuple[list[int], int
 
 
 def _file_name(part: Message) -> str:
-    """The name of an attachment, or "" for a text of the mail."""
+    """Returns the name of an attachment, or "" for a text of the mail."""
     try:
         name = part.get_filename() or ""
         attached = part.get_content_disposition() == "attachment"

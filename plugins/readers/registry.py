@@ -39,7 +39,7 @@ def read_text(path: Path, data: bytes) -> list[Document]:
 
 
 def read_note(path: Path, data: bytes) -> list[Document]:
-    """A note in Markdown, or a chat of Signal: its exporters write NAME/chat.md."""
+    """Returns a note in Markdown, or a chat of Signal: its exporters write NAME/chat.md."""
     if turns := turns_of(text_of(data), find_month(path)):
         name = path.parent.name if path.stem == "chat" else path.stem
         return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
@@ -47,7 +47,7 @@ def read_note(path: Path, data: bytes) -> list[Document]:
 
 
 def read_page(path: Path, data: bytes) -> list[Document]:
-    """A saved web page, or the bookmarks of a browser."""
+    """Returns a saved web page, or the bookmarks of a browser."""
     text = text_of(data, declared_in_markup(data))
     if marks.is_bookmarks(text):
         return [marks.read_bookmarks(text)]
@@ -55,7 +55,7 @@ def read_page(path: Path, data: bytes) -> list[Document]:
 
 
 def read_calendar(path: Path, data: bytes) -> list[Document]:
-    """A calendar, which mails can hold, too."""
+    """Returns a calendar, which mails can hold, too."""
     return [calendars.convert(text_of(data))]
 
 

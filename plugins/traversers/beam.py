@@ -35,7 +35,7 @@ def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings
 
 
 def triple_relevance(walk: Walkable, seeds: Seeds) -> EdgeRelevance | None:
-    """The cosine of the question and an edge's text (PersonalAI); None without vectors."""
+    """Returns the cosine of the question and an edge's text (PersonalAI); None without vectors."""
     if seeds.guidance.lookup is None:
         return None
     embeddings = GraphEmbeddings(seeds.guidance.lookup)
@@ -58,8 +58,8 @@ def search(
     activation: Mapping[int, float] | None = None,
     by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Visited]]:
-    """The best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths for each
-    start."""
+    """Returns the best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths
+    for each start."""
     fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
     start = Path((), alpha=settings.mean_alpha)
     visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed") for vertex in sorted(begin)}
@@ -87,7 +87,7 @@ def search(
 
 
 def sort_finally(paths: Sequence[Path], ended: Iterable[Path], settings: BeamSettings) -> list[Path]:
-    """The first `paths` in the final sorting mode: "ended" puts those first that could not be continued,
+    """Returns the first `paths` in the final sorting mode: "ended" puts those first that could not be continued,
     "continuous" the others, "mixed" neither; each part by cost."""
     first = {"mixed": paths, "ended": ended, "continuous": set(paths) - set(ended)}[settings.final_sorting]
     return sorted(paths, key=lambda path: (path not in first, path.cost, path.edges))[: settings.paths]
@@ -96,7 +96,7 @@ def sort_finally(paths: Sequence[Path], ended: Iterable[Path], settings: BeamSet
 def _order_steps(
     walk: Walkable, vertices: list[int], relevance: Relevance, fires: Ids, by_triple: EdgeRelevance | None
 ) -> Steps:
-    """The steps from these vertices: activated edges first, then the most relevant."""
+    """Returns the steps from these vertices: activated edges first, then the most relevant."""
     around = [walk.neighbours(vertex) for vertex in vertices]
     if not around:
         return {}
@@ -134,8 +134,8 @@ def _remember(visit: dict[int, Visited], path: Path, settings: BeamSettings) -> 
 
 
 def _select(candidates: list[Path], settings: BeamSettings) -> list[Path]:
-    """The cheapest; without `share_vertices` no two of them end in one vertex, without `share_edges` none with one
-    edge: each path is compared with all that are kept before it, whatever their order was."""
+    """Returns the cheapest; without `share_vertices` no two of them end in one vertex, without `share_edges` none with
+    one edge: each path is compared with all that are kept before it, whatever their order was."""
     ends: set[int] = set()
     edges: set[int] = set()
     kept: list[Path] = []

@@ -16,8 +16,8 @@ from plugins.traversers.walking import begin_walk, end_walk
 
 
 def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The chosen edges, passages and theses, with the paths that lead to them from the nearest start. A vertex scores
-    the starts that a chosen text mentions, the share of those whose circles meet at its chosen edges, and its
+    """Returns the chosen edges, passages and theses, with the paths that lead to them from the nearest start. A vertex
+    scores the starts that a chosen text mentions, the share of those whose circles meet at its chosen edges, and its
     relevance, together relative to the most there can be."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     rings = draw_rings(walk, begin, relevance, settings.circles.depth)
@@ -59,8 +59,8 @@ def count_near(rings: Rings, vertex: int) -> int:
 def select_edges(
     rings: Rings, meetings: Mapping[int, int], fits: Mapping[int, float], settings: CirclesSettings
 ) -> list[int]:
-    """The first `primary` edges where circles of several starts meet, and the first `secondary` others: those of most
-    starts first, then the most relevant."""
+    """Returns the first `primary` edges where circles of several starts meet, and the first `secondary` others: those
+    of most starts first, then the most relevant."""
     best = {edge: max(fits[end] for end in ends) for edge, ends in rings.edges.items()}
     edges = sorted(meetings, key=lambda edge: (-meetings[edge], -best[edge], edge))
     met = [edge for edge in edges if meetings[edge] > 1]
@@ -68,5 +68,5 @@ def select_edges(
 
 
 def select_texts(rings: Rings, texts: Collection[int], fits: Mapping[int, float], most: int) -> list[int]:
-    """The passages and theses that mention most starts, then the most relevant."""
+    """Returns the passages and theses that mention most starts, then the most relevant."""
     return sorted(texts, key=lambda vertex: (-count_near(rings, vertex), -fits[vertex], vertex))[:most]

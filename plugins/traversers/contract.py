@@ -43,7 +43,7 @@ Registered = Traversal | Reranking
 
 
 def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]:
-    """The parts of a strategy name, each once. InvalidInputError for an unknown part, or parts that do not work
+    """Returns the parts of a strategy name, each once. InvalidInputError for an unknown part, or parts that do not work
     together."""
     parts = list(dict.fromkeys(name.split("+")))
     for part in parts:
@@ -63,7 +63,7 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
 
 
 def make_strategy(name: str, registered: Mapping[str, Registered], settings: TraverserSettings) -> Strategy:
-    """The strategy of a name: what several that are joined walk is one walk, on which the rerankings work.
+    """Returns the strategy of a name: what several that are joined walk is one walk, on which the rerankings work.
     InvalidInputError as for `parse_strategy`."""
     from memory.retrieval.pagerank import find_core_strategy
     from memory.retrieval.traversers import Strategy

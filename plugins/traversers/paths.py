@@ -36,8 +36,8 @@ Embed = Callable[[Ids], Floats]
 
 
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The paths between the surest pairs of starts, cheapest first. With fewer than two starts it walks as `beam`
-    does."""
+    """Returns the paths between the surest pairs of starts, cheapest first. With fewer than two starts it walks as
+    `beam` does."""
     (walk, begin, relevance), own = begin_walk(graph, seeds, allowed, settings.walk), settings.paths
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
@@ -52,8 +52,8 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
 
 
 def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:
-    """All shortest paths between two vertices, up to MAX_PATHS; parallel edges make different paths. Empty if every
-    path has more than `length` edges or the search reaches its limits."""
+    """Returns all shortest paths between two vertices, up to MAX_PATHS; parallel edges make different paths. Empty if
+    every path has more than `length` edges or the search reaches its limits."""
     back: Ring = {a: []}
     for ring in search_rings(walk, a, length if a != b else 0, pops):
         back |= ring
@@ -63,8 +63,8 @@ def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> li
 
 
 def search_rings(walk: Walkable, start: int, length: int, pops: int) -> Iterator[Ring]:
-    """The vertices one edge away, two edges away and so on, up to `length`; ends before it would open more than `pops`
-    vertices or follow EDGES_OF_A_POP times as many edges."""
+    """Yields the vertices one edge away, two edges away and so on, up to `length`; ends before it would open more than
+    `pops` vertices or follow EDGES_OF_A_POP times as many edges."""
     reached, ring = {start}, [start]
     opened = followed = 0
     for _ in range(length):
@@ -83,7 +83,7 @@ def search_rings(walk: Walkable, start: int, length: int, pops: int) -> Iterator
 
 
 def _trace_back(back: Ring, vertex: int) -> Iterator[Path]:
-    """The paths by which a search reached a vertex."""
+    """Yields the paths by which a search reached a vertex."""
     if not back[vertex]:
         yield Path((vertex,))
     for edge, before in back[vertex]:
@@ -147,7 +147,7 @@ def _add_parallels(walk: Walkable, path: Path) -> list[Path]:
 
 
 def _embedding(seeds: Seeds) -> Embed:
-    """The vectors of vertices; without any, all are equally far from each other."""
+    """Returns the vectors of vertices; without any, all are equally far from each other."""
     if seeds.guidance.lookup is None:
         return lambda vertices: np.zeros((len(vertices), 1), np.float32)
     return GraphEmbeddings(seeds.guidance.lookup).vertices

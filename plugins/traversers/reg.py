@@ -71,8 +71,8 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
 
 
 def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The paths that fit the sketches best. A path costs the mean of its steps: a sketch fixes its own length, so
-    length is not penalised."""
+    """Returns the paths that fit the sketches best. A path costs the mean of its steps: a sketch fixes its own length,
+    so length is not penalised."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance, MAX_STEPS)
     best: dict[tuple[int, ...], Path] = {}
@@ -84,8 +84,8 @@ def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
 
 
 def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: Sequence[Floats]) -> list[Path]:
-    """The paths from the starts that fit a sketch best, BEAM of each length; no vertex twice. `steps`: of each step of
-    the sketch how well every edge fits it (e,)."""
+    """Returns the paths from the starts that fit a sketch best, BEAM of each length; no vertex twice. `steps`: of each
+    step of the sketch how well every edge fits it (e,)."""
     around: dict[int, list[tuple[int, int, int]]] = {}
     ends = zip(near.edges.tolist(), near.src.tolist(), near.dst.tolist(), strict=True)
     for place, (edge, head, tail) in enumerate(ends):
@@ -120,8 +120,8 @@ def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[l
 
 
 def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
-    """(e, d) what each edge says as a relation: the predicate; else the text of the thesis or passage that joins its
-    ends."""
+    """Returns (e, d) what each edge says as a relation: the predicate; else the text of the thesis or passage that
+    joins its ends."""
     own = embeddings.vertices(near.vertices)
     ahead = np.isin(near.kinds, [_ASSERTS, _NEXT])
     vectors: Floats = np.where(ahead[:, None], own[near.tails], own[near.heads])
@@ -132,8 +132,8 @@ def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
 def sketch_paths(
     llm: LLM, question: str, now: datetime | None = None, cancelled: Callable[[], bool] | None = None
 ) -> tuple[tuple[Sketch, ...], Step]:
-    """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and a note for the trace.
-    Raises only the ModelCancelledError of a `cancelled` question."""
+    """Returns at most MAX_SKETCHES sketches of what the question needs, none if the model fails; and a note for the
+    trace. Raises only the ModelCancelledError of a `cancelled` question."""
     began, fence = perf_counter(), make_fence()
     parts = [f"Today is {now.date().isoformat()}."] if now else []
     parts.append(f"The question:\n{fence}\n{one_line(question, MAX_QUESTION_CHARS)}\n{fence}")
@@ -158,14 +158,14 @@ def sketch_paths(
 
 
 def parse_sketches(reply: str) -> tuple[Sketch, ...]:
-    """The sketches of a reply: each line with a relation in it is one."""
+    """Returns the sketches of a reply: each line with a relation in it is one."""
     lines = (_ARROW.split(_MARK.sub("", line)) for line in THOUGHT.sub("", reply).splitlines())
     every = (tuple(filter(None, map(_relation, steps)))[:MAX_STEPS] for steps in lines)
     return tuple(dict.fromkeys(filter(None, every)))[:MAX_SKETCHES]
 
 
 def _relation(words: str) -> str:
-    """A relation in the form used for comparison; "" if there is none."""
+    """Returns a relation in the form used for comparison; "" if there is none."""
     bare = " ".join(words.replace("_", " ").split()).strip(" \"'`[](){}<>.,;:*-")
     is_one = len(bare) <= MAX_RELATION_CHARS and bare != NONE and any(letter.isalpha() for letter in bare)
     return bare if is_one else ""

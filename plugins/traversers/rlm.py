@@ -19,7 +19,7 @@ DEPTH, MAX_COLLECTED, STALL = 3, 20, 2  # Algorithm 2: D, k, and objects without
 
 
 def one_hop(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The best passages by text, and those that mention the objects that most of these mention."""
+    """Returns the best passages by text, and those that mention the objects that most of these mention."""
     walk, _, _ = begin_walk(graph, seeds, allowed, settings.walk)
     rows = top_k(seeds.episode_scores, walk.allowed, START_PASSAGES)
     starts = [Path((vertex,)) for vertex in graph.episode_ids[rows].tolist()]
@@ -37,7 +37,7 @@ def one_hop(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
 
 
 def heuristic(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The passages of the named objects, those of most passages first, then of the objects that these passages
+    """Returns the passages of the named objects, those of most passages first, then of the objects that these passages
     mention or that are related, breadth first, until MAX_COLLECTED are collected."""
     walk, begin, _ = begin_walk(graph, seeds, allowed, settings.walk)
     objects = [vertex for vertex in begin if walk.kinds([vertex])[0] == OBJECT]
@@ -66,7 +66,7 @@ def heuristic(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSet
 
 
 def list_passages(walk: Walkable, scores: Floats, object: int) -> list[tuple[int, int]]:
-    """(edge, passage) of the best passages that mention an object, by text."""
+    """Returns (edge, passage) of the best passages that mention an object, by text."""
     passages = _list_ends(walk, walk.neighbours(object), EPISODE)
     score = dict(zip(passages, scores[walk.rows([passage for _, passage in passages])].tolist(), strict=True))
     return sorted(passages, key=lambda passage: (-score[passage], passage))[:MAX_PASSAGES_PER_OBJECT]
@@ -78,7 +78,7 @@ def _list_ends(walk: Walkable, near: Neighbours, kind: int) -> list[tuple[int, i
 
 
 def _rank_by_text(walk: Walkable, seeds: Seeds, visit: Mapping[int, Visited]) -> Walk:
-    """The walk in which a passage scores by text, and an object what its best visited passage does."""
+    """Returns the walk in which a passage scores by text, and an object what its best visited passage does."""
     worth = dict.fromkeys(visit, 0.0)
     passages = [vertex for vertex, kind in zip(visit, walk.kinds([*visit]), strict=True) if kind == EPISODE]
     for passage, score in zip(passages, seeds.episode_scores[walk.rows(passages)].tolist(), strict=True):

@@ -100,12 +100,12 @@ class Subgraph(NamedTuple):
 
 
 def extract_subgraph(walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int = DEPTH) -> Subgraph:
-    """The at most MAX_EDGES edges in the rings around the starts; parallel relations are all kept."""
+    """Returns the at most MAX_EDGES edges in the rings around the starts; parallel relations are all kept."""
     return direct_edges(walk, draw_rings(walk, begin, relevance, depth).edges)
 
 
 def direct_edges(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Subgraph:
-    """Edges given by two vertices in any order, directed as in the graph."""
+    """Returns edges given by two vertices in any order, directed as in the graph."""
     edges = np.array(sorted(ends), np.int32)
     pairs = np.array([ends[edge] for edge in edges.tolist()], np.int32).reshape(-1, 2)
     of_ends = np.stack([walk.kinds(pairs[:, 0]), walk.kinds(pairs[:, 1])], 1)
@@ -168,12 +168,12 @@ class GraphEmbeddings:
         return training.predicates(self._conn, near.edges[near.kinds == _REL].tolist())
 
     def predicates(self, near: Subgraph) -> Floats:
-        """(e, d) the predicates of relations, zeros for other edges."""
+        """Returns (e, d) the predicates of relations, zeros for other edges."""
         return self._embed_relations(near, self._predicates(near))
 
     def triples(self, near: Subgraph, of_others: Floats) -> Floats:
-        """(e, d) what each edge says: a relation its subject, predicate and object; any other its row of `of_others`
-        (e, d)."""
+        """Returns (e, d) what each edge says: a relation its subject, predicate and object; any other its row of
+        `of_others` (e, d)."""
         relations = self._predicates(near)
         if not relations:
             return of_others
@@ -188,7 +188,7 @@ class GraphEmbeddings:
         return np.where(is_relation[:, None], self._embed_relations(near, texts), of_others)
 
     def _names(self, vertices: Sequence[int]) -> dict[int, str]:
-        """The words of theses and objects."""
+        """Returns the words of theses and objects."""
         return stored.object_labels(self._conn, vertices) | stored.thesis_texts(self._conn, vertices)
 
     def _embed_relations(self, near: Subgraph, texts: Mapping[int, str]) -> Floats:

@@ -27,7 +27,7 @@ Scored = tuple[float, Path]
 
 
 def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: TraverserSettings) -> Walk:
-    """The walk with its votes and the confirmed paths."""
+    """Returns the walk with its votes and the confirmed paths."""
     view, _, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)))
     spoken_of = set(graph.object_ids[columns].tolist())
@@ -51,9 +51,9 @@ def count_votes(view: Walkable, visit: Mapping[int, Visited]) -> Floats:
 def rank_paths(
     paths: Sequence[Path], spoken_of: Collection[int], begin: Collection[int], bridges: Sequence[Path] = ()
 ) -> list[Scored]:
-    """The best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, plus `epsilon *
-    x` for the x objects of the best episodes on it; `bridges` are not confirmed. A path whose vertices are all on a
-    better path is dropped."""
+    """Returns the best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, plus
+    `epsilon * x` for the x objects of the best episodes on it; `bridges` are not confirmed. A path whose vertices are
+    all on a better path is dropped."""
 
     def score(path: Path, confirms: Collection[int]) -> Scored:
         n_seeds = len({*path.vertices}.intersection(begin))

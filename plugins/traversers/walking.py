@@ -29,9 +29,9 @@ STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 def begin_walk(
     graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings
 ) -> tuple[Walkable, dict[int, float], Relevance]:
-    """The graph that this question may walk; the starts, node id -> weight in (0, 1]; and the relevance that leads the
-    walk. Starts are the named objects and the best episodes of the text that are visible; without either, the rarest
-    objects of the best episodes."""
+    """Returns the graph that this question may walk; the starts, node id -> weight in (0, 1]; and the relevance that
+    leads the walk. Starts are the named objects and the best episodes of the text that are visible; without either, the
+    rarest objects of the best episodes."""
     enter = seeds.guidance.vertices
     walk = Walkable(graph, allowed, enter, seeds.guidance.when, settings.hub_penalty)
     starts = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
@@ -52,7 +52,7 @@ def costs(relevance: Floats, penalties: Floats | float = 1.0) -> Floats:
 
 
 def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> list[Path]:
-    """The paths with the costs of their edges, each path once."""
+    """Returns the paths with the costs of their edges, each path once."""
     distinct = list(dict.fromkeys(paths))
     ends = np.unique(np.array([vertex for path in distinct for vertex in path.vertices[1:]], np.int32))
     if not len(ends):
@@ -62,8 +62,8 @@ def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> 
 
 
 def walk_along(walk: Walkable, begin: Mapping[int, float], paths: Iterable[Path]) -> Walk:
-    """The walk over these paths, the cheapest first: a vertex scores `exp(-cost)` of the best path through it, a start
-    at least its weight in `begin`."""
+    """Returns the walk over these paths, the cheapest first: a vertex scores `exp(-cost)` of the best path through it,
+    a start at least its weight in `begin`."""
     ranked = sorted(paths, key=lambda path: (path.cost, path.edges))
     visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in begin}
     worth = dict(begin)
@@ -81,8 +81,8 @@ def end_walk(
     worth: Mapping[int, float],
     paths: Sequence[Path],
 ) -> Walk:
-    """The result of a walk: an episode or object scores its `worth`, a thesis counts for its episode, and the best
-    counts."""
+    """Returns the result of a walk: an episode or object scores its `worth`, a thesis counts for its episode, and the
+    best counts."""
     episodes, objects = np.zeros(len(walk.allowed), np.float32), np.zeros(len(walk.graph.object_ids), np.float32)
     vertices = np.array(sorted(visit), np.int32)
     of_vertices = np.array([worth[vertex] for vertex in vertices.tolist()], np.float32)
@@ -93,8 +93,8 @@ def end_walk(
 
 
 def join_walks(walks: Sequence[Walk]) -> Walk:
-    """The union of several walks (PersonalAI's mixed retrievers): of each vertex the best score, where the best of each
-    walk counts the same, the best status, and the cheaper path; all paths, by cost."""
+    """Returns the union of several walks (PersonalAI's mixed retrievers): of each vertex the best score, where the best
+    of each walk counts the same, the best status, and the cheaper path; all paths, by cost."""
     episodes = np.max([scale(walk.episodes) for walk in walks], axis=0)
     objects = np.max([scale(walk.objects) for walk in walks], axis=0)
     paths = {path.edges: path for walk in reversed(walks) for path in walk.paths}

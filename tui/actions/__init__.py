@@ -61,12 +61,12 @@ ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *TABLE, QUIT)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:
-    """The actions of one place, in display order."""
+    """Returns the actions of one place, in display order."""
     return tuple(action for action in ACTIONS if action.where == where)
 
 
 def bindings_of(where: Where) -> list[BindingType]:
-    """The key bindings of one place; those with a footer word are shown in the footer."""
+    """Returns the key bindings of one place; those with a footer word are shown in the footer."""
     return [
         Binding(
             action.key,
@@ -82,12 +82,12 @@ def bindings_of(where: Where) -> list[BindingType]:
 
 
 def commands() -> tuple[Action, ...]:
-    """The actions that have a slash command."""
+    """Returns the actions that have a slash command."""
     return tuple(action for action in ACTIONS if action.slash)
 
 
 def find_commands(typed: str) -> list[Action]:
-    """The slash commands that match the text after the slash, also with a typo; best first."""
+    """Returns the slash commands that match the text after the slash, also with a typo; best first."""
     return rank(typed, commands(), lambda action: (action.slash,), slips=True)
 
 
@@ -101,5 +101,5 @@ def parse_command(text: str) -> tuple[str, str] | None:
 
 
 def find_command(name: str) -> Action | None:
-    """The action of a slash command, which may be shortened or mistyped: the one that fits best."""
+    """Returns the action of a slash command, which may be shortened or mistyped: the one that fits best."""
     return next(iter(find_commands(name)), None)

@@ -98,7 +98,7 @@ def _make_entry_target(entry: wire.ProfileEntry) -> Target:
 
 
 def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
-    """Groups rows under the names of their kinds, each with the total; hidden ones are one row away."""
+    """Returns groups rows under the names of their kinds, each with the total; hidden ones are one row away."""
     rows: list[Row] = []
     for kind, total, visible in groups:
         listed = list(visible)

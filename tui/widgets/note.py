@@ -55,7 +55,7 @@ class Note(Plain):
 
 
 def hang_lines(text: Content, columns: int) -> Content:
-    """The text with its indented lines wrapped to the same indent."""
+    """Returns the text with its indented lines wrapped to the same indent."""
     lines: list[Content] = []
     for line in text.split("\n"):
         indent = len(line.plain) - len(line.plain.lstrip(" "))

@@ -67,7 +67,7 @@ def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Do
 
 
 def _recognize(line: Line) -> Callable[[Line], _Taken] | None:
-    """The parser for the lines of a log, chosen by the shape of one line."""
+    """Returns the parser for the lines of a log, chosen by the shape of one line."""
     if isinstance(line.get("sessionId"), str) or ("leafUuid" in line and line.get("type") == "summary"):
         return _take_claude
     if line.get("type") in ("session_meta", "response_item") and isinstance(line.get("payload"), Mapping):
@@ -109,7 +109,7 @@ def _list_texts(content: Any) -> Iterable[str]:
 
 
 def _strip_machine_text(text: str) -> str:
-    """A message of the person without the text that the program added."""
+    """Returns a message of the person without the text that the program added."""
     if text.lstrip().startswith(_INSTRUCTIONS):
         return ""
     for tag in _MACHINE_TAGS:

@@ -46,7 +46,7 @@ def is_tree(value: Any) -> bool:
 
 
 def read_tree(value: Node, number: int) -> Document:
-    """The document of the `number`-th conversation of a file."""
+    """Returns the document of the `number`-th conversation of a file."""
     tree = {id: node for id, node in value["mapping"].items() if isinstance(node, Mapping)}
     branch = _find_branch(tree, value.get("current_node"))
     turns = [turn for id in branch for turn in _list_turns(tree, id, frozenset(branch))]
@@ -58,7 +58,7 @@ def read_tree(value: Node, number: int) -> Document:
 
 
 def read_profile(value: Node) -> Iterator[Turn]:
-    """The custom instructions of the person at the time of this conversation."""
+    """Yields the custom instructions of the person at the time of this conversation."""
     for _, content in _list_contents(value):
         if content.get("content_type") == "user_editable_context":
             texts = (as_text(content.get(part)) for part in ("user_profile", "user_instructions"))
@@ -67,7 +67,7 @@ def read_profile(value: Node) -> Iterator[Turn]:
 
 
 def read_memories(value: Node) -> Iterator[Turn]:
-    """The memories that ChatGPT stored in or before this conversation, each with its day. Their speaker is the
+    """Yields the memories that ChatGPT stored in or before this conversation, each with its day. Their speaker is the
     assistant."""
     for message, content in _list_contents(value):
         if message.get("recipient") == _NOTING and as_mapping(message.get("author")).get("role") == "assistant":
@@ -79,7 +79,7 @@ def read_memories(value: Node) -> Iterator[Turn]:
 
 
 def _list_contents(value: Node) -> Iterator[tuple[Node, Node]]:
-    """Each message with its content."""
+    """Yields each message with its content."""
     for node in value["mapping"].values():
         message = as_mapping(as_mapping(node).get("message"))
         yield message, as_mapping(message.get("content"))
@@ -102,7 +102,7 @@ def _find_time(node: Node) -> float:
 
 
 def _list_turns(tree: Mapping[str, Node], id: str, branch: frozenset[str]) -> Iterator[Turn]:
-    """The turns of a message of the branch; replaced answers follow their prompt."""
+    """Yields the turns of a message of the branch; replaced answers follow their prompt."""
     turn = _make_turn(tree[id])
     if turn is None:
         return
@@ -114,7 +114,7 @@ def _list_turns(tree: Mapping[str, Node], id: str, branch: frozenset[str]) -> It
 
 
 def _find_answer(tree: Mapping[str, Node], id: str) -> Turn | None:
-    """The first reply of the assistant from here on, before the next prompt."""
+    """Returns the first reply of the assistant from here on, before the next prompt."""
     seen: set[str] = set()
     while id not in seen:
         seen.add(id)
@@ -130,7 +130,7 @@ def _list_children(tree: Mapping[str, Node], id: str) -> list[str]:
 
 
 def _make_turn(node: Node) -> Turn | None:
-    """A message of the person or the assistant to the other; None for all others."""
+    """Returns a message of the person or the assistant to the other; None for all others."""
     message = as_mapping(node.get("message"))
     author, content, about = (as_mapping(message.get(key)) for key in ("author", "content", "metadata"))
     role = str(author.get("role"))
@@ -155,7 +155,7 @@ def is_memory(value: Any) -> bool:
 
 
 def read_memory(value: Node, number: int) -> Document:
-    """The memories, whose speaker is the assistant."""
+    """Returns the memories, whose speaker is the assistant."""
     kept = map(as_text, (value["conversations_memory"], *as_mapping(value.get("project_memories")).values()))
     return make_chat("memory", _REMEMBERED, [Turn("assistant", clip(text)) for text in kept if text])
 
@@ -166,8 +166,8 @@ def is_project(value: Any) -> bool:
 
 
 def read_project(value: Node, number: int) -> Document:
-    """The document of the `number`-th project of a file; without text if it is empty or a starter project. Instructions
-    to Claude are quoted, because they are about Claude."""
+    """Returns the document of the `number`-th project of a file; without text if it is empty or a starter project.
+    Instructions to Claude are quoted, because they are about Claude."""
     instructions = as_text(value.get("prompt_template"))
     parts = [as_text(value.get("description")), quote(instructions) if instructions else ""]
     for item in map(as_mapping, value["docs"]):
@@ -185,7 +185,7 @@ def _list_messages(conversation: Node) -> Iterator[Node]:
 
 
 def _show(message: Node, written: Any) -> str:
-    """The text of a message, with its attached texts as quotations."""
+    """Returns the text of a message, with its attached texts as quotations."""
     texts = [part for part in as_list(message.get("content")) if as_mapping(part).get("type") == "text"]
     parts = [text_of(texts) or as_text(written)]
     for attached in map(as_mapping, as_list(message.get("attachments"))):
@@ -217,7 +217,7 @@ def is_activity(value: Any) -> bool:
 
 
 def read_activities(items: Iterable[Any]) -> Iterator[Document]:
-    """The conversations in a list of activities, newest first."""
+    """Yields the conversations in a list of activities, newest first."""
     talk: list[list[Turn]] = []
     for exchange in filter(None, map(_read_exchange, items)):
         at, before = exchange[0].at, talk[-1][0].at if talk else None
@@ -238,8 +238,8 @@ def _make_conversation(newest_first: list[list[Turn]]) -> Document:
 
 
 def _read_exchange(value: Any) -> list[Turn]:
-    """The prompt and answer of an activity; empty for other products and for clicks. In an unknown language the words
-    before the prompt stay, and a prompt without an answer is skipped."""
+    """Returns the prompt and answer of an activity; empty for other products and for clicks. In an unknown language the
+    words before the prompt stay, and a prompt without an answer is skipped."""
     if not is_activity(value):
         return []
     title = str(value["title"])

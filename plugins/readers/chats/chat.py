@@ -55,14 +55,14 @@ def stream(path: Path, file: BinaryIO, read_other: ReadOther) -> Iterator[Part]:
 
 
 def _read_whole(file: BinaryIO) -> bytes | None:
-    """The content of a file, or None above MAX_PLAIN bytes."""
+    """Returns the content of a file, or None above MAX_PLAIN bytes."""
     file.seek(0)
     data = file.read(MAX_PLAIN + 1)
     return data if len(data) <= MAX_PLAIN else None
 
 
 def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The chats in a zip; other files in it are skipped. Raises Unreadable."""
+    """Yields the chats in a zip; other files in it are skipped. Raises Unreadable."""
     with archive.Archive(file) as packed:
         if (root := messengers.find_root(packed)) is not None:
             yield from messengers.stream_export(packed, root)
@@ -78,7 +78,7 @@ def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
 
 
 def _read_member(path: Path, name: PurePosixPath, file: BinaryIO) -> Iterator[Part]:
-    """The chats in a file of the zip; a chat without an id gets the name of the file."""
+    """Yields the chats in a file of the zip; a chat without an id gets the name of the file."""
     try:
         if name.suffix.lower() == ".txt":
             parts: Iterator[Part] = _read_text(path, name, file)
@@ -103,7 +103,7 @@ def _read_text(path: Path, name: PurePosixPath, file: BinaryIO) -> Iterator[Docu
 
 
 def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
-    """The documents of an export of any kind, or None for another file. Raises Unreadable."""
+    """Returns the documents of an export of any kind, or None for another file. Raises Unreadable."""
     if (export := _stream_list(path, file)) is not None:
         return export
     if (data := _read_whole(file)) is None:
@@ -116,7 +116,7 @@ def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
 
 
 def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
-    """The chats of an export of a Telegram account, one after the other. Raises Unreadable for other files."""
+    """Yields the chats of an export of a Telegram account, one after the other. Raises Unreadable for other files."""
     file.seek(0)
     has_chats = False
     for chat in _parse_items(file, "chats.list.item"):
@@ -128,7 +128,7 @@ def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
 
 
 def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
-    """The documents of an export that is a list, or None for another file."""
+    """Returns the documents of an export that is a list, or None for another file."""
     begin = file.read(4096)
     file.seek(0)
     if begin.startswith(_BOM):
@@ -153,7 +153,7 @@ def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
 
 
 def _parse_items(file: BinaryIO, prefix: str) -> Iterator[Any]:
-    """The items of a JSON list, one after the other. Raises Unreadable."""
+    """Yields the items of a JSON list, one after the other. Raises Unreadable."""
     try:
         yield from ijson.items(file, prefix, use_float=True)
     except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
@@ -184,7 +184,7 @@ def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
 
 
 def _read_conversation(value: Any, number: int) -> Part | None:
-    """The document of a conversation, or None for one without messages."""
+    """Returns the document of a conversation, or None for one without messages."""
     document = next((read(value, number) for fits, read in _KINDS if fits(value)), None)
     if document is None:
         return Unread(str(number), "not a conversation, in an export of conversations")

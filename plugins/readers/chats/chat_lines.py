@@ -63,8 +63,8 @@ _LEVELS = frozenset("debug info notice warn warning error critical fatal trace".
 
 
 def turns_of(text: str, month: datetime | None = None) -> tuple[Turn, ...]:
-    """The messages of a chat, or () for another text or ambiguous dates. `month`, from the file name, can decide
-    between day and month. Messages of the messenger ("Anna left") and missing pictures are omitted."""
+    """Returns the messages of a chat, or () for another text or ambiguous dates. `month`, from the file name, can
+    decide between day and month. Messages of the messenger ("Anna left") and missing pictures are omitted."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
     head_of = next((form for form in (_DAY_FIRST, _CLOCK_FIRST) if filled and form.match(filled[0])), None)
@@ -89,7 +89,7 @@ def turns_of(text: str, month: datetime | None = None) -> tuple[Turn, ...]:
 
 
 def _read_message(head: re.Match[str], others: Sequence[str]) -> str:
-    """The text of a message. An iPhone marks its own notes with a hidden character."""
+    """Returns the text of a message. An iPhone marks its own notes with a hidden character."""
     first = _NOTE.sub("", head["text"])
     is_own = bool(head["open"]) and first.startswith("\u200e")
     message = _EDITED.sub("", "\n".join([*([] if is_own else [first]), *others]).strip())

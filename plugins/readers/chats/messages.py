@@ -17,7 +17,7 @@ _MILLISECONDS = 10**11  # seconds since 1970 exceed this in the year 5138
 
 
 def text_of(value: Any) -> str:
-    """The text of a string, a part, or a list of parts; "" for images and other parts."""
+    """Returns the text of a string, a part, or a list of parts; "" for images and other parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -42,12 +42,12 @@ def time_of(value: Any) -> datetime | None:
 
 
 def clip(text: str) -> str:
-    """The first MAX_MESSAGE characters."""
+    """Returns the first MAX_MESSAGE characters."""
     return text[:MAX_MESSAGE]
 
 
 def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
-    """The lines that are JSON objects; damaged and incomplete lines are skipped."""
+    """Yields the lines that are JSON objects; damaged and incomplete lines are skipped."""
     while line := file.readline(MAX_LINE):
         if not line.lstrip().startswith(b"{"):
             continue
@@ -60,18 +60,18 @@ def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
 
 
 def make_chat(uri: str, title: str | None, turns: Sequence[Turn]) -> Document:
-    """The document of a chat, dated by its first turn with a time."""
+    """Returns the document of a chat, dated by its first turn with a time."""
     at = next((turn.at for turn in turns if turn.at is not None), None)
     return Document(uri, turns=tuple(turns), title=title, conversation=title, at=at)
 
 
 def quote(text: str) -> str:
-    """An attached or forwarded text, quoted because the sender did not write it."""
+    """Returns an attached or forwarded text, quoted because the sender did not write it."""
     return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
 def shorten(text: str) -> str:
-    """The first words of a message, in one line."""
+    """Returns the first words of a message, in one line."""
     parts = text.split()
     return " ".join(parts[:SHOWN_WORDS]) + ("…" if len(parts) > SHOWN_WORDS else "")
 
@@ -92,5 +92,5 @@ def as_list(value: Any) -> list[Any]:
 
 
 def first_of(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """The value of the first of these keys that is set."""
+    """Returns the value of the first of these keys that is set."""
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)

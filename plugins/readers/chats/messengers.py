@@ -58,14 +58,14 @@ class Workspace:
 
 
 def find_root(packed: Archive) -> PurePosixPath | None:
-    """The folder in a zip that is an export, or None."""
+    """Returns the folder in a zip that is an export, or None."""
     paths = set(packed.paths)
     roots = (path.parent for path in packed.paths if path.name == _PEOPLE)
     return next((root for root in roots if any(root / name in paths for name in _CHANNELS)), None)
 
 
 def stream_export(packed: Archive, root: PurePosixPath) -> Iterator[Part]:
-    """The days of all channels of the export in that folder."""
+    """Yields the days of all channels of the export in that folder."""
     workspace = Workspace()
     lists = [(_PEOPLE, workspace.introduce), *((name, workspace.open_channels) for name in _CHANNELS)]
     try:
@@ -97,7 +97,7 @@ def is_message(value: Any) -> bool:
 
 
 def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: str) -> Document | None:
-    """The messages of a channel on one day, each thread together; None without any."""
+    """Returns the messages of a channel on one day, each thread together; None without any."""
     kept = [
         item for item in messages if is_message(item) and item.get("subtype") in _SUBTYPES and not item.get("hidden")
     ]
@@ -165,7 +165,7 @@ def is_frame(line: Mapping[str, Any]) -> bool:
 
 
 def read_frames(lines: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
-    """The chats in the lines of an export of Signal."""
+    """Yields the chats in the lines of an export of Signal."""
     people: dict[str, tuple[str, str]] = {}  # id -> (name, id that is stable over exports)
     recipients: dict[str, str] = {}  # by the id of their chat
     chats: dict[tuple[str, str], list[Turn]] = {}
@@ -187,7 +187,7 @@ def read_frames(lines: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
 
 
 def _parse_recipient(recipient: Mapping[str, Any]) -> tuple[str, str]:
-    """(name of a recipient, id that is the same in every export)."""
+    """Returns (name of a recipient, id that is the same in every export)."""
     id = str(recipient.get("id"))
     contact, group = as_mapping(recipient.get("contact")), as_mapping(recipient.get("group"))
     if "self" in recipient:

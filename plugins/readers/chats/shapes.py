@@ -54,7 +54,7 @@ class Shape:
         return not ways or any(all(_find(item, key) is not None for key in way) for item in first for way in ways)
 
     def read(self, chat: Message, uri: str = "") -> Document:
-        """The document of a chat; without turns if it has no message."""
+        """Returns the document of a chat; without turns if it has no message."""
         turns = [*filter(None, map(self._make_turn, self.prepare(chat)))]
         if not self.is_sorted:
             turns.sort(key=lambda turn: turn.at.timestamp() if turn.at else 0)
@@ -83,7 +83,7 @@ class Shape:
 
 
 def _find(value: Message, names: str) -> Any:
-    """The first of several fields that is set; None without any."""
+    """Returns the first of several fields that is set; None without any."""
     for name in names.split():
         inner: Any = value
         for key in name.split("."):
@@ -94,7 +94,7 @@ def _find(value: Message, names: str) -> Any:
 
 
 def _repair(text: str) -> str:
-    """A text whose UTF-8 bytes were exported as single characters, as Meta does."""
+    """Returns a text whose UTF-8 bytes were exported as single characters, as Meta does."""
     try:
         return text.encode("latin-1").decode()
     except UnicodeError:
@@ -102,7 +102,7 @@ def _repair(text: str) -> str:
 
 
 def _show_telegram(message: Message, text: Any) -> str:
-    """The text of a string, or of a list of strings and formatted pieces; forwarded texts are of others."""
+    """Returns the text of a string, or of a list of strings and formatted pieces; forwarded texts are of others."""
     pieces = text if isinstance(text, list) else [text]
     texts = (piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces)
     words = "".join(part for part in texts if isinstance(part, str)).strip()
@@ -113,14 +113,14 @@ def _show_telegram(message: Message, text: Any) -> str:
 
 
 def _show_discord(message: Message, text: Any) -> str:
-    """The text with its embedded pages, which others wrote."""
+    """Returns the text with its embedded pages, which others wrote."""
     pages = [as_mapping(page) for page in as_list(message.get("embeds"))]
     quoted = [quote(words) for page in pages for key in ("title", "description") if (words := text_of(page.get(key)))]
     return "\n".join(filter(None, (text_of(text), *quoted)))
 
 
 def _show_meta(message: Message, text: Any) -> str:
-    """The text, and that of a shared post with its link."""
+    """Returns the text, and that of a shared post with its link."""
     if message.get("is_unsent") or message.get("isUnsent"):
         return ""
     share = as_mapping(message.get("share"))
@@ -130,7 +130,7 @@ def _show_meta(message: Message, text: Any) -> str:
 
 
 def _prepare_package(channel: Message) -> Iterator[Message]:
-    """The messages of the person who asked for their data, oldest first; their times are in UTC."""
+    """Yields the messages of the person who asked for their data, oldest first; their times are in UTC."""
     for message in reversed([*map(as_mapping, channel["messages"])]):
         written = str(message.get("Timestamp")).strip()
         has_zone = len(written) > len("2026-03-04 10:00:00")
@@ -138,7 +138,7 @@ def _prepare_package(channel: Message) -> Iterator[Message]:
 
 
 def _prepare_room(room: Message) -> Iterator[Message]:
-    """The messages of a room of Matrix after their last edits, with their writers' names."""
+    """Yields the messages of a room of Matrix after their last edits, with their writers' names."""
     events = [event for event in room["messages"] if isinstance(event, Mapping) and event.keys() >= _MATRIX_EVENT]
     names, edits = {}, {}
     for event in events:
@@ -161,7 +161,7 @@ def _prepare_room(room: Message) -> Iterator[Message]:
 
 
 def _show_room(content: Message) -> str:
-    """A message without the quoted lines of the message it replies to, which older clients put first."""
+    """Returns a message without the quoted lines of the message it replies to, which older clients put first."""
     lines = text_of(content.get("body")).split("\n")
     if "m.in_reply_to" in as_mapping(content.get("m.relates_to")):
         while lines and lines[0].startswith("> "):
@@ -200,7 +200,7 @@ PLAIN = Shape(
 
 
 def read_export(value: Any, path: Path) -> list[Document] | None:
-    """The chats with messages in an export of a messenger; None for an unknown format."""
+    """Returns the chats with messages in an export of a messenger; None for an unknown format."""
     if isinstance(value, list):  # a chat named by its folder
         value = {"messages": value, "name": path.parent.name}
     account = as_mapping(as_mapping(value).get("chats")).get("list")

@@ -12,7 +12,7 @@ NOT_INSTALLED = "is not installed:"  # in the reason of a file that needs a libr
 
 
 def import_library(name: str, package: str) -> Any:
-    """The module of that name. Raises Unreadable with the install command for its `package`."""
+    """Returns the module of that name. Raises Unreadable with the install command for its `package`."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -55,8 +55,8 @@ class Archive:
         return tuple(self._infos)
 
     def members(self, suffixes: tuple[str, ...]) -> Iterator[tuple[PurePosixPath, BinaryIO] | Unread]:
-        """The files with one of these suffixes, sorted by name, each to be read before the next; Unread for files that
-        cannot be read."""
+        """Yields the files with one of these suffixes, sorted by name, each to be read before the next; Unread for
+        files that cannot be read."""
         for path in self._infos:
             suffix = path.suffix.lower()
             if suffix in NESTED:
@@ -75,7 +75,7 @@ class Archive:
             yield Unread(path.name, f"damaged in the archive: {error}")
 
     def read(self, path: PurePosixPath, most: int) -> bytes:
-        """The content of the file at `path`, up to `most` bytes. Raises Unreadable."""
+        """Returns the content of the file at `path`, up to `most` bytes. Raises Unreadable."""
         info = self._admit(path)
         if info.file_size > most:
             raise Unreadable(
@@ -87,14 +87,14 @@ class Archive:
             raise Unreadable(f"damaged in the archive: {error}") from error
 
     def load_json(self, path: PurePosixPath, most: int) -> Any:
-        """The parsed JSON file at `path`, up to `most` bytes. Raises Unreadable."""
+        """Returns the parsed JSON file at `path`, up to `most` bytes. Raises Unreadable."""
         try:
             return json.loads(self.read(path, most))
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"not valid JSON: {error}") from error
 
     def _admit(self, path: PurePosixPath) -> zipfile.ZipInfo:
-        """The zip entry of a file that may be unpacked. Raises Unreadable."""
+        """Returns the zip entry of a file that may be unpacked. Raises Unreadable."""
         info = self._infos[path]
         if reason := _find_refusal(info, self._left):
             raise Unreadable(reason)
@@ -103,7 +103,7 @@ class Archive:
 
 
 def _find_refusal(info: zipfile.ZipInfo, left: int) -> str:
-    """The reason not to unpack a file, or ""."""
+    """Returns the reason not to unpack a file, or ""."""
     if info.flag_bits & 1:
         return "encrypted; unpack it with its password and add the files"
     if info.file_size > left:

@@ -24,7 +24,7 @@ _UID_CHARS = 16
 
 
 def convert(text: str) -> Document:
-    """The document of a calendar with the entries that take place or were cancelled. Raises Unreadable."""
+    """Returns the document of a calendar with the entries that take place or were cancelled. Raises Unreadable."""
     calendar, entries, zones = _parse(text)
     if not entries:
         raise Unreadable("a calendar without events")
@@ -50,7 +50,7 @@ def convert(text: str) -> Document:
 
 
 def _list_versions(entries: Sequence[Entry]) -> Iterator[list[Any]]:
-    """[line, hash of the UID, occurrence, sequence, time stamps] of each entry, to compare versions."""
+    """Yields [line, hash of the UID, occurrence, sequence, time stamps] of each entry, to compare versions."""
     for entry in entries:
         kind, uid, _ = entry.identity
         occurrence = _find_occurrence(entry)
@@ -60,7 +60,7 @@ def _list_versions(entries: Sequence[Entry]) -> Iterator[list[Any]]:
 
 
 def _find_occurrence(entry: Entry) -> str:
-    """The day of the series that an entry replaces, in its own zone; "" for a series."""
+    """Returns the day of the series that an entry replaces, in its own zone; "" for a series."""
     moment, own = (_parse_moment(entry.get(name)) for name in ("RECURRENCE-ID", "DTSTART"))
     zone = own.tzinfo if isinstance(own, datetime) else None
     if isinstance(moment, datetime) and moment.tzinfo and zone:
@@ -69,7 +69,7 @@ def _find_occurrence(entry: Entry) -> str:
 
 
 def _parse(text: str) -> tuple[dict[str, str], list[Entry], str]:
-    """(properties of the calendar, entries without nested components such as alarms, time zones as written)."""
+    """Returns (properties of the calendar, entries without nested components such as alarms, time zones as written)."""
     calendar: dict[str, str] = {}
     entries: list[Entry] = []
     zones: list[str] = []
@@ -105,7 +105,7 @@ def _parse(text: str) -> tuple[dict[str, str], list[Entry], str]:
 
 
 def _localize(property: Property, zone: str) -> Property:
-    """A property with its UTC times in the zone of its calendar, as the calendar displays them."""
+    """Returns a property with its UTC times in the zone of its calendar, as the calendar displays them."""
     moments = [_parse_moment(property._replace(value=value)) for value in property.value.split(",")]
     local = [moment.astimezone(_find_time_zone(zone)) for moment in moments if isinstance(moment, datetime)]
     if len(local) < len(moments) or "TZID" in property.parameters or not property.value.strip().endswith("Z"):
@@ -121,8 +121,8 @@ def _make_heading(entry: Entry) -> tuple[str, int]:
 
 
 def _sort_lines(section: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The lines of a section in the order of the file, so that a passage is a range of lines; only the time of the
-    entry comes first."""
+    """Returns the lines of a section in the order of the file, so that a passage is a range of lines; only the time of
+    the entry comes first."""
     timed = section[:1] if section[:1] and section[0][0].startswith(("When: ", "Due: ")) else []
     others = sorted(section[len(timed) :], key=lambda line: line[1])
     return [*((text, min([number, *(line for _, line in others)])) for text, number in timed), *others]
@@ -187,14 +187,14 @@ def _show_moment(property: Property) -> str:
 
 
 def _show_zone(field: Property) -> str:
-    """The zone as named in the file; times are not converted, so that they match the source."""
+    """Returns the zone as named in the file; times are not converted, so that they match the source."""
     if field.value.strip().endswith("Z"):
         return " UTC"
     return f" {field.parameters['TZID']}" if "TZID" in field.parameters else ""
 
 
 def _parse_moment(property: Property | None) -> datetime | date | None:
-    """A day, or a time in its named zone; None for a missing or invalid value."""
+    """Returns a day, or a time in its named zone; None for a missing or invalid value."""
     if property is None or (match := _MOMENT.match(property.value.strip())) is None:
         return None
     year, month, day = (int(part) for part in match.group(1, 2, 3))
@@ -226,7 +226,7 @@ def _add_duration(start: datetime | date, length: str) -> datetime | date | None
 
 
 def _find_change_date(entry: Entry) -> datetime | None:
-    """The date of the last change; the day of a journal entry, never that of an event or task."""
+    """Returns the date of the last change; the day of a journal entry, never that of an event or task."""
     names = (*(["DTSTART"] if entry.kind == "VJOURNAL" else []), "LAST-MODIFIED", "DTSTAMP")
     return next((at for name in names if (at := _make_local(_parse_moment(entry.get(name)))) is not None), None)
 

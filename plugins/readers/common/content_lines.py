@@ -22,7 +22,7 @@ class Property(NamedTuple):
 
 
 def unfold(text: str) -> Iterator[tuple[int, str]]:
-    """The unfolded content lines, each with its first line number."""
+    """Yields the unfolded content lines, each with its first line number."""
     parts: list[str] = []
     begun = 1
     for number, line in enumerate(text.split("\n"), 1):
@@ -36,7 +36,7 @@ def unfold(text: str) -> Iterator[tuple[int, str]]:
 
 
 def parse_property(content: str, number: int) -> Property | None:
-    """The property in the content line of that number, or None."""
+    """Returns the property in the content line of that number, or None."""
     name = _NAME.match(content)
     if name is None:
         return None
@@ -53,11 +53,11 @@ def parse_property(content: str, number: int) -> Property | None:
 
 
 def write_property(property: Property) -> str:
-    """A property as a content line."""
+    """Returns a property as a content line."""
     quoted = ((key, f'"{value}"' if set(value) & set(",:;") else value) for key, value in property.parameters.items())
     return "".join([property.name, *(f";{key}={value}" for key, value in quoted), f":{property.value}"])
 
 
 def unescape(value: str) -> str:
-    """A value without escapes."""
+    """Returns a value without escapes."""
     return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)

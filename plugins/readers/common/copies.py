@@ -43,7 +43,7 @@ class CopiedFolders:
 
 
 def count_burst(times: Sequence[int], mtime_ns: int) -> int:
-    """The number of `times` (sorted) in the burst around one of them."""
+    """Returns the number of `times` (sorted) in the burst around one of them."""
     place = min(bisect_left(times, mtime_ns), len(times) - 1)
     if place < 0:
         return 0
@@ -56,7 +56,7 @@ def count_burst(times: Sequence[int], mtime_ns: int) -> int:
 
 
 def _walk(folder: Path) -> Iterator[int]:
-    """The times of the files in a folder, then of those below it, without hidden ones."""
+    """Yields the times of the files in a folder, then of those below it, without hidden ones."""
     waiting = [str(folder)]
     for _ in range(MOST_FOLDERS):
         if not waiting:

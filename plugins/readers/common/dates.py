@@ -71,8 +71,8 @@ class Period(NamedTuple):
 
 
 def find_written_date(path: Path, title: str, text: str, file_time: datetime | None, now: datetime) -> datetime | None:
-    """The date of writing that a text states in its head, title or name, or None. Dates after `now` are plans; so are
-    dates among other words after the time of the file."""
+    """Returns the date of writing that a text states in its head, title or name, or None. Dates after `now` are plans;
+    so are dates among other words after the time of the file."""
     opening, latest, period = _list_opening_lines(text), file_time or now, find_period(path, title)
     head = (leading_date(part) or find_day(part, period) for part in _list_labelled(text))
     days = (find_day(line, period) for line in (title, *opening))
@@ -91,12 +91,12 @@ def find_written_date(path: Path, title: str, text: str, file_time: datetime | N
 
 
 def date_of(properties: Mapping[str, Any]) -> datetime | None:
-    """The date of writing in the properties of a note, or None."""
+    """Returns the date of writing in the properties of a note, or None."""
     return _find_first_date(properties, WRITTEN_KEYS)
 
 
 def begun_date(properties: Mapping[str, Any]) -> datetime | None:
-    """The start date in the properties of a note, or None."""
+    """Returns the start date in the properties of a note, or None."""
     return _find_first_date(properties, BEGUN_KEYS)
 
 
@@ -107,13 +107,13 @@ def _find_first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> date
 
 
 def find_month(path: Path) -> datetime | None:
-    """The first day of the week or month in the name of a file, or None."""
+    """Returns the first day of the week or month in the name of a file, or None."""
     return parse_week_or_month(path.stem, whole=False)
 
 
 def leading_date(text: str) -> tuple[datetime | None, str] | None:
-    """The full date at the start of a text and the rest, or None. "Update", a weekday and marks may come first. The
-    date is None if it is ambiguous."""
+    """Returns the full date at the start of a text and the rest, or None. "Update", a weekday and marks may come first.
+    The date is None if it is ambiguous."""
     begin = _BEGIN.match(text)
     start = begin.end() if begin else 0
     day = date_at(text, start)
@@ -134,7 +134,7 @@ def trailing_date(text: str) -> tuple[datetime, str] | None:
 
 
 def labelled_date(line: str) -> datetime | None:
-    """The date of a line with only a label and a date: "Date: 5 March 2024"."""
+    """Returns the date of a line with only a label and a date: "Date: 5 March 2024"."""
     label = _LABEL.match(line)
     day = leading_date(line[label.end() :]) if label else None
     return day[0] if day and holds_no_word(day[1]) else None
@@ -153,8 +153,8 @@ def find_period(path: Path, title: str) -> Period | None:
 
 
 def find_day(text: str, period: Period | None) -> tuple[datetime, str] | None:
-    """The day of a `period` at the start of a text, and the rest: "6 March", in a month also "Tue 6", "6/3" and "3/6".
-    A weekday next to it must match."""
+    """Returns the day of a `period` at the start of a text, and the rest: "6 March", in a month also "Tue 6", "6/3" and
+    "3/6". A weekday next to it must match."""
     if period is None:
         return None
     start = begin.end() if (begin := _BEGIN.match(text)) else 0
@@ -175,7 +175,7 @@ def find_day(text: str, period: Period | None) -> tuple[datetime, str] | None:
 
 
 def _find_day_of_month(number: re.Match[str], month: int) -> CalendarDate | None:
-    """The day of the month in a number, or in two numbers, one of them the month."""
+    """Returns the day of the month in a number, or in two numbers, one of them the month."""
     first, second = int(number[1]), int(number[2] or month)
     day = first if second == month else second
     return CalendarDate(*number.span(), None, month, day) if month in (first, second) else None
@@ -192,7 +192,7 @@ def holds_no_word(text: str) -> bool:
 
 
 def _list_opening_lines(text: str) -> list[str]:
-    """The first filled lines, without continuations of a long line."""
+    """Returns the first filled lines, without continuations of a long line."""
     lines: list[str] = []
     before = ""
     for line in text[: 20 * _LINE_CHARS].split("\n"):
@@ -205,8 +205,8 @@ def _list_opening_lines(text: str) -> list[str]:
 
 
 def _list_labelled(text: str) -> Iterator[str]:
-    """The texts after labels at the start of the first lines or of a head of fields; in the title and the line below it
-    also after labels inside, unless the line is an item or a field: "rent: 780 (as of 2024-03-05)"."""
+    """Yields the texts after labels at the start of the first lines or of a head of fields; in the title and the line
+    below it also after labels inside, unless the line is an item or a field: "rent: 780 (as of 2024-03-05)"."""
     lines = [line for line in text[: 20 * _LINE_CHARS].split("\n") if line.strip()][:_HEAD_LINES]
     for number, line in enumerate(lines):
         if number >= OPENING_LINES and not _FIELD.match(line):
@@ -242,8 +242,8 @@ def _date_of_title(line: str) -> Iterator[datetime]:
 
 
 def _date_below_title(line: str) -> Iterator[datetime]:
-    """The only date of a line below the title between marks, "page 4 | 5 March 2024 | draft", or at an edge of a line
-    in brackets, "(second draft, 5 March 2024)"."""
+    """Yields the only date of a line below the title between marks, "page 4 | 5 March 2024 | draft", or at an edge of a
+    line in brackets, "(second draft, 5 March 2024)"."""
     if _ASIDE.fullmatch(line):
         yield from _date_of_title(line[1:-1])
         return
@@ -267,7 +267,7 @@ def _split_at_date(line: str) -> tuple[datetime | None, str, str]:
 
 
 def _date_of_line(line: str) -> Iterator[datetime]:
-    """The date of a line with only a date, or a place and a date: "Paris, le 5 mars 2024"."""
+    """Yields the date of a line with only a date, or a place and a date: "Paris, le 5 mars 2024"."""
     place = _PLACE.match(line)
     for start in (0, place.end() if place else 0):
         day = leading_date(line[start:].lstrip("#> "))
@@ -278,7 +278,7 @@ def _date_of_line(line: str) -> Iterator[datetime]:
 
 
 def _find_in_name(path: Path) -> Iterator[tuple[datetime, bool]]:
-    """(date, whether the name begins with it) of the dates in a file name."""
+    """Yields (date, whether the name begins with it) of the dates in a file name."""
     stem = path.stem
     if (stamp := STAMP.search(stem)) is not None and (at := parse_stamp(stamp[0])) is not None:
         yield at, not stamp.start()
@@ -286,7 +286,7 @@ def _find_in_name(path: Path) -> Iterator[tuple[datetime, bool]]:
 
 
 def _find_in_folders(path: Path) -> Iterator[datetime]:
-    """The date of 2024/03/05.md and 2024/03-05 standup.md."""
+    """Yields the date of 2024/03/05.md and 2024/03-05 standup.md."""
     parts = re.search(r"(?:^|\D)((?:19|20)\d\d)[-_/](\d\d)[-_/](\d\d)(?!\d)[^/]*$", path.with_suffix("").as_posix())
     if parts is not None and (day := local_day(int(parts[1]), int(parts[2]), int(parts[3]))) is not None:
         yield day

@@ -62,7 +62,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def text_of(data: bytes, declared: str | None = None) -> str:
-    """The text in `data`. Raises Unreadable for binary data and for an ambiguous encoding."""
+    """Returns the text in `data`. Raises Unreadable for binary data and for an ambiguous encoding."""
     if is_binary(data):
         raise Unreadable("binary file")
     return decode_bytes(data, declared)
@@ -79,7 +79,7 @@ def tidy(text: str) -> str:
 
 
 def declared_in_markup(data: bytes) -> str | None:
-    """The encoding declared at the start of an HTML or XML file, or None."""
+    """Returns the encoding declared at the start of an HTML or XML file, or None."""
     match = _DECLARED.search(data[:SNIFFED])
     return (match[1] or match[2]).decode("ascii") if match else None
 
@@ -109,7 +109,7 @@ def _decode(data: bytes, declared: str | None) -> str:
 
 
 def _find_codec(declared: str | None, data: bytes) -> str | None:
-    """The codec that browsers use for a declared encoding; None if it is unknown or impossible for `data`."""
+    """Returns the codec that browsers use for a declared encoding; None if it is unknown or impossible for `data`."""
     try:
         name = codecs.lookup((declared or "").strip().lower().removeprefix("x-")).name
     except (LookupError, ValueError):

@@ -25,7 +25,7 @@ class _Loader(yaml.BaseLoader):  # type: ignore[misc]
 
 
 def split(text: str) -> tuple[str | None, int]:
-    """(the YAML or None, the number of lines before the body)."""
+    """Returns (the YAML or None, the number of lines before the body)."""
     if not text.startswith("---"):
         return None, 0
     lines = text[: MAX_CHARS + 8].split("\n", MAX_LINES)
@@ -38,8 +38,8 @@ def split(text: str) -> tuple[str | None, int]:
 
 
 def parse(block: str) -> dict[str, Any] | None:
-    """The properties: strings, lists and mappings of strings; None without any `key: value`. Invalid YAML ("title: Re:
-    rent") is read line by line."""
+    """Returns the properties: strings, lists and mappings of strings; None without any `key: value`. Invalid YAML
+    ("title: Re: rent") is read line by line."""
     try:
         loaded = yaml.load(block, Loader=_Loader)  # noqa: S506  # a safe loader with fewer types
     except (yaml.YAMLError, RecursionError, ValueError):
@@ -50,7 +50,7 @@ def parse(block: str) -> dict[str, Any] | None:
 
 
 def tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tags of a note, without "#"."""
+    """Returns the tags of a note, without "#"."""
     values = _list_values(properties, "tags", "tag", "keywords")
     lists = (value.split() if isinstance(value, str) and "," not in value else value for value in values)
     words = (word.lstrip("#") for value in lists for word in _split_words(value))
@@ -58,7 +58,7 @@ def tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def aliases(properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """The other names of the note."""
+    """Returns the other names of the note."""
     return tuple(
         dict.fromkeys(name for value in _list_values(properties, "aliases", "alias") for name in _split_words(value))
     )
@@ -69,7 +69,7 @@ def _list_values(properties: Mapping[str, Any], *keys: str) -> list[Any]:
 
 
 def _split_words(value: Any) -> list[str]:
-    """The non-empty strings of a list, or of a string with commas."""
+    """Returns the non-empty strings of a list, or of a string with commas."""
     parts = _BETWEEN_WORDS.split(value) if isinstance(value, str) else value if isinstance(value, list) else ()
     return [part.strip() for part in parts if isinstance(part, str) and part.strip()]
 

@@ -220,7 +220,7 @@ class _Page(HTMLParser):
 
 
 def convert(text: str) -> Document:
-    """The text, title, properties and lines of a page."""
+    """Returns the text, title, properties and lines of a page."""
     page = _Page()
     page.read(text)
     while page.lines and not page.lines[-1]:

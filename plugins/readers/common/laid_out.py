@@ -59,7 +59,7 @@ class LaidOut:
     def close(
         self, title: str | None = None, at: datetime | None = None, properties: Mapping[str, Any] | None = None
     ) -> Document:
-        """The document; its title defaults to the first heading."""
+        """Returns the document; its title defaults to the first heading."""
         while self._lines and not self._lines[-1]:
             del self._lines[-1], self._numbers[-1]
         kept: dict[str, Any] = {key: value for key, value in (properties or {}).items() if value}
@@ -83,8 +83,8 @@ class LaidOut:
 
 
 def convert_table(source: Iterable[Row], note: str = "") -> Document:
-    """The document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more than
-    MAX_COLUMNS + 1 cells; the first row may name the columns. `note` says which part was not read."""
+    """Returns the document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more
+    than MAX_COLUMNS + 1 cells; the first row may name the columns. `note` says which part was not read."""
     header: list[str] = []
     rows: list[Row] = []
     count, is_wide = 0, False

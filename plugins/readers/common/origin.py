@@ -36,8 +36,8 @@ _ADDRESS = re.compile(r"https?://\S")
 
 
 def find_writer(document: Document, path: Path, reader: str) -> str | None:
-    """The writer of a document: None for the owner, UNKNOWN for another person, or the stated name, which may be the
-    owner's. Files with a source address (`source:`, `url:`) are clippings; README and project files have other
+    """Returns the writer of a document: None for the owner, UNKNOWN for another person, or the stated name, which may
+    be the owner's. Files with a source address (`source:`, `url:`) are clippings; README and project files have other
     authors."""
     if document.speaker or document.turns:
         return document.speaker
@@ -72,7 +72,7 @@ def find_placeholder(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _find_template_folders(folder: Path) -> tuple[str, ...]:
-    """The template folders in the settings of a vault."""
+    """Returns the template folders in the settings of a vault."""
     return tuple(_read_template_folders(folder / ".obsidian")) if (folder / ".obsidian").is_dir() else ()
 
 

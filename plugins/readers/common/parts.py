@@ -104,8 +104,8 @@ def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: Per
 
 
 def undated_time(own: datetime | None, parts: Parts) -> datetime | None:
-    """The time of the parts without a date: the date of the note, or None if it is between the dates of its parts; then
-    it only states when the note was begun or changed last."""
+    """Returns the time of the parts without a date: the date of the note, or None if it is between the dates of its
+    parts; then it only states when the note was begun or changed last."""
     days = [at.date() for _, at in parts if at is not None]
     return own if own is not None and days and not min(days) <= own.date() <= max(days) else None
 
@@ -117,7 +117,7 @@ def begins_with_date(text: str) -> bool:
 
 
 def _find_series(lines: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """(marks, words) of headings that several dated ones share: "## Meeting 2026-03-02"."""
+    """Returns (marks, words) of headings that several dated ones share: "## Meeting 2026-03-02"."""
     headings = (_HEADING.match(line[:_LOOKED_AT]) for line in lines if line.lstrip()[:1] == "#")
     named = Counter(name for heading in headings if heading and (name := _find_name(heading)) is not None)
     return frozenset(name for name, times in named.items() if times > 1)
@@ -129,8 +129,8 @@ def _find_name(heading: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
-    """The numbers of the lines that begin with a date after the same bullet as the item or paragraph before or after
-    them."""
+    """Returns the numbers of the lines that begin with a date after the same bullet as the item or paragraph before or
+    after them."""
     begins: list[tuple[int, str | None]] = []
     previous = ""
     for number, line in enumerate(lines, 1):
@@ -147,7 +147,7 @@ def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
 
 
 def _find_day_of(text: str, period: Period | None) -> tuple[datetime, str] | None:
-    """The day of a period in a heading or line with nothing else; in a month also at the start of one."""
+    """Returns the day of a period in a heading or line with nothing else; in a month also at the start of one."""
     day = find_day(text, period)
     is_of_month = day is not None and period is not None and day[0].month == period.month
     return day if day and (is_of_month or holds_no_word(day[1])) else None

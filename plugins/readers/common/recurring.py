@@ -40,7 +40,7 @@ class Entry:
         return next((property for property in self.properties if property.name == name), None)
 
     def value(self, name: str) -> str:
-        """The value of a property, or ""."""
+        """Returns the value of a property, or ""."""
         property = self.get(name)
         return property.value.strip() if property else ""
 
@@ -60,7 +60,7 @@ _ONCE = Recurrence((), datetime.min)
 
 
 def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Recurrence]:
-    """The recurrence of each entry that takes place, by its line; that of a single event is empty. `zones`: the
+    """Returns the recurrence of each entry that takes place, by its line; that of a single event is empty. `zones`: the
     VTIMEZONEs of the calendar."""
     results: dict[int, Recurrence] = {}
     by_id: dict[tuple[str, str], list[Entry]] = {}
@@ -81,7 +81,7 @@ def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Recurrence]:
 
 
 def _keep_newest(versions: Sequence[Entry]) -> list[Entry]:
-    """The newest version of each entry; several of equal version if their times differ."""
+    """Returns the newest version of each entry; several of equal version if their times differ."""
     newest: list[Entry] = []
     for _, some in groupby(sorted(versions, key=lambda entry: entry.identity), key=lambda entry: entry.identity):
         same = list(some)
@@ -91,7 +91,7 @@ def _keep_newest(versions: Sequence[Entry]) -> list[Entry]:
 
 
 def _split_cores(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """The entries as one series; further series of the same UID, which some programs write, separately."""
+    """Yields the entries as one series; further series of the same UID, which some programs write, separately."""
     cores = [entry for entry in entries if entry.get("RECURRENCE-ID") is None]
     yield [entry for entry in entries if entry not in cores[1:]]
     yield from ([core] for core in cores[1:])
@@ -119,8 +119,8 @@ class _Series:
         self._cores = [entry for entry in entries if entry.get("RECURRENCE-ID") is None]
 
     def repetitions(self) -> dict[int, Recurrence]:
-        """The recurrence of each entry that takes place, by its line. Raises ValueError for a rule without days, which
-        the library would follow to the year 9999."""
+        """Returns the recurrence of each entry that takes place, by its line. Raises ValueError for a rule without
+        days, which the library would follow to the year 9999."""
         for entry in self._entries.values():
             for rule in entry.all("RRULE"):
                 next(expand_rule(_drop_zone(rule.value), self._get_start(entry.line), date.min, datetime.max), None)
@@ -143,7 +143,7 @@ class _Series:
         return results
 
     def _find_named_days(self) -> set[date]:
-        """The days that the entries name, in any zone; all others follow the rules."""
+        """Returns the days that the entries name, in any zone; all others follow the rules."""
         return {
             datetime.strptime(day, "%Y%m%d").date()
             for entry in self._entries.values()
@@ -153,7 +153,7 @@ class _Series:
         }
 
     def _walk_days(self, since: date, until: date) -> Iterable[tuple[int, date]]:
-        """(line of the entry, day) of all that takes place in [since, until)."""
+        """Yields (line of the entry, day) of all that takes place in [since, until)."""
         for event in self._query.between(since, until):
             day = _make_local(event["DTSTART"].dt, self._get_zone(int(event[_LINE]))).date()
             if since <= day < until:
@@ -172,7 +172,7 @@ class _Series:
         return _make_local(self._get_time(line), None)
 
     def _make_rules(self, entry: Entry) -> tuple[str, ...]:
-        """The rules of an entry in its local time."""
+        """Returns the rules of an entry in its local time."""
         moment = self._get_time(entry.line)
         return tuple(dict.fromkeys(_localize_rule(rule.value, moment) for rule in entry.all("RRULE")))
 
@@ -207,14 +207,14 @@ class _Series:
 
 
 def _make_local(moment: date | datetime, zone: tzinfo | None) -> datetime:
-    """A time on the clock of a zone, by default its own."""
+    """Returns a time on the clock of a zone, by default its own."""
     if not isinstance(moment, datetime):
         return datetime.combine(moment, time())
     return (moment.astimezone(zone) if zone and moment.tzinfo else moment).replace(tzinfo=None)
 
 
 def _localize_rule(rule: str, start: date | datetime) -> str:
-    """A rule whose UNTIL is in the local time of its start, as the lines of an event write it."""
+    """Returns a rule whose UNTIL is in the local time of its start, as the lines of an event write it."""
     part = read_rule(rule)
     if until := part.get("UNTIL", ""):
         if not isinstance(start, datetime):

@@ -103,7 +103,7 @@ def _is_above(comment: _Text, named: _Text) -> bool:
 
 
 def _find_texts(language: str, text: str, lines: list[str]) -> Iterator[_Text]:
-    """The comments, docstrings and definitions of a file, in order."""
+    """Yields the comments, docstrings and definitions of a file, in order."""
     comments: list[tuple[int, str, str]] = []
     names: dict[int, str] = {}
     line, depth, defines = 1, 0, False

@@ -53,7 +53,7 @@ def _list_items(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def _find_places(text: str) -> dict[str, int]:
-    """The first line of each card and arrow, by its id."""
+    """Returns the first line of each card and arrow, by its id."""
     places: dict[str, int] = {}
     line, end = 1, 0
     for item in _ITEM.finditer(text):
@@ -63,7 +63,7 @@ def _find_places(text: str) -> dict[str, int]:
 
 
 def _read_card(card: Mapping[str, Any]) -> str:
-    """The text of a card, the name of a group, or a link to a note or page."""
+    """Returns the text of a card, the name of a group, or a link to a note or page."""
     kind = card.get("type")
     if kind == "group":
         return _get_string(card, "label")
@@ -75,20 +75,20 @@ def _read_card(card: Mapping[str, Any]) -> str:
 
 
 def _name_note(file: str) -> str:
-    """The name of a note in a wikilink."""
+    """Returns the name of a note in a wikilink."""
     path = PurePosixPath(file)
     return path.stem if path.suffix.lower() in (".md", ".canvas") else path.name
 
 
 def _name_card(card: Mapping[str, Any]) -> str:
-    """The name of a card in an arrow."""
+    """Returns the name of a card in an arrow."""
     first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
     bare = first.strip().lstrip("#").strip().replace("**", "").strip("*")
     return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
 
 
 def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """(id, words) of each arrow between named cards."""
+    """Yields (id, words) of each arrow between named cards."""
     for edge in edges:
         start, end = (names.get(_get_string(edge, key), "") for key in ("fromNode", "toNode"))
         if start and end:
@@ -126,7 +126,7 @@ def read_notebook(path: Path, data: bytes) -> list[Document]:
 
 
 def _list_outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """The texts that a cell printed, returned or failed with; pictures and HTML are skipped."""
+    """Yields the texts that a cell printed, returned or failed with; pictures and HTML are skipped."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict):

@@ -62,7 +62,7 @@ def first_heading(text: str) -> str | None:
 
 
 def open_callouts(text: str) -> str:
-    """The text with each callout as a bold title and plain lines. Line numbers stay the same."""
+    """Returns the text with each callout as a bold title and plain lines. Line numbers stay the same."""
     if "[!" not in text:
         return text
     lines, is_inside = [], False
@@ -131,7 +131,7 @@ def _is_outline(text: str) -> bool:
 
 
 def _convert_logseq(path: Path, text: str) -> Document:
-    """A page of Logseq as Markdown without the lines that only Logseq reads, each line with its number."""
+    """Returns a page of Logseq as Markdown without the lines that only Logseq reads, each line with its number."""
     lines = text.split("\n")
     block_texts = _find_blocks(lines)
     kept: list[str] = []
@@ -175,7 +175,7 @@ def _convert_logseq(path: Path, text: str) -> Document:
 
 
 def _rewrite_block(line: str, block: re.Match[str] | None, block_texts: Mapping[str, str]) -> str:
-    """A line with its state as a box and resolved references, without queries; a heading without its bullet."""
+    """Returns a line with its state as a box and resolved references, without queries; a heading without its bullet."""
     if block is not None and not block["indent"] and _BLOCK_HEADING.match(block["text"] or ""):
         line = block["text"] or ""
     elif block is not None and (state := _STATE.match(block["text"] or "")) is not None:
@@ -187,7 +187,7 @@ def _rewrite_block(line: str, block: re.Match[str] | None, block_texts: Mapping[
 
 
 def _find_blocks(lines: Sequence[str]) -> dict[str, str]:
-    """The first line of each block with an id."""
+    """Returns the first line of each block with an id."""
     texts: dict[str, str] = {}
     words = ""
     for line in lines:
@@ -199,12 +199,12 @@ def _find_blocks(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _make_title(path: Path) -> str:
-    """The name of a page from its file name, which encodes folders and days."""
+    """Returns the name of a page from its file name, which encodes folders and days."""
     if _JOURNAL.fullmatch(path.stem):
         return path.stem.replace("_", "-")
     return unquote(path.stem).replace("___", "/")
 
 
 def _find_last_name(title: str) -> Sequence[str]:
-    """The last part of a page name with folders."""
+    """Returns the last part of a page name with folders."""
     return [title.rpartition("/")[2]] if "/" in title else []

@@ -66,7 +66,7 @@ class _Outline:
         self._indent: int | None = None  # indent of the text below a headline: no meaning in Org, code in Markdown
 
     def take(self, line: str) -> list[str]:
-        """The Markdown lines for a line: none, one, or one per planned day."""
+        """Returns the Markdown lines for a line: none, one, or one per planned day."""
         if (block := _BLOCK.match(line)) is not None:
             name, begins = block[2].lower(), block[1].lower() == "begin"
             if name in (*_CODE, "comment") and self._block in ("", name):
@@ -93,7 +93,7 @@ class _Outline:
         return [_rewrite(part) for part in _PLANNED.split(line[min(own, self._indent or 0) :])]
 
     def _rewrite_field(self, line: str) -> list[str]:
-        """A property of the file, or a field below a headline."""
+        """Returns a property of the file, or a field below a headline."""
         pair = _PROPERTY.match(line.rstrip())
         if pair is None:
             return []
@@ -118,7 +118,7 @@ class _Outline:
         return []
 
     def _rewrite_headline(self, headline: re.Match[str]) -> str:
-        """A headline; a task state of this file becomes TODO or DONE with a tag."""
+        """Returns a headline; a task state of this file becomes TODO or DONE with a tag."""
         words = _TAGS.sub(lambda match: "".join(f" #{tag}" for tag in match[1].split(":") if tag), headline[2])
         state, _, task = words.partition(" ")
         if state in self._states and not re.fullmatch(TASK_STATES, state):

@@ -75,7 +75,7 @@ class _Word:
         return self._text.close(stated.get("title") or None, at, properties)
 
     def _read_part(self, kind: str) -> Any:
-        """The root of the part of that kind, or () without one."""
+        """Returns the root of the part of that kind, or () without one."""
         path = next((path for name, path in self._links.values() if name == kind), "")
         return parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
 
@@ -151,8 +151,8 @@ class _Word:
         self._in_list = False
 
     def _collect_words(self, tree: Any, between: str = "") -> str:
-        """The text in an element without its boxes; links as Markdown, formulas in one line. `between` separates
-        paragraphs."""
+        """Returns the text in an element without its boxes; links as Markdown, formulas in one line. `between`
+        separates paragraphs."""
         parts = []
         for child in _walk_children(tree):
             name = name_of(child)
@@ -190,7 +190,7 @@ class _Word:
         return "".join(parts)
 
     def _write_formula(self, tree: Any) -> str:
-        """A part of a formula in one line: (a + b)/2."""
+        """Returns a part of a formula in one line: (a + b)/2."""
         sides: defaultdict[str, str] = defaultdict(str)
         for side in tree:
             words = self._collect_words(side)
@@ -199,7 +199,7 @@ class _Word:
         return _MATHS[name_of(tree)].format_map(sides)
 
     def _find_kind(self, paragraph: Any) -> tuple[int, bool]:
-        """(level of a heading in any language or 0, whether the paragraph is an item)."""
+        """Returns (level of a heading in any language or 0, whether the paragraph is an item)."""
         own = _find(paragraph, "pPr")
         style_id = attribute_of(_find(own, "pStyle"), "val")
         is_item = attribute_of(_find(own, "numPr", "numId"), "val") not in ("", "0")
@@ -217,7 +217,7 @@ class _Word:
 
 
 def _walk_children(tree: Any) -> Iterator[Any]:
-    """The child elements after accepting all changes; wrappers are replaced by their children."""
+    """Yields the child elements after accepting all changes; wrappers are replaced by their children."""
     for child in tree:
         name = name_of(child)
         if name in _WRAPPERS:
@@ -227,7 +227,7 @@ def _walk_children(tree: Any) -> Iterator[Any]:
 
 
 def _walk(tree: Any) -> Iterator[Any]:
-    """The outermost boxes and the references below an element."""
+    """Yields the outermost boxes and the references below an element."""
     for child in _walk_children(tree):
         if name_of(child) == "txbxContent" or name_of(child) in _REFERENCES:
             yield child
@@ -236,7 +236,7 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def _find_choice(choices: Any) -> str:
-    """The chosen entry of a list in a form."""
+    """Returns the chosen entry of a list in a form."""
     entries = [attribute_of(entry, "val") for entry in choices if name_of(entry) == "listEntry"]
     number = attribute_of(_find(choices, "result"), "val") or attribute_of(_find(choices, "default"), "val") or "0"
     return entries[int(number)] if number.isdecimal() and int(number) < len(entries) else ""
@@ -247,7 +247,7 @@ def _walk_rows(table: Any) -> Iterator[Any]:
 
 
 def _find(tree: Any, *path: str) -> Any:
-    """The element at a path below another, or None."""
+    """Returns the element at a path below another, or None."""
     for name in path:
         tree = next((child for child in tree if name_of(child) == name), None) if tree is not None else None
     return tree

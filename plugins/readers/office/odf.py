@@ -134,7 +134,7 @@ def _show_cell(cell: Any) -> str:
 
 
 def _list_asides(tree: Any) -> Iterator[tuple[bool, str]]:
-    """(whether it is a comment, with its author; text) of each footnote and comment."""
+    """Yields (whether it is a comment, with its author; text) of each footnote and comment."""
     for aside in tree.iter():
         if (name := name_of(aside)) in ("annotation", "note"):
             words = " ".join(map(_collect_words, _find_all(aside, "p", "h")))
@@ -148,7 +148,7 @@ def _parse_count(cell: Any, name: str) -> int:
 
 
 def _collect_words(paragraph: Any) -> str:
-    """The text of a paragraph, with links as Markdown."""
+    """Returns the text of a paragraph, with links as Markdown."""
     parts = [paragraph.text or ""]
     for child in paragraph:
         name = name_of(child)
@@ -163,7 +163,7 @@ def _collect_words(paragraph: Any) -> str:
 
 
 def _find_all(tree: Any, *names: str) -> Iterator[Any]:
-    """The elements of these names in order, without nested ones and those in _ASIDE."""
+    """Yields the elements of these names in order, without nested ones and those in _ASIDE."""
     for element in tree:
         if name_of(element) in names:
             yield element

@@ -30,8 +30,8 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFile:
-    """The zip of a document; no member unpacks to more than it declares. Raises Unreadable: not a zip, with a password,
-    more than MAX_UNPACKED, or XML of more than `most` bytes."""
+    """Returns the zip of a document; no member unpacks to more than it declares. Raises Unreadable: not a zip, with a
+    password, more than MAX_UNPACKED, or XML of more than `most` bytes."""
     if data.startswith(_OLE):
         raise Unreadable(f"{ENCRYPTED}; or from an Office before 2007: save it as {what}")
     try:
@@ -55,7 +55,7 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
 
 
 def loosen(data: bytes) -> bytes:
-    """An Office document in the usual namespaces: libraries do not know those of "Strict Open XML"."""
+    """Returns an Office document in the usual namespaces: libraries do not know those of "Strict Open XML"."""
     with zipfile.ZipFile(BytesIO(data)) as package:
         if "_rels/.rels" not in package.namelist() or _STRICT not in package.read("_rels/.rels"):
             return data
@@ -68,7 +68,7 @@ def loosen(data: bytes) -> bytes:
 
 
 def read_relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """(kind, path or address) of each relation of a part of an Office document, by its id."""
+    """Returns (kind, path or address) of each relation of a part of an Office document, by its id."""
     folder, name = posixpath.split(part)
     path = posixpath.join(folder, "_rels", f"{name}.rels")
     relations = parse_xml(package.read(path)) if path in package.namelist() else ()
@@ -82,23 +82,23 @@ def read_relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, 
 
 
 def find_date(at: datetime | None) -> datetime | None:
-    """The stated time of the last change; None if it is that of an empty template."""
+    """Returns the stated time of the last change; None if it is that of an empty template."""
     return None if at is None or at.replace(tzinfo=None) in _TEMPLATE_DATES else with_local_zone(at)
 
 
 def name_of(element: Any) -> str:
-    """The name of an element without its namespace."""
+    """Returns the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def attribute_of(element: Any, name: str) -> str:
-    """An attribute by its name in any namespace; "" if it or the element is missing."""
+    """Returns an attribute by its name in any namespace; "" if it or the element is missing."""
     attributes = element.attrib.items() if element is not None else ()
     return next((value for key, value in attributes if key.rpartition("}")[2] == name), "")
 
 
 def parse_xml(data: bytes) -> Any:
-    """The root of XML without entity declarations. Raises ValueError for other XML."""
+    """Returns the root of XML without entity declarations. Raises ValueError for other XML."""
     trees = import_library("defusedxml.ElementTree", "defusedxml")
     try:
         return trees.fromstring(data)

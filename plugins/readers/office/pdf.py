@@ -71,7 +71,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _extract_text(file: Any, index: int) -> tuple[str, list[str]]:
-    """The text of a page, and its comments and filled fields, which are no part of that."""
+    """Returns the text of a page, and its comments and filled fields, which are no part of that."""
     page = file[index]
     try:
         layer = page.get_textpage()
@@ -84,7 +84,7 @@ def _extract_text(file: Any, index: int) -> tuple[str, list[str]]:
 
 
 def _list_asides(page: Any) -> Iterator[str]:
-    """The comments of a page as quotations, "> Bo: checked", and the values of its fields, "name: value"."""
+    """Yields the comments of a page as quotations, "> Bo: checked", and the values of its fields, "name: value"."""
     library = import_library("pypdfium2.raw", "pypdfium2")
     for number in range(min(library.FPDFPage_GetAnnotCount(page), MAX_ASIDES)):
         if not (aside := library.FPDFPage_GetAnnot(page, number)):
@@ -106,7 +106,7 @@ def _read_string(library: Any, aside: Any, key: bytes) -> str:
 
 
 def _repair(text: str) -> str:
-    """A text whose bytes became single characters because its font declares no encoding."""
+    """Returns a text whose bytes became single characters because its font declares no encoding."""
     try:
         return decode_bytes(text.encode("cp1252"))
     except (UnicodeEncodeError, Unreadable):
@@ -130,7 +130,7 @@ def _add_page(text: LaidOut, number: int, words: str, headings: list[tuple[int, 
 
 
 def _read_outline(file: Any) -> dict[int, list[tuple[int, str]]]:
-    """{page index: [(level from 1, title)]} of the outline."""
+    """Returns {page index: [(level from 1, title)]} of the outline."""
     headings: dict[int, list[tuple[int, str]]] = {}
     for count, entry in enumerate(file.get_toc(max_depth=MAX_DEPTH)):
         if count == MAX_OUTLINE:
@@ -143,7 +143,7 @@ def _read_outline(file: Any) -> dict[int, list[tuple[int, str]]]:
 
 
 def parse_pdf_date(text: str) -> datetime | None:
-    """The time of `D:20260302101500+01'00'`, at least its year, or None."""
+    """Returns the time of `D:20260302101500+01'00'`, at least its year, or None."""
     match = _DATE.match(text)
     if match is None:
         return None

@@ -56,7 +56,7 @@ def _add_slide(text: LaidOut, number: int, slide: Any) -> None:
 
 
 def _walk_shapes(shapes: Any) -> Iterator[Any]:
-    """The shapes in document order, including those of groups."""
+    """Yields the shapes in document order, including those of groups."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
             yield from _walk_shapes(shape.shapes)

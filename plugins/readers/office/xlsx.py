@@ -83,7 +83,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _read_asides(package: ZipFile, sheet: str) -> Asides:
-    """The comments on the cells of a sheet, "Bo on B7: checked", and its text boxes, each at its row."""
+    """Returns the comments on the cells of a sheet, "Bo on B7: checked", and its text boxes, each at its row."""
     asides: Asides = {}
     names = package.namelist()
     for kind, path in read_relations(package, sheet).values():
@@ -120,8 +120,8 @@ def _join_texts(tree: Any) -> str:
 
 
 def _show_cell(cell: Any) -> str:
-    """The text of a cell: a midnight date without its time, a duration in hours, a whole number without a point, an
-    amount with its currency or unit."""
+    """Returns the text of a cell: a midnight date without its time, a duration in hours, a whole number without a
+    point, an amount with its currency or unit."""
     value = cell.value
     if value is None:
         return ""
@@ -137,7 +137,7 @@ def _show_cell(cell: Any) -> str:
 
 
 def _show_unit(value: float, cell: Any) -> str:
-    """A number with the words and signs of its format; "" without any."""
+    """Returns a number with the words and signs of its format; "" without any."""
     form = _MARKUP.sub(
         lambda part: part["sign"] or part["words"] or part["letter"] or "", cell.number_format[:MAX_FORMAT]
     )

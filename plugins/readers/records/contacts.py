@@ -43,7 +43,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _split_cards(text: str) -> Iterator[list[Property]]:
-    """The properties of each contact."""
+    """Yields the properties of each contact."""
     card: list[Property] | None = None
     for number, content in unfold(_join_quoted(text)):
         property = parse_property(content, number)
@@ -63,7 +63,7 @@ def _split_cards(text: str) -> Iterator[list[Property]]:
 
 
 def _join_quoted(text: str) -> str:
-    """The text with quoted-printable values folded like other values. Line numbers stay the same."""
+    """Returns the text with quoted-printable values folded like other values. Line numbers stay the same."""
     if "QUOTED-PRINTABLE" not in text.upper():
         return text
     lines = text.split("\n")
@@ -82,7 +82,7 @@ def _decode(field: Property) -> Property:
 
 
 def _convert(card: Sequence[Property]) -> Document | None:
-    """The document of a contact; None without a name."""
+    """Returns the document of a contact; None without a name."""
     first = {field.name: field for field in reversed(card)}
     name = _find_name(first)
     if not name:
@@ -128,7 +128,7 @@ def _find_name(first: dict[str, Property]) -> str:
 
 
 def _make_label(field: Property, labels: dict[str, str]) -> str:
-    """The label of a field with its kind: "Phone (mobile)"."""
+    """Returns the label of a field with its kind: "Phone (mobile)"."""
     label = labels.get(field.group, "")
     apple = _APPLE_LABEL.fullmatch(label)
     kinds = [(apple[1] if apple else label).lower()] if label else []
@@ -166,7 +166,7 @@ def _show_day(value: str) -> str:
 
 
 def _split_parts(value: str, mark: str, keep: bool = False) -> list[str]:
-    """The non-empty parts of a value; all parts with `keep`."""
+    """Returns the non-empty parts of a value; all parts with `keep`."""
     parts = (" ".join(unescape(part).split()) for part in re.split(rf"(?<!\\){mark}", value))
     return [part for part in parts if part or keep]
 

@@ -28,7 +28,7 @@ _STRING = re.compile(r'"(?:[^"\\\n]++|\\.)*+"')
 
 
 def read_table(path: Path, data: bytes) -> list[Document]:
-    """A table with cells separated by a comma, semicolon, tab or bar; a citation names the line of the file."""
+    """Returns a table with cells separated by a comma, semicolon, tab or bar; a citation names the line of the file."""
     return [convert_table(_rows(text_of(data)))]
 
 
@@ -62,7 +62,7 @@ def _rate_agreement(sample: list[str], character: str) -> tuple[float, int]:
 
 
 def read_lines(path: Path, file: BinaryIO) -> Document:
-    """The document of a file of JSON lines."""
+    """Returns the document of a file of JSON lines."""
     file.seek(0)
     out, number = LaidOut(), 1
     while not out.is_full and (line := file.readline(MAX_LINE)):
@@ -75,7 +75,7 @@ def read_lines(path: Path, file: BinaryIO) -> Document:
 
 
 def convert_json(path: Path, text: str, loaded: Any) -> Document:
-    """The document of JSON with that text and value. A value per line where the file has all in one."""
+    """Returns the document of JSON with that text and value. A value per line where the file has all in one."""
     is_long = max(map(len, text.split("\n"))) > MAX_LAID_OUT_CHARS
     written = json.dumps(loaded, ensure_ascii=False, indent=1) if is_long else text
     out = LaidOut()

@@ -65,7 +65,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _write_sentences(metadata: dict[str, Any]) -> Iterator[str]:
-    """The metadata as sentences: fields would become facts about something named IMG_2041."""
+    """Yields the metadata as sentences: fields would become facts about something named IMG_2041."""
     title, description = metadata.get("title"), metadata.get("description")
     if title:
         yield f"**{title}**"
@@ -89,7 +89,7 @@ def _write_sentences(metadata: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_metadata(picture: Any) -> dict[str, Any]:
-    """The metadata of a picture; of a field in several places the first counts."""
+    """Returns the metadata of a picture; of a field in several places the first counts."""
     exif = picture.getexif()
     inner, place = exif.get_ifd(_EXIF), exif.get_ifd(_GPS)
     sources: tuple[dict[str, Any], ...] = (
@@ -109,7 +109,7 @@ def _read_metadata(picture: Any) -> dict[str, Any]:
 
 
 def _read_xmp(picture: Any) -> dict[str, Any]:
-    """The fields of XMP, parsed without entities."""
+    """Returns the fields of XMP, parsed without entities."""
     try:
         parsed = picture.getxmp()
     except Exception:  # of a kind of picture without XMP, or any error in the XML
@@ -123,7 +123,7 @@ def _read_xmp(picture: Any) -> dict[str, Any]:
 
 
 def _find_strings(value: Any) -> Iterator[str]:
-    """The strings in parsed XMP: {"Alt": {"li": {"lang": "x-default", "text": "..."}}}."""
+    """Yields the strings in parsed XMP: {"Alt": {"li": {"lang": "x-default", "text": "..."}}}."""
     if isinstance(value, str):
         yield " ".join(value.split())
     elif isinstance(value, list):
@@ -152,7 +152,7 @@ def _name_camera(make: str, model: str) -> str:
 
 
 def _parse_moment(taken: str, offset: str) -> datetime | None:
-    """The time of `2026:03:09 10:15:00`, local without an `offset`."""
+    """Returns the time of `2026:03:09 10:15:00`, local without an `offset`."""
     day, _, clock = taken.partition(" ")
     return parse_date(f"{day.replace(':', '-')}T{clock}{offset}")
 
@@ -172,7 +172,7 @@ def _count_degrees(parts: Any, side: Any) -> float:
 
 
 def _find_text(picture: Any) -> str:
-    """The text that tesseract finds in a picture, or ""."""
+    """Returns the text that tesseract finds in a picture, or ""."""
     program = shutil.which(TESSERACT)
     width, height = picture.size
     if program is None or min(width, height) < LEAST_SIDE or width * height > MAX_PIXELS:
@@ -192,7 +192,7 @@ def _find_text(picture: Any) -> str:
 
 @cache
 def _list_languages(program: str) -> str:
-    """The installed languages in the form of tesseract's option."""
+    """Returns the installed languages in the form of tesseract's option."""
     listed = _run(program, ["--list-langs"], b"").split("\n")[1:]
     names = [line.strip() for line in listed if line.strip() and line.strip() not in ("osd", "equ", "snum")]
     return "+".join(names[:MAX_LANGUAGES]) or "eng"

@@ -39,8 +39,8 @@ def is_bookmarks(text: str) -> bool:
 
 
 def read_bookmarks(text: str) -> Document:
-    """The bookmarks by folder, each with its address and the day it was added. Such a file has an element per line: a
-    heading for each folder, then a list of links, each perhaps with a description."""
+    """Returns the bookmarks by folder, each with its address and the day it was added. Such a file has an element per
+    line: a heading for each folder, then a list of links, each perhaps with a description."""
     out = LaidOut()
     folders: list[str] = []
     shown, newest = "", None

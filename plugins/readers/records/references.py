@@ -139,12 +139,12 @@ def _lay_out(work: _Work) -> Document:
 
 
 def _strip_markup(text: str) -> str:
-    """The text of a note, which may be HTML."""
+    """Returns the text of a note, which may be HTML."""
     return html.convert(text).text if _MARKUP.search(text) else "\n".join(line.strip() for line in text.split("\n"))
 
 
 def _mark_quotation(line: str) -> str:
-    """A line of a note; a highlight becomes a quotation with its place."""
+    """Returns a line of a note; a highlight becomes a quotation with its place."""
     match = _HIGHLIGHT.match(line)
     if match is None:
         return line

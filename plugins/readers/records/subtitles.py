@@ -54,7 +54,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _parse(text: str) -> Iterator[_Cue]:
-    """The cues of SubRip and WebVTT: a line with two times, then lines up to a blank one."""
+    """Yields the cues of SubRip and WebVTT: a line with two times, then lines up to a blank one."""
     lines = text.split("\n")
     place = 0
     while place < len(lines):
@@ -77,7 +77,7 @@ def _count_seconds(parts: Sequence[str | None]) -> float:
 
 
 def _make_cues(start: float, end: float, lines: Sequence[str]) -> Iterator[_Cue]:
-    """The cues for the lines of one cue, without sounds; two speakers, each after a dash, make two."""
+    """Yields the cues for the lines of one cue, without sounds; two speakers, each after a dash, make two."""
     speaker = ""
     is_dialogue = sum(line.lstrip().startswith(("-", "–")) for line in lines) > 1
     words: list[str] = []
@@ -99,7 +99,7 @@ def _make_cues(start: float, end: float, lines: Sequence[str]) -> Iterator[_Cue]
 
 
 def _drop_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
-    """The cues without the words repeated from the one before, as in rolling captions."""
+    """Yields the cues without the words repeated from the one before, as in rolling captions."""
     before = ""
     for cue in cues:
         words = cue.words
@@ -113,7 +113,7 @@ def _drop_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
 
 
 def _join_paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
-    """The sentences of each paragraph, each with its start time."""
+    """Yields the sentences of each paragraph, each with its start time."""
     paragraph: list[_Cue] = []
     sentence: _Cue | None = None
     speaker, last, size = "", cues[0].start, 0
