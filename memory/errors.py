@@ -1,8 +1,8 @@
-"""What can go wrong. Every message says what happened and what to do."""
+"""The library's errors. Every message says what happened and what to do."""
 
 
 class PalimpsestError(Exception):
-    """Anything Palimpsest raises on purpose."""
+    """The base of all errors that Palimpsest raises on purpose."""
 
 
 class StoreError(PalimpsestError):
@@ -14,7 +14,7 @@ class StoreBusyError(StoreError):
 
 
 class StoreFullError(StoreError):
-    """The disk is full; nothing of the unit that was being written was kept."""
+    """The disk is full; the unit being written was rolled back."""
 
 
 class StoreDamagedError(StoreError):
@@ -34,11 +34,11 @@ class StoreNewerError(StoreError):
 
 
 class NotFoundError(PalimpsestError, LookupError):
-    """Nothing has that id or name."""
+    """The id or name is unknown."""
 
 
 class InvalidInputError(PalimpsestError, ValueError):
-    """An argument cannot be what was meant."""
+    """An argument is invalid."""
 
 
 class NotAvailableError(PalimpsestError):
@@ -46,13 +46,12 @@ class NotAvailableError(PalimpsestError):
 
 
 class ModelError(PalimpsestError):
-    """A language model did not do its task."""
+    """A language model failed at its task."""
 
 
 class ModelUnavailableError(ModelError):
-    """The model cannot be reached, is not there, or takes no requests now; the message has the remedy. `retry_after`
-    are the seconds after which its server wants to be asked again, if it said so. `lasting` means that trying again
-    changes nothing: somebody has to do something first."""
+    """The model is missing, unreachable or busy; the message has the remedy. `retry_after`: the seconds until a retry,
+    if its server said so. `lasting`: retrying is useless until a person acts."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, lasting: bool = False) -> None:
         super().__init__(message)
@@ -65,7 +64,7 @@ class ModelTimeoutError(ModelError):
 
 
 class ModelRefusedError(ModelError):
-    """The model will not answer that."""
+    """The model refuses to answer."""
 
 
 class MalformedOutputError(ModelError):
@@ -78,11 +77,11 @@ class MalformedOutputError(ModelError):
 
 
 class OverBudgetError(ModelError):
-    """There is no room for the request: in the model's context, or in what may be spent today."""
+    """The request exceeds the model's context, or today's budget."""
 
 
 class ModelCancelledError(ModelError):
-    """Whoever asked has given up."""
+    """The caller cancelled the request."""
 
 
 class LocalOnlyError(ModelError):

@@ -1,8 +1,7 @@
-"""The nouns of a question that clients share: what limits it, and the events of `ask`.
+"""The nouns of a question that clients share: its scope, and the events of `ask`.
 
 A separate module that imports the standard library only: a client needs these and few of `memory.nouns`, which
-re-exports them, and each dataclass takes half a millisecond to create.
-"""
+re-exports them, and each dataclass takes half a millisecond to create."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ class Scope:
 
 
 class Event:
-    """What comes in a stream, one after the other."""
+    """The base of the events in a stream."""
 
     __slots__ = ()
 
@@ -36,7 +35,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Step(Event):
-    """One stage of a question: what it did and what it cost."""
+    """A completed stage of a question, with its result and cost."""
 
     name: str
     ms: float
@@ -45,12 +44,10 @@ class Step(Event):
 
 @dataclass(frozen=True, slots=True)
 class Visit(Event):
-    """One vertex that a question touched. `score` is the stage's own measure, larger is better.
-
-    `parent` is the vertex that led to it by the edge `parent_edge`, `depth` how many edges that is from where the
-    question began; `relation` the words of that edge, "" for a mention, and it leads from this vertex to its parent if
-    it is `inverse`. Without a parent it is where the question began: an object it names, or a passage with its words.
-    """
+    """A vertex that a question touched. `score` is the stage's own measure, larger is better. `parent` is the vertex
+    that led to it by the edge `parent_edge`, `depth` edges from the start; `relation`: the words of that edge, "" for a
+    mention, and it leads from this vertex to its parent if it is `inverse`. Without a parent it is a start: an object
+    that the question names, or a passage with its words."""
 
     node_id: int
     kind: Literal["episode", "thesis", "object"]
@@ -77,10 +74,10 @@ STAMPED = "file of "  # before the day of a file without another date
 
 @dataclass(frozen=True, slots=True)
 class Citation(Event):
-    """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words; `value` the words
-    of that line that are the value asked for, "" where none is clear. Of a chat, `at` and `speaker` are those of the
-    `message` that was cited, by its number in the chat. `stamped`: `at` is no more than the time stamp of its file.
-    `verdict`: whether it proves what a model said before its number, or only stands for it."""
+    """The proof of a line of an answer. `n`: the number shown, from 1; `quote`: the exact words; `value`: the words of
+    that line that are the requested value, "" if unclear. Of a chat, `at` and `speaker` belong to the cited `message`,
+    by its number in the chat. `stamped`: `at` is only the time stamp of its file. `verdict`: whether it proves a
+    model's claim before its number, or is only cited for it."""
 
     n: int
     episode_id: int
@@ -109,7 +106,7 @@ class Citation(Event):
 
     @property
     def moment(self) -> str:
-        """The day; of a message the minute, or its number where its minute is not known. "" if nothing is."""
+        """Returns the day; of a message the minute, or its number if its minute is unknown; "" without any."""
         if self.at is None:
             return f"message {self.message}" if self.message else ""
         if self.message is None:
@@ -133,8 +130,8 @@ class AnswerLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview(Event):
-    """A model is asked, which may take a minute: the lines that answer meanwhile, if any do, to be shown at once, and
-    gone with the next Token, Citation or Answer. Another preview takes its place. `is_loading`: the model, first."""
+    """The extractive lines, shown at once while a model is asked, which may take a minute; replaced by the next
+    Preview, Token, Citation or Answer. `is_loading`: the model is loaded first."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -143,13 +140,13 @@ class Preview(Event):
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:
-        """The text as lines, each with what it is."""
+        """The text as lines with their kinds."""
         return tuple(split_lines(self.text, self.citations))
 
 
 @dataclass(frozen=True, slots=True)
 class Writing(Event):
-    """The model that is asked has begun to write. Its text follows as Tokens, sentence by sentence."""
+    """The model has begun to write. Its text follows as Tokens, sentence by sentence."""
 
 
 _COUNTED = {
@@ -169,14 +166,14 @@ _LISTED = re.compile(
 
 
 def file_of(uri: str) -> str:
-    """Returns the path of the file that a source is, or is in."""
+    """Returns the path of the file that is or contains a source."""
     match = _IN_DOCUMENT.fullmatch(uri) or _LISTED.fullmatch(uri)
     return match["file"] if match else uri
 
 
 def counted_in(uri: str) -> str:
-    """What the `line` of a place in that source counts: lines of a text, else pages, slides, rows, ...; of a "message"
-    in a file of several it counts lines."""
+    """Returns the unit that the `line` of a place in that source counts: lines of a text, else pages, slides, rows,
+    ...; lines for a "message" in a file of several."""
     match = _IN_DOCUMENT.fullmatch(uri)
     return _COUNTED[match["suffix"].lower()] if match else "line"
 
@@ -227,9 +224,9 @@ def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine
 
 @dataclass(frozen=True, slots=True)
 class Answer(Event):
-    """The end of `ask`. With `no_answer`, `text` is the refusal, with the lines that come closest if it has citations,
-    and `missing` what would be needed. `model` wrote the text; "" if it is the lines of memory themselves. `note` is a
-    sentence for the person: why no model did, or what it did not get to see."""
+    """The end of `ask`. With `no_answer`, `text` is the refusal, with the closest lines if it has citations, and
+    `missing` what would be needed. `model` wrote the text; "" for an extractive answer. `note`: a sentence for the
+    person why no model wrote, or what it was not shown."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -242,14 +239,14 @@ class Answer(Event):
 
     @property
     def kind(self) -> AnswerKind:
-        """ "closest": nothing says it plainly, but some lines come close; "none": nothing does."""
+        """ "closest": no line states it plainly, but some come close; "none": there are no such lines."""
         if not self.no_answer:
             return "answer"
         return "closest" if self.citations else "none"
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:
-        """The text as lines, each with what it is."""
+        """The text as lines with their kinds."""
         return tuple(split_lines(self.text, self.citations))
 
 

@@ -41,7 +41,7 @@ NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn. An assistant's turn may have `calls`; a tool's turn is the result of the call `call_id`. `native` is
-    the model's own form of its turn, which only its plugin reads: it is to be handed back untouched."""
+    the model's own form of its turn, which only its plug-in reads and callers return unchanged."""
 
     role: Literal["user", "assistant", "tool"]
     text: str = ""
@@ -54,7 +54,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a model may call. `parameters` is the JSON schema of an object."""
+    """A tool of a model. `parameters`: the JSON schema of an object."""
 
     name: str
     description: str
@@ -63,23 +63,22 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model wants made: of a tool of the request, with arguments that follow its schema."""
+    """A model's call of a tool of the request, with arguments that follow its schema."""
 
     id: str
     name: str
     arguments: Mapping[str, Any]
 
     def make_result(self, text: str, *, failed: bool = False) -> Message:
-        """Returns the turn that tells the model what came of its call."""
+        """Returns the turn with the call's result for the model."""
         return Message("tool", text, call_id=self.id, tool=self.name, failed=failed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
-    """One call of a model. `system` is the fixed part: the same for every request of a kind, so that a vendor can keep
-    it ready. `local_only` says that some of the text may not leave this machine; it is the default, and whoever clears
-    it has looked at the policy of every source in the request. `cancelled` is asked a few times a second, from another
-    thread."""
+    """One call of a model. `system` is the fixed part: the same for every request of a kind, so that a vendor can cache
+    it. `local_only`: some of the text may not leave this machine; it is the default, and only code that checked the
+    policy of every source in the request may clear it. Another thread polls `cancelled` a few times a second."""
 
     messages: tuple[Message, ...]
     system: str = ""
@@ -96,7 +95,7 @@ class LlmRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call. `read` are all of the prompt; `cached` of them were kept ready by the vendor."""
+    """Tokens of a call. `read`: the whole prompt, of which the vendor had `cached` some."""
 
     read: int = 0
     written: int = 0
@@ -128,8 +127,8 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """All of an answer. `stop` is "length" where it was cut at `max_tokens`. `first_s` are the seconds until the model
-    began to write, `ms` all of the time."""
+    """A complete reply. `stop` is "length" if it was cut at `max_tokens`. `first_s`: the seconds until the model began
+    to write; `ms`: the whole time."""
 
     text: str
     usage: Usage = Usage()
@@ -141,17 +140,16 @@ class Reply:
     native: Any = field(default=None, compare=False, repr=False)
 
     def message(self) -> Message:
-        """This reply as a turn of the next request."""
+        """Returns this reply as a turn of the next request."""
         return Message("assistant", self.text, self.calls, native=self.native)
 
 
 @dataclass(frozen=True, slots=True)
 class Grades(Event):
-    """The end of a probe: what it found of a model. The first five, in [0, 1], are shares of its tasks that it did as
-    the memory needs it; None was not graded. `version` tells the probed model from a later one of the same name,
-    `edition` the tasks from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is
-    not known. `context` is the longest prompt, in tokens, whose middle it still used; `at` is milliseconds UTC.
-    `problem` says why the probe ended early, if it did."""
+    """The result of a probe. The first five, in [0, 1], are shares of its tasks that the model did as the memory needs
+    it; None: not graded. `version` identifies the probed model among those of its name, `edition` the tasks.
+    `question_s`: the seconds of an ordinary question, 0 if unknown. `context`: the longest prompt, in tokens, whose
+    middle it still used; `at`: ms UTC. `problem`: why the probe ended early, if it did."""
 
     name: str
     version: str
@@ -171,17 +169,19 @@ class Grades(Event):
     edition: int = PROBE_EDITION
 
     def fits(self, role: Role) -> bool:
-        """Whether the model can be used for that."""
+        """Whether the model is good enough for that role."""
         return not self.shortcomings(role)
 
     def shortcomings(self, role: Role) -> tuple[str, ...]:
-        """Why the model cannot be relied on for that, each a clause: what it does badly, else what was not graded."""
+        """Returns why the model is not reliable in that role, each a clause: what it does badly, else what was not
+        graded."""
         needs = [(getattr(self, name), ability, lack) for name, ability, lack in NEEDS[role]]
         bad = tuple(lack for grade, _, lack in needs if grade is not None and grade < GOOD)
         return bad or tuple(f"whether it {ability} was not graded" for grade, ability, _ in needs if grade is None)
 
     def why_outdated(self, version: str) -> str:
-        """Why these grades do not apply to that version of the model, as the end of a sentence; "" if they do."""
+        """Returns why these grades do not apply to that version of the model, as the end of a sentence; "" if they
+        do."""
         if self.version != version:
             return "graded as another version"
         return "graded with older tasks" if self.edition != PROBE_EDITION else ""
@@ -192,7 +192,7 @@ class Grades(Event):
         return f"{self.name} was {why}. Grade it again: {PROBE_AGAIN} {self.name}" if why else ""
 
     def warn_of_choice(self, role: Role, version: str) -> list[str]:
-        """Warnings for a person who chooses that version of the model for a role."""
+        """Returns warnings for a person who chooses that version of the model for a role."""
         if aged := self.warn_of_age(version):
             return [aged]
         warnings = []
@@ -203,7 +203,7 @@ class Grades(Event):
         return warnings
 
     def add_earlier(self, earlier: Grades | None) -> Grades:
-        """These, where a probe broke off with what an earlier one of the same model had graded."""
+        """Fills the gaps of an interrupted probe with grades of an earlier one of the same model."""
         if earlier is None or not self.problem or (earlier.version, earlier.edition) != (self.version, self.edition):
             return self
         missing = {name: getattr(earlier, name) for name in GRADED if getattr(self, name) is None}
@@ -211,13 +211,13 @@ class Grades(Event):
 
     @property
     def by_role(self) -> tuple[str, ...]:
-        """For each role whether the model can be used for it, and why not."""
+        """Returns for each role whether the model can be used for it, and why not."""
         bad = {role: "; ".join(self.shortcomings(role)) for role in ROLES}
         return tuple(f"{role}: {f'no, {why}' if why else 'yes'}" for role, why in bad.items())
 
     @property
     def advice(self) -> str:
-        """What to do with the model."""
+        """Advises the person how to use the model."""
         fit = [role for role in ROLES if self.fits(role)]
         if not fit:
             again = f"Grade it again: {PROBE_AGAIN} {self.name}"
@@ -230,22 +230,22 @@ class Grades(Event):
 
     @property
     def score(self) -> float:
-        """Of several models that fit, the one with the most is the best."""
+        """Returns a sort key: of several suitable models the highest is the best."""
         return sum(getattr(self, name) or 0.0 for name in GRADED)
 
     @property
     def batch(self) -> int:
-        """Episodes of one extraction call: an episode takes about 400 tokens, and what is found in it 1,000."""
+        """Returns the episodes of one extraction call: an episode takes about 400 tokens, and its facts 1,000."""
         return max(1, min(3, (self.context - 1500) // 1400)) if self.fits("extract") else 1
 
 
 def about_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few, in any script."""
+    """Estimates the tokens of a text in any script, rather too many than too few."""
     return len(text.encode("utf-8", "replace")) // 3 + 1
 
 
 def length(request: LlmRequest) -> int:
-    """About how many tokens the prompt of a request has."""
+    """Estimates the prompt tokens of a request."""
     parts = [request.system, *(message.text for message in request.messages)]
     parts += [str(call.arguments) for message in request.messages for call in message.calls]
     parts += [f"{tool.name} {tool.description} {tool.parameters}" for tool in request.tools]

@@ -1,8 +1,7 @@
-"""The library's one door: a person's memory, opened from a file.
+"""The library's entry point: a person's memory, opened from a file.
 
-Plain and synchronous. Any number of threads may recall and ask at once; writes come one at a time, and each is
-on the disk when its call returns.
-"""
+Synchronous. Any number of threads may recall and ask at once; writes come one at a time, and each is on the disk when
+its call returns."""
 
 from __future__ import annotations
 
@@ -37,11 +36,11 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls are those of its services:
-    `ingest` (documents), `questions` (passages, answers, traces and reasons), `knowledge` (facts), `browsing` (what
-    there is, and its export), `maintenance` (embedder, consolidation, ranker, check, copies), `forgetting` (for good,
-    and what is kept), `sources` (sources, folders, chats, secrets), `conversations`, `jobs` (and use of models). Within
-    `store.reading()` all calls of a thread that only read see one moment."""
+    """An open memory. Use `Memory.open`; close it, or use it in a `with`. The calls are those of its services: `ingest`
+    (documents), `questions` (passages, answers, traces and reasons), `knowledge` (facts), `browsing` (views, and
+    export), `maintenance` (embedder, consolidation, ranker, check, copies), `forgetting` (also retired text), `sources`
+    (sources, folders, chats, secrets), `conversations`, `jobs` (and use of models). Within `store.reading()` all
+    reading calls of a thread see one snapshot."""
 
     def __init__(self, state: State, choose: ChooseLLM, drive: ChooseLLM) -> None:
         self.state = state
@@ -99,31 +98,18 @@ class Memory:
         read_only: bool = False,
         wait_s: float = WAIT_SECONDS,
     ) -> Memory:
-        """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
-
-        If the file's vectors are another embedder's, nothing is lost and nothing is mixed: questions are answered by
-        full text and graph alone, new text gets vectors of this one, and `maintenance.switch_embedder` makes the
-        others.
-
-        `quick` compares a question with the sentences of what was found, hundreds at a time, for which a transformer
-        takes seconds (default: `embedder`). Its vectors are not stored.
-
-        `llm` writes answers, from what it may get to see. Without one they are the lines of memory.
-        `driver` may look for evidence with tools where much effort is wanted; it should be one that is good at that.
-
-        `find_strategy` gives what walks the graph by its name (default: the library's own, `spread` and `none`);
-        `ranker` learns from questions which edges they need; `reranker` reads the first passages of chats with the
-        question, and puts the best first. All come from plugins.
-
-        `read_only` changes no byte of the file, which nobody else may have open: questions are answered and not kept,
-        whatever writes raises StoreReadOnlyError. Nothing there is no empty memory then, but a StoreError.
-
-        `wait_s`: so long another program that writes to the file is waited for, before it is StoreBusyError.
-
-        Damaged parts of the graph, the vectors and learnt data are left out of questions, and in `state.damage`.
-
-        Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
-        """
+        """Opens or creates the memory at `path`; ":memory:" is temporary. If the file's vectors belong to another
+        embedder, questions are answered by full text and graph alone, new text gets vectors of this one, and
+        `maintenance.switch_embedder` makes the others. `quick` compares a question with the sentences of the results,
+        hundreds at a time, for which a transformer takes seconds (default: `embedder`). Its vectors are not stored.
+        `llm` writes answers from the text it may see; without one they are extractive. `driver` may search for evidence
+        with tools if much effort is wanted; it should be good at that. `find_strategy` finds traversers by name
+        (default: the library's own, `spread` and `none`); `ranker` learns from questions which edges they need;
+        `reranker` reranks the first passages of chats. All come from plug-ins. `read_only` changes no byte of the file,
+        which nobody else may have open: questions are answered and not stored, and writing raises StoreReadOnlyError; a
+        missing file is a StoreError. `wait_s`: how long to wait for another program that writes to the file, before
+        StoreBusyError. Damaged parts of the graph, the vectors and learnt data are left out of questions, and listed in
+        `state.damage`. StoreError and its subclasses, InvalidInputError for an unknown strategy."""
         store = Store.open_read_only(Path(path)) if read_only else Store.open(path, wait_s=wait_s)
         try:
             reranking = Reranking(reranker) if reranker else None
@@ -135,14 +121,14 @@ class Memory:
 
     @staticmethod
     def embedder_of(path: Path | str, read_only: bool = False) -> str | None:
-        """The name of the embedder whose vectors the memory at `path` has, all of them; None if there is none."""
+        """Returns the name of the embedder of all vectors in the memory at `path`, or None."""
         with Store.open_read_only(Path(path)) if read_only else Store.open(path) as store, store.reading() as conn:
             return vectors.active(conn)[1]
 
     @staticmethod
     def discard_copies(path: Path) -> None:
-        """Removes the copies of earlier days that a killed process left next to the memory at `path`. Nobody may have
-        that open."""
+        """Removes the copies of earlier days that a killed process left next to the memory at `path`, which nobody may
+        have open."""
         for copy in path.parent.glob(f"{PAST}*"):
             shutil.rmtree(copy, ignore_errors=True)
 
@@ -163,7 +149,7 @@ class Memory:
         stem.cache_clear()
 
     def close(self) -> None:
-        """Closes the file. Nothing is lost: every write but those of answers was on the disk when its call returned."""
+        """Closes the file. Every write except those of answers was on the disk when its call returned."""
         self.state.pending.try_write()
         self.state.past.drop()
         self.store.close()

@@ -1,8 +1,7 @@
 """The nouns of Palimpsest, as values: input, output, and the records of a question.
 
-Everything here is frozen and imports the standard library only. All times are timezone-aware
-datetimes; a naive one is refused where it enters.
-"""
+Everything here is frozen and imports the standard library only. All times are timezone-aware datetimes; a naive one is
+rejected as input."""
 
 from __future__ import annotations
 
@@ -69,7 +68,7 @@ def agent_of(uri: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of a chat. `ref` is the caller's own id of it."""
+    """A message of a chat. `ref` is the caller's own id of it."""
 
     speaker: str
     text: str
@@ -79,8 +78,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """Where a turn begins in an episode's text: at the character `start`. `number`: which message of its chat it is,
-    the first is 1."""
+    """The `start` of a turn in an episode's text, in characters. `number`: the number of the message in its chat, from
+    1."""
 
     start: int
     number: int
@@ -90,15 +89,12 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader hands to memory: one source with its text, or with its turns if it is a chat.
-
-    `uri` names the source and is its identity: the same uri again is a newer version of it. `text` is
-    Markdown or plain text. `lines` gives, for each line of `text`, its line number in the original
-    (1-based) where the two differ. `ref` is the caller's own id; it comes back on `Episode.ref`.
-
-    `parts`, where the text itself says which of it is from when: (line, time), from that line of `text` (1-based, the
-    first is 1) to the next one. A part without a time is from nobody knows when, before all others; `at` is no part's.
-    """
+    """The input from a reader: one source with its text, or with its turns if it is a chat. `uri` identifies the
+    source: the same uri again is a newer version of it. `text` is Markdown or plain text. `lines`: for each line of
+    `text`, its line number in the original (1-based) if the two differ. `ref` is the caller's own id, returned as
+    `Episode.ref`. `parts`, if the text itself dates its parts: (line, time), from that line of `text` (1-based, the
+    first is 1) to the next one. A part without a time has an unknown date, before all others; `at` applies to no part
+    then."""
 
     uri: str
     text: str = ""
@@ -134,7 +130,7 @@ _DAY_SECONDS = 26 * 3600  # by which they differ at most
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where text came from."""
+    """The origin of a text."""
 
     id: int
     uri: str
@@ -151,7 +147,7 @@ class Source:
 
     @property
     def place(self) -> str:
-        """Its folders and the name of its file in words, without underscores and the suffix."""
+        """The folders and the name of its file in words, without underscores and the suffix."""
         return _SUFFIX.sub("", self.location).replace("_", " ")
 
     @property
@@ -194,8 +190,8 @@ class Episode:
 
     @property
     def content(self) -> tuple[str, str, str | None, datetime | None]:
-        """What a copy of its file has as well: title and words, who said them, and when they are from, unless that is
-        the stamp of the file."""
+        """The content that a copy of its file shares: title and words, speaker, and time, unless that is the file's
+        stamp."""
         return self.title, self.text, self.speaker, None if self.is_stamped else self.at
 
     def line_at(self, offset: int) -> int | None:
@@ -237,7 +233,7 @@ class Passage:
 
     @property
     def first_line(self) -> int | None:
-        """The number of its first line in its file, if its lines are lines of the file and run on."""
+        """The number of its first line in its file, if its lines are consecutive lines of the file."""
         if self.line is None or counted_in(self.uri) not in ("line", "message"):
             return None
         runs_on = (self.end_line or self.line) - self.line == self.text.count("\n")
@@ -245,7 +241,8 @@ class Passage:
 
 
 def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> int | None:
-    """The source's line of the character `offset` of a text that begins in line `first`, or whose lines are `lines`."""
+    """Returns the source's line of the character `offset` of a text that begins in line `first`, or whose lines are
+    `lines`."""
     if first is None:
         return None
     number = text.count("\n", 0, offset)
@@ -261,10 +258,10 @@ _REMARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thesis or a relation seen in time. `episode_id`, `line`, `title` are its place, `quote` its words there. A
-    relation's `objects` are its subject and its object, `predicate` connects them. `origin` is what extracted it: a
-    sentence is taken literally. `since` and `until` are the days of valid time as precisely as the notes name them:
-    "2021", "2021-03", "2021-03-09"."""
+    """A thesis or a relation with its valid time. `episode_id`, `line`, `title` are its place, `quote` its words there.
+    A relation's `objects` are its subject and its object, connected by `predicate`. `origin`: its extractor; a sentence
+    is taken literally. `since` and `until`: the days of valid time as precisely as the notes name them: "2021",
+    "2021-03", "2021-03-09"."""
 
     id: int
     kind: Literal["thesis", "relation"]
@@ -302,18 +299,18 @@ class Fact:
 
     @property
     def remark(self) -> str:
-        """How it is meant, in brackets; "" if it is simply so. What a rule reads as negated is "no longer"."""
+        """The modality in brackets; "" if it is simply asserted. Negations read by rules are "no longer"."""
         kind = "past" if (self.modality, self.origin) == ("negated", "rule") else self.modality
         return f" ({_REMARKS[kind]})" if kind in _REMARKS else ""
 
     @property
     def statement(self) -> str:
-        """What it says, in one line."""
+        """The fact in one line."""
         return f"{' '.join(self.text.split())}{self.remark}"
 
     @property
     def held(self) -> str:
-        """When it was true, or when it was read."""
+        """The valid time, or when it was read."""
         if self.since and self.until and self.since != self.until:
             return f"{self.since} to {self.until}"
         if self.until:
@@ -324,7 +321,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
-    """One known attribute of the owner, such as "phone": the current facts, and the former ones, newest first."""
+    """A known attribute of the owner, such as "phone": the current facts, and the former ones, newest first."""
 
     key: str
     facts: tuple[Fact, ...]
@@ -333,8 +330,8 @@ class ProfileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of the person whose memory it is. `named_by`: what tells their `names`: "person.names" (a setting),
-    "mails" (whose mailbox it is), or the uri of a note about them."""
+    """What is known about the memory's owner. `named_by`: the origin of their `names`: "person.names" (a setting),
+    "mails" (their mailbox), or the uri of a note about them."""
 
     names: tuple[str, ...]
     named_by: tuple[str, ...]
@@ -347,7 +344,7 @@ Verdict = Literal["keep", "both", "old", "open"]
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What one `remember` did. `added + kept` are the source's episodes now, in order in `episode_ids`."""
+    """The result of one `remember`. `added + kept` are the source's current episodes, in order in `episode_ids`."""
 
     source_id: int
     episode_ids: tuple[int, ...]
@@ -361,7 +358,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What one question did. `id` is None until it is stored."""
+    """The record of one question. `id` is None until it is stored."""
 
     question: str
     steps: tuple[Step, ...] = ()

@@ -1,4 +1,4 @@
-"""What memory needs from outside, as protocols; plugins implement them."""
+"""The protocols that plug-ins implement for the memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -46,7 +46,7 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Reads passages with the question. Any number of threads may use it."""
+    """Scores passages with the question. Thread-safe."""
 
     name: str
 
@@ -56,13 +56,13 @@ class Reranker(Protocol):
 
 
 class LLM(Protocol):
-    """A language model. Any number of threads may use it. Both methods raise errors.ModelError: ModelUnavailableError,
-    ModelTimeoutError, ModelRefusedError, MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError
-    where text that may not leave this machine is meant for a model that is elsewhere."""
+    """A language model. Thread-safe. Both methods raise errors.ModelError: ModelUnavailableError, ModelTimeoutError,
+    ModelRefusedError, MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError if local text
+    would go to a remote model."""
 
     @property
     def name(self) -> str:
-        """As a person writes it: "ollama:qwen3:4b"."""
+        """The name as a person writes it: "ollama:qwen3:4b"."""
         ...
 
     @property
@@ -76,12 +76,12 @@ class LLM(Protocol):
         ...
 
     def complete(self, request: LlmRequest) -> Reply:
-        """Returns the whole answer. With a schema `data` follows it; with tools every call is of one of them, as its
-        schema wants it; what is neither is a MalformedOutputError."""
+        """Returns the complete reply. With a schema `data` follows it; with tools every call is of one of them and
+        follows its schema; other replies are a MalformedOutputError."""
         ...
 
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        """Returns the text as it comes, then the whole Reply. Closing the iterator ends the call."""
+        """Yields the text as it arrives, then the complete Reply. Closing the iterator ends the call."""
         ...
 
 
@@ -91,5 +91,5 @@ ChooseLLM = Callable[[bool], LLM | None]
 
 
 def choose_none(local_only: bool) -> LLM | None:
-    """There is no model."""
+    """Chooses no model."""
     return None

@@ -1,4 +1,4 @@
-"""What a newer fact does to an older one, and the words for it that every client shows."""
+"""Revisions: the effect of a newer fact on an older one, in words that every client shows."""
 
 from __future__ import annotations
 
@@ -27,14 +27,11 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a newer fact does to an older one.
-
-    `supersedes`: the new one is valid from its time on, the old one until then; `negates`: the old one ended without a
-    successor; `contradicts`: they cannot both be valid and it is unknown which is, so both stay until a person decides;
-    `duplicates`: the new one says the same as the old one, which now replaces both.
-    `open`: nobody has looked at it yet; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`:
-    both are valid. `reason` is a sentence.
-    """
+    """The effect of a newer fact on an older one. `supersedes`: the new one is valid from its time on, the old one
+    until then; `negates`: the old one ended without a successor; `contradicts`: they cannot both be valid and it is
+    unknown which is, so both stay until a person decides; `duplicates`: the new one says the same as the old one, which
+    now replaces both. `open`: undecided; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`:
+    both are valid. `reason` is a sentence."""
 
     id: int
     relation: Literal["supersedes", "negates", "contradicts", "duplicates"]
@@ -54,26 +51,26 @@ class Revision:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """What the old fact and the new one are called."""
+        """The headings of the old fact and the new one."""
         return _RELATIONS[self.relation][2:]
 
     @property
     def explanation(self) -> str:
-        """Why the memory assumes it, in a few sentences."""
+        """The reason why the memory assumes it, in a few sentences."""
         finder = {"rule": "Found by a rule.", "user": "You said so."}.get(self.author)
         finder = finder or f"Found by a model that is {self.confidence:.0%} sure."
         return f"{_RELATIONS[self.relation][1]} {self.reason} {finder}"
 
     @property
     def verdict(self) -> str:
-        """The verdict that would bring it to where it is."""
+        """The verdict that leads to its present state."""
         if self.state == "kept":
             return "old" if self.new.retired and self.relation != "duplicates" else "keep"
         return {"settled": "both", "undone": "undo", "open": "open"}[self.state]
 
     @property
     def outcome(self) -> str:
-        """What became of it, in a sentence."""
+        """The result, in a sentence."""
         if self.verdict == "keep" and self.relation == "duplicates":
             return "one fact, stated twice."
         return _OUTCOMES[self.verdict]
@@ -81,8 +78,8 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class AssertionResult:
-    """What asserting extractions did: ids of new facts, of the revisions they led to, and the pairs (old, new) of
-    facts that no rule can judge."""
+    """The result of asserting extractions: ids of new facts, of their revisions, and the pairs (old, new) of facts that
+    no rule can judge."""
 
     facts: tuple[int, ...] = ()
     revisions: tuple[int, ...] = ()
@@ -91,7 +88,7 @@ class AssertionResult:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A judgement of a model on two facts, by their ids: what the new one does to the old one. `confidence` in [0, 1],
+    """A model's judgement of two facts, by their ids: the effect of the new one on the old one. `confidence` in [0, 1],
     `words`: its evidence, as far as the model quotes it."""
 
     old: int

@@ -1,7 +1,6 @@
-"""The library's settings, declared once as data: default and sentence side by side.
+"""The library's settings, declared once: default and sentence together.
 
-config.toml, `pal config` and docs/configuration.md are made from these declarations or tested against them.
-"""
+config.toml, `pal config` and docs/configuration.md are made from these declarations or tested against them."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,8 +9,8 @@ MOST = 1_000_000_000  # of any number without another limit
 
 
 def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:
-    """Returns a dataclass field with its default and the sentence that explains it; of a number also the least and the
-    most that it may be, both included."""
+    """Returns a dataclass field with its default and the sentence that explains it; for a number also its inclusive
+    range."""
     return field(default=default, metadata={"help": sentence, "least": least, "most": most})
 
 

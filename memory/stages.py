@@ -1,8 +1,7 @@
-"""What each stage of a question notes in its trace: a value for each, as JSON in the trace and back.
+"""The notes of the stages of a question in its trace: a type for each, stored as JSON.
 
-A stage writes `step(Note(...), ms)`; whoever reads a trace takes the notes of a stage by their type. The names that SQL
-reads out of stored traces are the constants below.
-"""
+A stage writes `step(Note(...), ms)`; readers of a trace select the notes of a stage by their type. The constants below
+are names that SQL reads in stored traces."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -30,13 +29,13 @@ class Note:
             cls.stage = stage
 
     def to_detail(self) -> dict[str, Any]:
-        """As `Step.detail` has it."""
+        """Returns the note as `Step.detail`."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
         return {name: _to_plain(value) for name, value in values.items() if value is not None}
 
     @classmethod
     def from_detail(cls, detail: Mapping[str, Any]) -> Self:
-        """Returns names that it does not know are left out: an older version may have noted more."""
+        """Returns the note in `Step.detail`, without unknown names: an older version may have noted more."""
         known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
         values = {name: value for name, value in detail.items() if name in known}
         if isinstance(values.get("time"), Mapping):
@@ -45,7 +44,7 @@ class Note:
 
     @classmethod
     def from_step(cls, step: Step) -> Self | None:
-        """What a stage noted, if it is a stage that makes notes of this kind."""
+        """Returns the note of a stage; None if it belongs to another kind."""
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
     def describe(self) -> str:
@@ -58,17 +57,17 @@ def _count(number: int, noun: str) -> str:
 
 
 def step(note: Note, ms: float) -> Step:
-    """Returns the step of a stage that took so long."""
+    """Returns the step of a stage that took `ms`."""
     return Step(note.stage, round(ms, 3), note.to_detail())
 
 
 def notes(kind: type[N], steps: Iterable[Step]) -> Iterator[N]:
-    """What a stage noted, each time it was run."""
+    """Yields the notes of a stage, one per run."""
     return (note for step in steps if (note := kind.from_step(step)) is not None)
 
 
 def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
-    """What a stage noted when it was run last; None if it was not."""
+    """Returns the note of a stage's last run, or None."""
     return next(iter([*notes(kind, steps)][::-1]), None)
 
 
@@ -101,7 +100,7 @@ class AnalysisNote(Note, stage="analyse"):
 
 @dataclass(frozen=True, slots=True)
 class ScopeNote(Note, stage="scope"):
-    """How many episodes a question may look at."""
+    """The number of episodes that a question may see."""
 
     episodes: int = 0
 
@@ -111,7 +110,7 @@ class ScopeNote(Note, stage="scope"):
 
 @dataclass(frozen=True, slots=True)
 class TextNote(Note, stage="text"):
-    """The best scores of full text and of vectors; `any_time`: nothing of the time that was asked of was found."""
+    """The best scores of full text and of vectors; `any_time`: no result was from the requested time."""
 
     lexical: float = 0.0
     cosine: float = 0.0
@@ -133,7 +132,7 @@ class SeedNote(Note, stage="seed"):
 
 @dataclass(frozen=True, slots=True)
 class ReplayNote(Note, stage="replay"):
-    """How many edges fired and were followed, the episodes they led to, those whose facts were read, and the earlier
+    """The numbers of activated and followed edges, the episodes reached, those whose facts were read, and the earlier
     question (by its trace) that was the same, or most alike."""
 
     fires: int = 0
@@ -159,7 +158,7 @@ class GraphNote(Note, stage="graph"):
 
 @dataclass(frozen=True, slots=True)
 class LinksNote(Note, stage="links"):
-    """How many episodes the pages that a question names lead to."""
+    """The number of episodes linked from the pages that a question names."""
 
     episodes: int = 0
 
@@ -174,7 +173,7 @@ class ContextNote(Note, stage="context"):
 
 @dataclass(frozen=True, slots=True)
 class RerankNote(Note, stage="rerank"):
-    """How many episodes were read again, those that were put first, and why none were."""
+    """The number of reranked episodes, the ones moved to the front, and the error if there was one."""
 
     episodes: int = 0
     first: tuple[int, ...] = ()
@@ -186,7 +185,7 @@ class RerankNote(Note, stage="rerank"):
 
 @dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
-    """How many episodes were ranked, those that text alone found, and the scores by channel of each."""
+    """The number of ranked episodes, those found by text alone, and the scores by channel of each."""
 
     episodes: int = 0
     text_only: tuple[int, ...] = ()
@@ -198,8 +197,8 @@ class RankNote(Note, stage="rank"):
 
 @dataclass(frozen=True, slots=True)
 class RouteNote(Note, stage="route"):
-    """Which tier a question is on; the `unknown` names in it; or the `reason` why it goes on to that tier; of a replay
-    whether what helped before is `enough` to answer from."""
+    """The tier of a question; the `unknown` names in it; or the `reason` for going on to that tier; for a replay
+    whether the earlier evidence is `enough` to answer."""
 
     tier: str = "R2"
     unknown: tuple[str, ...] | None = None
@@ -212,8 +211,8 @@ class RouteNote(Note, stage="route"):
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
-    """How many lines an answer shows; each chain among them that is shown whole; `parts`: the same of each part of the
-    question."""
+    """The number of lines of an answer; each chain among them that is shown whole; `parts`: the same of each part of
+    the question."""
 
     lines: int = 0
     chain: tuple[str, ...] | None = None
@@ -225,8 +224,8 @@ class AnswerNote(Note, stage="answer"):
 
 @dataclass(frozen=True, slots=True)
 class ComposeNote(Note, stage="compose"):
-    """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
-    was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`."""
+    """The evidence of a model's answer: calls and tokens, the episodes and the number of pieces of each kind it was
+    shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`."""
 
     model: str = ""
     calls: int = 0
@@ -245,9 +244,9 @@ class ComposeNote(Note, stage="compose"):
 
 @dataclass(frozen=True, slots=True)
 class GuidedNote(Note, stage="guided"):
-    """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
-    nothing of use, or the name of its error; the episodes that were `taken` and the edges that led there; of the last
-    call why there were no more."""
+    """A guided step: the number of the model `call`, 0 without one, the number of options, and what the model `said`:
+    numbers, done, nothing of use, or the name of its error; the episodes `taken` and the edges to them; for the last
+    call why it ended."""
 
     call: int = 0
     options: int | None = None
@@ -263,9 +262,8 @@ class GuidedNote(Note, stage="guided"):
 
 @dataclass(frozen=True, slots=True)
 class AgentNote(Note, stage="agent"):
-    """One turn of an agent: how often it called each tool, how many of these calls `failed`, or whether the turn was
-    `invalid`; the `calls` of models that it took, and the episodes that it `collected`. `stopped`: the error that ended
-    all."""
+    """A turn of an agent: the calls of each tool, how many of them `failed`, or whether the turn was `invalid`; the
+    `calls` of models that it took, and the episodes that it `collected`. `stopped`: the error that ended the search."""
 
     tools: Mapping[str, int] | None = None
     failed: int | None = None
@@ -281,8 +279,7 @@ class AgentNote(Note, stage="agent"):
 
 @dataclass(frozen=True, slots=True)
 class SketchNote(Note, stage="sketch"):
-    """The outlines that a model wrote of what leads to an answer, with the tokens that took; or the name of its
-    error."""
+    """A model's outlines of the path to an answer, with their tokens; or the name of its error."""
 
     tokens: int | None = None
     sketches: tuple[Sequence[str], ...] | None = None

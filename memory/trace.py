@@ -20,9 +20,9 @@ def opinion(stored: int | None) -> Opinion | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a question was asked. `now` is the reference time of "last week" in it, None for the time it
-    was asked at; `searched` is the query that replaced it, if it followed another question; `strategy` the one that was
-    chosen for it, if any; `agent` the one that asked, if it was no person."""
+    """The parameters of a question. `now`: the reference time of "last week" in it, None for the time of asking;
+    `searched`: the query that replaced it, if it followed another question; `strategy`: the chosen one, if any;
+    `agent`: who asked, if it was no person."""
 
     as_of: datetime | None = None
     within: Scope | None = None
@@ -38,9 +38,9 @@ PLAIN = Plan()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
-    went (`memory.answering.escalation`); `read` and `written` are tokens of all calls of models; `model` wrote the
-    answer, "" if none did; `verdict` is the person's opinion of it; `agent` asked it, if it was no person."""
+    """A stored trace in a list. `no_answer` is None for a recall; `tier`: how far it went
+    (`memory.answering.escalation`); `read` and `written`: tokens of all calls of models; `model` wrote the answer, ""
+    without one; `verdict`: the person's opinion of it; `agent` asked it, if it was no person."""
 
     id: int
     at: datetime
@@ -58,7 +58,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A stored trace, whole. `answer` is None if the question was only a recall."""
+    """A complete stored trace. `answer` is None for a recall."""
 
     asked: Asked
     plan: Plan = PLAIN
@@ -94,8 +94,8 @@ class TrainingReport(Event):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A vertex on the way from a question to a passage: an object by its name, or a passage by its title. `relation`
-    are the words of the edge from the one before it, "" for a mention; `inverse`: it leads back to that one; `fact`
+    """A vertex on the path from a question to a passage: an object by its name, or a passage by its title. `relation`:
+    the words of the edge from the previous vertex, "" for a mention; `inverse`: it leads back to that one; `fact`
     contains its place in the text."""
 
     label: str
@@ -107,10 +107,9 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one citation rests on: the place of its passage among those that were shown (1 is the best, None if it was
-    not), its score as a share of the best, the scores by channel that this was made from, the facts that are read out
-    of the words it quotes, and the path that leads there: from an object that the question names, or from a passage
-    with its words. The passage itself is the last of it."""
+    """The basis of one citation: the place of its passage among those shown (1 is the best, None if it was not), its
+    score as a share of the best, the scores by channel, the facts extracted from the quoted words, and the path to it:
+    from an object that the question names, or from a passage with its words. The path ends with the passage itself."""
 
     cited: Citation
     place: int | None = None
@@ -122,10 +121,10 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """What an answer rests on. `chain`: the paths that join its lines, as `Ana - works at -> Nordlys [1]; Nordlys - led
-    by -> Tobias Renn [2]`, without numbers if a model wrote it; `reasons`: why the question went further than a search,
-    a sentence for each time it did; `gaps`: what spoke against what had been found; `shown`: how many episodes there
-    were to answer from; the last three are what it might take."""
+    """The evidence of an answer. `chain`: the paths that join its lines, as `Ana - works at -> Nordlys [1]; Nordlys -
+    led by -> Tobias Renn [2]`, without numbers if a model wrote it; `reasons`: why the question went further than a
+    search, a sentence for each time; `gaps`: what spoke against the earlier results; `shown`: the number of episodes to
+    answer from; the last three are its limits."""
 
     asked: Asked
     used: tuple[Used, ...] = ()
@@ -157,8 +156,8 @@ surely about the question; lines: other lines answered better; model: a model ha
 
 @dataclass(frozen=True, slots=True)
 class MissedPassage:
-    """A passage that holds the words, its best line for them, what became of it, and why in a sentence. `place` among
-    the `of` episodes that were ranked, from 1; `by` is the newer fact that took its place, `since` when."""
+    """A passage that contains the words, its best line for them, the stage that dropped it, and the reason in a
+    sentence. `place` among the `of` ranked episodes, from 1; `by`: the newer fact that replaced it, `since` when."""
 
     passage: Passage
     quote: str
@@ -175,7 +174,7 @@ class MissedPassage:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why an answer does not hold these words: the nearest passages that do, the nearest first; `missing` are the words
+    """Why an answer does not contain these words: the nearest passages that do, nearest first; `missing`: the words
     that are nowhere in the memory."""
 
     asked: Asked

@@ -1,4 +1,5 @@
-"""What screens show: objects with their mentions, parts of the graph, chats, lists, counts. Clients get them unchanged.
+"""The views for screens: objects with their mentions, parts of the graph, chats, lists, counts. Clients get them
+unchanged.
 
 Standard library only; times are timezone-aware datetimes."""
 
@@ -62,8 +63,8 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, that a note mentions a thing, or
-    that this number of `passages` mention both things. It holds from `since` on, and until `until`."""
+    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, a mention of a thing in a note, or
+    the number of `passages` that mention both things. It is valid from `since` until `until`."""
 
     id: int
     source: int
@@ -76,7 +77,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class GraphReply:
-    """A part of the graph; `center` are the ids of the requested object. `left_out`: how many more there are around
+    """A part of the graph; `center`: the ids of the requested object. `left_out`: the number of further vertices around
     it."""
 
     center: tuple[int, ...]
@@ -87,8 +88,8 @@ class GraphReply:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An installed plug-in, the package that brought it with its version, and what it `adds`: kind ("readers") to
-    names. `problem` says why it was left out; `is_off`: a person has turned it off. Then it adds nothing."""
+    """An installed plug-in, its package and version, and what it `adds`: kind ("readers") to names. `problem`: why it
+    was not loaded; `is_off`: a person turned it off, so it adds nothing."""
 
     name: str
     package: str
@@ -162,9 +163,9 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer.
-    As far as its trace is kept: the part of the memory that it was answered from and as of when, the `model` that wrote
-    it, "" if it is the lines of memory themselves, and the calls of models and their tokens, read and written."""
+    """A turn of a chat session. "partial": the stream was interrupted; `verdict`: the person's verdict on the answer.
+    If its trace is stored: its scope and `as_of`, the `model` that wrote it, "" if it is extractive, and the calls of
+    models and their tokens, read and written."""
 
     id: int
     role: Literal["user", "memory"]
@@ -183,7 +184,7 @@ class ChatMessage:
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:
-        """The text as lines, each with what it is."""
+        """The text as lines with their kinds."""
         return tuple(split_lines(self.text, self.citations))
 
 
@@ -215,7 +216,7 @@ class ListedSource:
 @dataclass(frozen=True, slots=True)
 class PlannedEntry:
     """A task or an entry of a calendar, list or table that names a `day` ("2026-04-24"), with its `time` ("14:00",
-    "14:00 to 15:00") or "". `due`: it is an open task; where its day is over, it is overdue."""
+    "14:00 to 15:00") or "". `due`: it is an open task, overdue after its day."""
 
     day: str
     time: str
@@ -229,8 +230,8 @@ class PlannedEntry:
 
 @dataclass(frozen=True, slots=True)
 class RetiredText:
-    """Text of a source that no question finds any more, though it is kept: the source has gone (`deleted`), or these
-    `passages` were in earlier versions of it. `at`: when the last of it was retired."""
+    """Stored text of a source that questions no longer find: the source was `deleted`, or these `passages` were in
+    earlier versions of it. `at`: when the last of it was retired."""
 
     uri: str
     title: str
@@ -257,7 +258,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy of the memory: a backup, or what an upgrade left."""
+    """A copy of the memory: a backup, or a file kept by an upgrade."""
 
     path: str
     at: datetime
@@ -265,9 +266,9 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many of each are gone. `copies` are those that still hold it, or cannot be read: to delete them is the
-    person's part. `pending`: why its words are not off the disk yet, "" if they are. `also_in`: sources that are known
-    to hold just the same."""
+    """The numbers of forgotten items. `copies` still contain them, or are unreadable: the person must delete them.
+    `pending`: why the words are not off the disk yet, "" if they are. `also_in`: other known sources with the same
+    text."""
 
     sources: int = 0
     episodes: int = 0
@@ -324,9 +325,9 @@ class SyncComputer:
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """The memory on several computers: the shared `folder`, this computer's name there, and all `computers`. `waiting`
-    counts items about what is not here yet, `skipped` has files that cannot be read, with why, `at` is when it was
-    synchronised last, `problem` why that is not possible now. Text of `allowed` folders goes to the others."""
+    """The memory on several computers: the shared `folder`, this computer's name in it, and all `computers`. `waiting`:
+    the number of items about missing notes; `skipped`: unreadable files with the reason; `at`: the last
+    synchronisation; `problem`: why it fails now. Text of `allowed` folders goes to the others."""
 
     folder: str
     machine: str

@@ -69,7 +69,7 @@ class Page(Hasty[None]):
 
     @property
     def places(self) -> tuple[Where, ...]:
-        """Where the keys go now: the part of the page that has the focus, and the page."""
+        """Returns the places that receive keys now: the focused part of the page, and the page."""
         return (*getattr(self.focused, "PLACES", ()), self.NAME)
 
     def can_do(self, action: Action) -> bool:
@@ -96,7 +96,7 @@ class Page(Hasty[None]):
         self.query_one(MessageLine).show(text, severity, MESSAGE_SECONDS[severity])
 
     async def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """Says what came of an action."""
+        """Shows the result of an action."""
         self.show_message(text, severity)
 
     @work

@@ -103,8 +103,8 @@ def open_browser(file: Path) -> bool:
 
 
 class PlainChat:
-    """One session at a time. `run` returns the exit code: 0, or of a pipe 4 where something was not answered, and that
-    of an error where something failed."""
+    """One session at a time. `run` returns the exit code: 0, or for piped input 4 if a question had no answer, or that
+    of an error."""
 
     def __init__(self, session: Session, interactive: bool) -> None:
         self._session = session
@@ -267,7 +267,7 @@ class PlainChat:
 
 
 def _typed_lines() -> Iterator[str]:
-    """What a person types, with the editing and the history of their terminal, until Ctrl+D."""
+    """Yields typed lines, with the terminal's editing and history, until Ctrl+D."""
     with suppress(ImportError):
         import readline  # noqa: F401  `input` uses it
     while True:

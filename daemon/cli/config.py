@@ -103,7 +103,7 @@ def set_(session: Session, key: str, value: str) -> None:
 
 
 def _tell_when_it_counts(file: Path, key: str) -> str:
-    """From when on a setting counts, or that the daemon cannot start with the rest of the file."""
+    """Explains from when a setting applies, or that the daemon cannot start with the rest of the file."""
     from daemon.config.settings import SettingsError, load
 
     try:

@@ -69,7 +69,7 @@ def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
 
 
 def _print_diagnosis(diagnosis: wire.Diagnosis) -> None:
-    """What there is to do comes first, then the figures."""
+    """Prints the remedies first, then the figures."""
     if not diagnosis.questions:
         output.say(NOTHING_ASKED)
     for failure in diagnosis.failures:
@@ -144,7 +144,7 @@ def _check_offline(session: Session) -> Iterator[str]:
 
 
 def print_places(session: Session) -> None:
-    """Where secrets lie; exits with 1 if the memory holds any that are not masked."""
+    """Prints the places of secrets; exits with 1 if any is not masked."""
     places = session.client.secret_places()
     if not session.shows_json(places):
         for place in places.masked:

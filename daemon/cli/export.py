@@ -69,7 +69,7 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
 
 
 def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Path:
-    """Where it is to be written, absolute. BadParameter where it must not be."""
+    """Returns the absolute path of the export. BadParameter if it is not allowed."""
     to = to.absolute()
     if markdown:
         if to.exists() and not to.is_dir():
@@ -104,7 +104,7 @@ def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidd
 
 
 def _write_out(lines: Iterable[bytes]) -> None:
-    """To standard output; on a terminal what is in notes is not obeyed by it."""
+    """Writes to standard output; on a terminal escape sequences in notes are disabled."""
     to_terminal = sys.stdout.isatty()
     try:
         for line in lines:

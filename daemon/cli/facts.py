@@ -143,7 +143,7 @@ def _print_profile(reply: wire.ProfileReply) -> None:
 
 
 def _say_source(uri: str, line: int | None = None, title: str = "your note") -> str:
-    """Where something is known from, for a person."""
+    """Describes a source for a person."""
     if uri.startswith(BY_HAND):
         return "you said so"
     return title if uri.startswith("note:") else output.place(uri, line)

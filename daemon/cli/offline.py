@@ -79,7 +79,7 @@ class Offline(Client):
         strategy: str,
         **_: object,
     ) -> Iterator[wire.Event]:
-        """Nothing is kept, whosever words they are."""
+        """Answers without storing anything, whoever asks."""
         began = time.monotonic()
         for event in self._memory.questions.ask(
             question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=effort,

@@ -248,7 +248,7 @@ class Failure(click.ClickException):
 
 
 class NothingFound(click.ClickException):
-    """Nothing was found. This is not an error, so the message does not begin with "Error"."""
+    """The result is empty. This is not an error, so the message does not begin with "Error"."""
 
     exit_code = 4
 

@@ -192,7 +192,7 @@ class Replies(Generic[T]):
     _may_end = False  # at any line
 
     def _read(self, line: bytes) -> T:
-        """What a line says; notes whether it is the last."""
+        """Decodes a line; notes whether it is the last."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -184,7 +184,7 @@ class Embedding:
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
-        """After an outage of the embedder's server: resumes the interrupted change, and embeds the passages written
+        """Resumes the interrupted change after an outage of the embedder's server, and embeds the passages written
         meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
             self._begin(self._choice)

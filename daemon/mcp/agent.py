@@ -68,8 +68,8 @@ class Access:
 
 
 def access_of(client: McpClientSettings, watched: Callable[[], Iterable[wire.Folder]]) -> Access:
-    """What a program may, from its settings. Without folders in them it sees the watched ones whose text may go to
-    a model on another machine, as an agent's model is."""
+    """Returns a program's access, from its settings. Without folders in them it sees the watched folders whose text
+    remote models may read, because an agent's model is remote."""
     if client.everything:
         return Access((), True, client.write)
     folders = client.folders or tuple(folder.path for folder in watched() if folder.policy == "any")

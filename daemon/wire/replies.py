@@ -1,4 +1,4 @@
-"""Who answers, what went wrong, and the end of a question: what `pal ask` needs, without the library's nouns."""
+"""The replies that `pal ask` needs without the library's nouns: version, errors, and the end of a question."""
 
 from __future__ import annotations
 

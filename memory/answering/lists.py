@@ -83,8 +83,8 @@ def show_entries(state: AnswerState, entries: Sequence[Shown]) -> list[AnswerCan
 
 
 class Topic:
-    """What a question asks about, as the `stems` of its words without those of its time and generic words for lists;
-    none of a question without a topic."""
+    """The topic of a question: the `stems` of its words without those of its time and generic words for lists; empty
+    for a question without a topic."""
 
     def __init__(self, state: AnswerState) -> None:
         self.state, question = state, state.question
@@ -99,7 +99,7 @@ class Topic:
         self._weights = dict(zip(state.features.stems, state.features.shares.tolist(), strict=True))
 
     def share(self, stems: Collection[str]) -> float:
-        """In [0, 1]: the share of its weight that these stems cover; 1 for an empty topic."""
+        """Returns, in [0, 1], the share of its weight that these stems cover; 1 for an empty topic."""
         total = sum(self._weights[key] for key in self.stems)
         return sum(self._weights[key] for key in self.stems.intersection(stems)) / total if total else 1.0
 
@@ -108,11 +108,11 @@ class Topic:
         return self.stems.intersection(self.state.features.stem_words(" ".join(texts)))
 
     def in_heads(self, entry: Entry) -> frozenset[str]:
-        """Returns the stems that what an entry is under contains."""
+        """Returns the stems in the headings of an entry."""
         return self.find(entry.episode.title, *entry.heads)
 
     def covers(self, entry: Entry) -> float:
-        """Returns the share of its weight that an entry covers, with what it is under."""
+        """Returns the share of its weight that an entry with its headings covers."""
         return self.share(self.in_heads(entry) | self.find(entry.quote))
 
     def read(self, passages: Iterable[Episode] | None = None) -> Iterator[Entry]:
@@ -153,7 +153,7 @@ def _choose_entries(topic: Topic, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _rank_list(topic: Topic, entries: Sequence[Entry]) -> tuple[float, ...]:
-    """How well a list fits, the highest first; () if it does not."""
+    """Returns a sort key of how well a list matches, best highest; () if it does not."""
     state, first, chosen = topic.state, entries[0], _choose_entries(topic, entries)
     nearest = topic.find(*first.heads[-2:])
     heads = topic.in_heads(first)

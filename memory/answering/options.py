@@ -54,7 +54,7 @@ NOTHING_RESERVED = Allowance(0, 0, 0)
 
 
 class Meter:
-    """What a question has used of its allowance, in all its models."""
+    """The use of a question's allowance by all its models."""
 
     def __init__(self, allowance: Allowance, cancelled: Callable[[], bool] | None = None) -> None:
         """`cancelled`: whether the person stopped waiting."""

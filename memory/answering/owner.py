@@ -51,8 +51,8 @@ _QUOTE_MARK = re.compile('["”“„«»]')
 
 @dataclass
 class OwnerQuestion:
-    """What a question asks about the owner: the `stems` of its words and of the `attribute` that they name. `person`: a
-    relative that it asks about ("my brother"), whose facts alone answer it."""
+    """A question about the owner: the `stems` of its words and of the `attribute` that they name. `person`: a relative
+    that it asks about ("my brother"), whose facts alone answer it."""
 
     state: AnswerState
     stems: frozenset[str]

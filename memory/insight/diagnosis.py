@@ -236,7 +236,7 @@ def _join_lines(text: str) -> str:
 
 
 def _quote_word(text: str) -> str:
-    """One shell word; in double quotes where possible, which every shell supports."""
+    """Quotes a shell word; in double quotes where possible, which every shell supports."""
     line = _join_lines(text)
     quoted = shlex.quote(line)
     return quoted if quoted == line or set(line) & set('"$`\\!') else f'"{line}"'

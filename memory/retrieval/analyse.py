@@ -1,8 +1,7 @@
-"""Analyse: what a question asks, by rule: search terms, possible names, and the time it refers to.
+"""Analysis: what a question asks, by rules: search terms, possible names, and its time.
 
 In a person's own notes they are "I", so a question that uses their name is read in the first person. The name occurs in
-few notes (mostly mails), so as a search term it would mislead.
-"""
+few notes (mostly mails), so as a search term it would mislead."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -129,7 +128,8 @@ def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | N
 
 
 def _find_content(text: str, language: str) -> tuple[str, ...]:
-    """The content words. Full text stems English; in other languages each word is replaced by its inflections."""
+    """Returns the content words. Full text stems English; in other languages each word is replaced by its
+    inflections."""
     topic = re.sub(alternatives("analysis", "happens"), " ", text, flags=re.IGNORECASE)
     terms = [word for word in content_words(topic, language) if word not in _SELF]
     return tuple(terms) if language == ENGLISH else tuple(_inflect(word, language) for word in terms)
@@ -193,15 +193,15 @@ def _find_names(text: str, language: str, entities: Iterable[Mention]) -> dict[s
 
 @cache
 def _first_person(language: str) -> re.Pattern[str]:
-    """First-person words of a language; the owner's names become "I" and "my" in any."""
+    """Returns a pattern of a language's first-person words; the owner's names become "I" and "my" in any."""
     patterns = [alternatives("analysis", "first_person", language=code) for code in dict.fromkeys((language, ENGLISH))]
     return re.compile("|".join(filter(None, patterns)), re.IGNORECASE)
 
 
 def in_first_person(question: str, names: Iterable[str]) -> str:
-    """`question` with the owner's `names` replaced by "I", and "Ana's" by "my". A full name counts and each of its
-    words alone, with a capital, or in any case in a question without capitals. A family name after another first name
-    belongs to another person."""
+    """Replaces the owner's `names` in `question` by "I", and "Ana's" by "my". A full name counts and each of its words
+    alone, with a capital, or in any case in a question without capitals. A family name after another first name belongs
+    to another person."""
     full = [words for name in names if (words := _words_of_name(name))]
     single = {word for words in full for word in words if word.lower() not in month_names()}
     if not full:

@@ -41,7 +41,7 @@ class Mass(NamedTuple):
 
 
 def merge_mass(*parts: Mass) -> Mass:
-    """Returns all mass, each place once."""
+    """Merges the mass of each place."""
     places = np.concatenate([part.places for part in parts])
     values = np.concatenate([part.values for part in parts])
     order = np.argsort(places, kind="stable")
@@ -113,9 +113,10 @@ def _invert(sums: NDArray[Any]) -> Doubles:
 
 
 def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
-    """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1. `allowed` (n,)
-    are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on. Only the kinds
-    of `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do neither."""
+    """Returns the mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
+    `allowed` (n,) are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on.
+    Only the kinds of `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do
+    neither."""
     steps = transition_steps(graph, allowed, settings, least)
     columns = np.array(sorted(seeds.objects), np.int64)
     weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
@@ -140,7 +141,7 @@ def _to_dense(mass: Mass, size: int) -> Floats:
 
 
 def _start(scores: Floats, allowed: Bools, top: int) -> Mass:
-    """Softmax over the `top` best allowed episodes with a score."""
+    """Returns the softmax over the `top` best allowed episodes with a score."""
     rows = top_k(scores, allowed, top)
     weight = np.exp((scores[rows] - scores[rows].max(initial=0)) / TEMPERATURE).astype(np.float64)
     order = np.argsort(rows)
@@ -152,7 +153,7 @@ TEXT_ALONE = Strategy("none")
 
 
 def find_core_strategy(name: str) -> Strategy:
-    """One of the library's own strategies."""
+    """Returns a strategy of the library itself."""
     for strategy in (SPREAD, TEXT_ALONE):
         if strategy.name == name:
             return strategy

@@ -110,13 +110,11 @@ def retrieve(
     outline: Sequence[Sequence[str]] = (),
     reranking: Reranking | None = None,
 ) -> RetrievalResult:
-    """The `k` best episodes for a question, best first; with `by_type` more where its type needs many. `conn` reads;
-    `snapshot` is used for the whole question.
-
-    `remembered` is the edge memory; without it nothing is replayed. `scorer` is the trained edge scorer in use.
-    `strategy` walks the graph; its overrides are already in `settings`. `outline`: relations over which a model expects
-    the answer, if it was asked. `reranking` reranks the first passages of chats.
-    """
+    """Returns the `k` best episodes for a question, best first; with `by_type` more if its type needs many. `conn`
+    reads; `snapshot` is used for the whole question. `remembered` is the edge memory; without it nothing is replayed.
+    `scorer` is the trained edge scorer in use. `strategy` walks the graph; its overrides are already in `settings`.
+    `outline`: relations over which a model expects the answer, if it was asked. `reranking` reranks the first passages
+    of chats."""
     state = Retrieval(
         conn, snapshot, CachedEmbedder(embedder), settings, question, k, by_type, remembered, scorer,
         strategy, outline, reranking,
@@ -174,13 +172,11 @@ def training_signal(
     expanded: Iterable[int] = (),
     quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
 ) -> Credit:
-    """The credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
-    `quoted`: number of a citation -> the relations extracted from its words.
-
-    All citations of a model's answer that prove it count. Lines of memory are cited by similarity, so only the first
-    one is noted, and it counts once a person calls the answer good: otherwise memory would learn its own mistakes.
-    Takes some milliseconds and no connection, so it runs before the transaction.
-    """
+    """Returns the credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
+    `quoted`: number of a citation -> the relations extracted from its words. All citations of a model's answer that
+    prove it count. Lines of memory are cited by similarity, so only the first one is noted, and it counts once a person
+    calls the answer good: otherwise memory would learn its own mistakes. Takes some milliseconds and no connection, so
+    it runs before the transaction."""
     proving = tuple(citation for citation in answer.citations if citation.verdict == "proved")
     counting = proving if answer.model else answer.citations[:1]
     credit = assign_credit(

@@ -67,8 +67,8 @@ def changed_words(language: str) -> frozenset[str]:
 def question_type(
     question: str, language: str = ENGLISH, known: Collection[str] = (), asks_all: bool = False
 ) -> QuestionType:
-    """What a question in that language asks for. `known`: names of objects found in it; `asks_all`: it may ask for
-    everything that happened."""
+    """Returns the type of a question in that language. `known`: names of objects found in it; `asks_all`: it may ask
+    for everything that happened."""
     type = _question_type(question, language, known)
     words = _patterns(language)
     topic = next((key for key in _LISTED if words and words[key].search(question)), None)
@@ -112,14 +112,14 @@ def find_subject(question: str, language: str) -> str:
 
 
 def format_hint(type: QuestionType) -> str:
-    """How a list, a history or a briefing is to be written, as a sentence for a model; "" for other answers."""
+    """Returns the format of a list, a history or a briefing, as a sentence for a model; "" for other answers."""
     if type.of in ("changed", "new"):
         return _CHANGED
     return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS.get(type.kind, "")
 
 
 def episode_count(type: QuestionType, usual: int) -> int:
-    """How many episodes an answer of that type needs, where one fact takes the `usual` number."""
+    """Returns the number of episodes for an answer of that type, if one fact takes the `usual` number."""
     many = type.kind in ("list", "about") or (type.kind == "count" and type.in_order)
     return max(usual, MANY) if many else usual
 
@@ -233,7 +233,7 @@ def _beginning_pattern(language: str) -> re.Pattern[str]:
 
 @cache
 def _words_anywhere(key: str) -> re.Pattern[str]:
-    """Words of all languages with rules that make a cut uncertain."""
+    """Returns words of all languages with rules that make a cut uncertain."""
     return re.compile(rf"\b(?:{alternatives('decomposition', key)})\b", re.IGNORECASE)
 
 
@@ -334,7 +334,7 @@ def _is_of_thing(refers: re.Match[str], words: dict[str, Any]) -> bool:
 
 
 def find_thing(question: str, language: str) -> str:
-    """The thing at the end of a question: "the harbour office"; "" if there is none."""
+    """Returns the thing at the end of a question: "the harbour office"; "" without one."""
     rules = tables("decomposition", language=language)
     thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if rules else None
     if thing is None:
@@ -376,7 +376,7 @@ def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
 
 @cache
 def _compile_expected(language: str) -> dict[ExpectedType, re.Pattern[str]]:
-    """What each kind is asked for with, as whole words unless the language has no spaces."""
+    """Returns patterns of the words that ask for each kind, as whole words unless the language has no spaces."""
     data = languages().get(language, {})
     data = data if "asks" in data else languages()[ENGLISH]
     edges = ("", "") if "unspaced" in data else (r"(?<!\w)", r"(?!\w)")
@@ -384,7 +384,8 @@ def _compile_expected(language: str) -> dict[ExpectedType, re.Pattern[str]]:
 
 
 def find_owned(question: str, language: str) -> str:
-    """The words for a person's thing that a question asks for ("phone" in "Ana's phone"); "" for other questions."""
+    """Returns the words for a person's thing that a question asks for ("phone" in "Ana's phone"); "" for other
+    questions."""
     form, ends = (alternatives("asks", key, language=language) for key in ("owned", "owned_ends"))
     match = re.search(form, question, re.IGNORECASE) if form else None
     return re.split(ends, match[1], maxsplit=1, flags=re.IGNORECASE)[0] if match else ""

@@ -230,7 +230,8 @@ def _pages(graph: Graph, columns: Ints, fused: Floats, allowed: Bools) -> list[i
 
 
 def smooth_chat_scores(graph: Graph, scores: Floats, weight: float) -> Floats:
-    """`scores` (n,) with every short chat episode lifted by its neighbours in the same chat; others unchanged."""
+    """Returns `scores` (n,) with every short chat episode lifted by its neighbours in the same chat; others
+    unchanged."""
     if weight <= 0:
         return scores
     rows = graph.chat_order

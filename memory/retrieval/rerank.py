@@ -29,7 +29,7 @@ class Reranking:
         self.problem: str = getattr(reranker, "problem", "")  # of one that is known not to work
 
     def score(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """How well each text answers; None on failure or after MAX_SECONDS."""
+        """Scores how well each text answers; None on failure or after MAX_SECONDS."""
         if time.monotonic() < self._rests_until:
             return None
         answer: SimpleQueue[list[float] | str] = SimpleQueue()

@@ -37,7 +37,8 @@ def limit_scope(retrieval: Retrieval) -> ScopeNote:
 
 
 def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
-    """The time at which facts must hold: the one in question, by default now. Includes facts that begin later."""
+    """Returns the time at which facts must be valid: the one in question, by default now. Includes facts that begin
+    later."""
     if question.as_of is not None:
         then = to_wall(question.as_of)
     elif when is not None and when.kind == "as_of" and when.until is not None:
@@ -70,14 +71,11 @@ def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, wit
 def limit_to_time(
     conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool
 ) -> tuple[Bools, Floats | None]:
-    """Which `allowed` episodes (n,) belong to the time a question refers to, all if none does; and the weight (n,) of
-    each, None if equal.
-
-    `as_of`: episodes written before the end of that time, and, with less weight, those that name it. `range`: episodes
-    written in it come first, then those that name it or were written soon after, and last all others, which may contain
-    another part of the answer. `only`, for a question about that time as a whole, drops episodes neither written in it
-    nor naming it.
-    """
+    """Returns which `allowed` episodes (n,) belong to the time of a question, all if there are no such episodes; and
+    the weight (n,) of each, None if equal. `as_of`: episodes written before the end of that time, and, with less
+    weight, those that name it. `range`: episodes written in it come first, then those that name it or were written soon
+    after, and last all others, which may contain another part of the answer. `only`, for a question about that time as
+    a whole, drops episodes neither written in it nor naming it."""
     if when is None or when.kind == "now":
         return allowed, None
     written = graph.event_from

@@ -42,7 +42,7 @@ COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gath
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What questions are answered with, replaced as a whole on each write. `usable`: (nearly) every episode has a
+    """The data that answers questions, replaced as a whole on each write. `usable`: (nearly) every episode has a
     vector; `owner`: the names of the owner of the mailbox; `scorer`: the trained ranker, if one is in use."""
 
     embedder: Embedder
@@ -54,7 +54,7 @@ class Serving:
 
 
 class EdgeRanker(Protocol):
-    """Learns from the questions that were answered well which edges a question needs."""
+    """Learns which edges questions need, from those that were answered well."""
 
     def load(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
         """Returns the scorer in use with the vectors of this embedder."""
@@ -71,12 +71,13 @@ class EdgeRanker(Protocol):
         progress: Callable[[int, int, str], None],
         cancelled: Callable[[], bool],
     ) -> TrainingReport:
-        """Trains a scorer, and brings it into use if it finds more. `names` are those of the person; `write` runs each
-        unit; `progress` gets what is done, of how many, and what that is in a word."""
+        """Trains a scorer, and uses it if it finds more. `names` are the owner's; `write` runs each unit; `progress`
+        gets (done, total, the current work in a word)."""
         ...
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Withdraws the scorer in use; returns it and the earlier one now in use, if any. None if none was in use."""
+        """Removes the scorer in use; returns it and the earlier one now in use, if any. None if no scorer was in
+        use."""
         ...
 
 
@@ -283,7 +284,7 @@ class RetrievalResult:
 
     @property
     def n_allowed(self) -> int:
-        """How many episodes the question might see."""
+        """The number of episodes that the question might see."""
         return int(self.allowed.sum())
 
     def relevance(self, allowed: Bools) -> Floats:
@@ -296,8 +297,8 @@ class RetrievalResult:
         return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
 
     def widen(self, conn: Connection, k: int) -> RetrievalResult:
-        """The same with those of the `k` best episodes that are not yet hits; none scores above the last hit. `conn`
-        must see the snapshot of the retrieval."""
+        """Returns the result with those of the `k` best episodes that are not hits yet; no new hit scores above the
+        last one. `conn` must see the snapshot of the retrieval."""
         ids_present = {hit.episode.id for hit in self.recall.hits}
         contents = {hit.episode.content for hit in self.recall.hits}
         ids = self.graph.episode_ids[top_k(self.ranking, self.allowed, k)].tolist()
@@ -308,7 +309,7 @@ class RetrievalResult:
         return replace(self, recall=replace(self.recall, hits=hits)) if more else self
 
     def order_by_feedback(self) -> list[Episode]:
-        """The hits by how close they are to the question and to the first of them together (Rocchio's feedback)."""
+        """Returns the hits by their closeness to the question and the first hit together (Rocchio's feedback)."""
         hits = [hit.episode for hit in self.recall.hits if hit.episode.id in self.graph.row_of]
         if not hits:
             return []
@@ -318,13 +319,13 @@ class RetrievalResult:
         return [hits[place] for place in np.argsort(-cosines, kind="stable").tolist()]
 
     def restricted_to(self, conn: Connection, ids: Collection[int]) -> RetrievalResult:
-        """The same with only these episodes (ids) as its hits, if visible."""
+        """Returns the result with only these episodes (ids) as its hits, if visible."""
         every = self.with_collected(conn, ids)
         hits = tuple(hit for hit in every.recall.hits if hit.episode.id in ids)
         return replace(every, recall=replace(every.recall, hits=hits), collected=every.collected & set(ids))
 
     def with_collected(self, conn: Connection, gathered: Iterable[int]) -> RetrievalResult:
-        """The same with these episodes among its hits, if visible: the ranking stays, and collected ones gain
+        """Returns the result with these episodes among its hits, if visible: the ranking stays, and collected ones gain
         COLLECTED_SHARE of the best score. `conn` must see the snapshot of the retrieval."""
         new = {id for id in gathered if self.sees(id)} | self.collected
         if new == self.collected:

@@ -37,7 +37,7 @@ SCORE_DIGITS = 6  # of a scaled score: further digits depend on a vector's place
 
 
 def search_text(retrieval: Retrieval) -> TextNote:
-    """Stage: full text and vectors. If nothing of the time in question is about the topic, all times are searched."""
+    """Stage: full text and vectors. If no result in the time in question is about the topic, all times are searched."""
     question, spoken_of = retrieval.question, retrieval.spoken_of
     context = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings
     scores = text_scores(*context, question, retrieval.seen)
@@ -62,7 +62,7 @@ def text_scores(
     question: QuestionState,
     allowed: Bools,
 ) -> TextScores:
-    """How well each of the `allowed` episodes (n,) fits by its words."""
+    """Scores how well each of the `allowed` episodes (n,) matches by its words."""
     weight = embedder.lexical_weight if settings.lexical_weight == "auto" else settings.lexical_weight
     rows, lexical = np.empty(0, np.int32), np.empty(0, np.float32)
     if weight > 0:
@@ -119,7 +119,7 @@ def _search_lexical(
 
 
 def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float) -> TextScores:
-    """Both channels scaled to [0, 1] over the allowed episodes and mixed; an all-zero channel is left out."""
+    """Mixes both channels, scaled to [0, 1] over the allowed episodes; an all-zero channel is left out."""
     lexical = np.where(allowed, lexical, 0).astype(np.float32)
     vector = np.where(allowed, vector, 0).astype(np.float32)
     weight = lexical_weight
@@ -133,7 +133,7 @@ def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float)
 
 
 def _scale(values: Floats) -> Floats:
-    """Scaled to [0, 1] from min(0, least value) to the greatest: a single hit scores 1, and rounding does not decide
+    """Scales to [0, 1] from min(0, least value) to the greatest: a single hit scores 1, and rounding does not decide
     between equal passages."""
     low, high = min(0.0, float(values.min(initial=0.0))), float(values.max(initial=0.0))
     if high <= low:
@@ -156,7 +156,7 @@ def link_objects(retrieval: Retrieval) -> SeedNote:
 
 
 def _is_all_named(question: QuestionState, labels: Iterable[str]) -> bool:
-    """Whether a question names all that it asks about, with these `labels` of objects or with other names."""
+    """Whether a question consists of names, with these `labels` of objects or others."""
     language = question.language
     names = (*labels, *(mention.surface for mention in question.mentions))
     stems = {stem(word, language) for name in names for word in words(name)}
@@ -165,9 +165,9 @@ def _is_all_named(question: QuestionState, labels: Iterable[str]) -> bool:
 
 
 def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:
-    """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them. Objects
-    mentioned only outside `allowed` (n,) are ignored. The longest name wins: a word inside a longer known name ("lake"
-    in "Lake Kivu") seeds nothing by itself."""
+    """Returns {column of `graph`: weight in (0, 1]} for each object named; the rarest MAX_NAMED_OBJECTS of them.
+    Objects mentioned only outside `allowed` (n,) are ignored. The longest name wins: a word inside a longer known name
+    ("lake" in "Lake Kivu") seeds nothing by itself."""
     nodes = stored.objects_by_search(conn, list(question.names))
     seeds: dict[int, float] = {}
     covered: list[str] = []

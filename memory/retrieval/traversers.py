@@ -70,8 +70,8 @@ NO_GUIDANCE = Guidance()
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Where a walk starts. `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column ->
-    weight in (0, 1] of the objects that the question names."""
+    """The starts of a walk. `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column
+    -> weight in (0, 1] of the objects that the question names."""
 
     episode_scores: Floats
     objects: Mapping[int, float]

@@ -42,7 +42,7 @@ def add_parents(conn: Connection, walk: Walkable, visits: Sequence[Visit], befor
 
 
 def path_to(visits: Iterable[Visit], episode: int) -> tuple[Visit, ...]:
-    """Returns the visits from where a question began to an episode; empty if it was not visited."""
+    """Returns the visits from a start of the question to an episode; empty if it was not visited."""
     visit_of = {visit.node_id: visit for visit in visits}
     path: list[Visit] = []
     step = visit_of.get(episode)

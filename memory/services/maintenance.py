@@ -362,7 +362,7 @@ class Maintenance:
         return self._store.read(files.discard_unfinished, self._store.path, folder)
 
     def diagnose(self, limit: int = diagnosis.TRACES) -> Diagnosis:
-        """How well the graph served the newest `limit` questions, and remedies for failures."""
+        """Diagnoses how well the graph served the newest `limit` questions, with remedies for failures."""
         self._state.pending.try_write()
         with self._state.reading() as (conn, serving):
             return diagnosis.diagnose_newest(conn, serving.snapshot.graph, limit)

@@ -112,7 +112,8 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
 
 
 def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
-    """Those of `traces` whose answers share learned evidence with a bad answer; without later ones judged good."""
+    """Returns those of `traces` whose answers share learned evidence with a bad answer; without later ones judged
+    good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
         " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"

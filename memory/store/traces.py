@@ -63,7 +63,7 @@ def store(
 
 
 def get(conn: Connection, id: int) -> Traced:
-    """One complete trace. NotFoundError."""
+    """Returns a complete trace. NotFoundError."""
     query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:

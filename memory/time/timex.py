@@ -194,7 +194,7 @@ class _Finder:
         return Timex(*match.span(), self._pick(days), weak=True) if 0 < number <= 31 else None
 
     def _pick(self, spans: list[Span], last: str | None = None, following: str | None = None) -> Span:
-        """One of several spans in order. Raises ValueError if all are out of range."""
+        """Selects one of several spans in order. ValueError if all are out of range."""
         if last:
             return max(span for span in spans if span[1] <= self.now)
         if following:
@@ -246,7 +246,7 @@ class _Finder:
 
 
 def _list_days(month: int, day: int, year: int) -> list[Span]:
-    """That day in the years around `year`, without years that have no 29 February."""
+    """Returns that day in the years around `year`, without years that have no 29 February."""
     months = (month_span(year_nearby, month) for year_nearby in range(year - 8, year + 9))
     return [day_span(first + timedelta(days=day - 1)) for first, after in months if day <= (after - first).days]
 
@@ -300,7 +300,7 @@ def _read_verbs() -> frozenset[str]:
 
 @cache
 def _read_cues() -> frozenset[str]:
-    """Any ASCII text with a time contains a digit or one of these cues: the longest word of each name."""
+    """Returns cues: any ASCII text with a time contains a digit or one of them, the longest word of each name."""
     names = [*month_names(), *time_numbers("seasons"), *time_numbers("weekdays"), *time_units(), *_read_day_words()]
     names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
     return frozenset(max(_WORD.findall(name), key=len) for name in names)

@@ -43,7 +43,7 @@ PLAIN = ("Transformer", "Pooling", "Normalize")  # the modules that are known he
 
 
 class OnnxEmbedder(ModelEmbedder):
-    """One model. Any number of threads may use it. NotAvailableError where it is first used, if it cannot be loaded."""
+    """One ONNX model. Thread-safe. NotAvailableError on first use if it cannot be loaded."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ def load_named(text: str) -> OnnxEmbedder:
 
 
 def _find_pooling(files: ModelFiles, folder: Path) -> str:
-    """How the states of the tokens become one: "mean" or "cls"."""
+    """Returns how token states are pooled: "mean" or "cls"."""
     parts = [str(module.get("type", "")).rpartition(".")[2] for module in files.modules()]
     if odd := [part for part in parts if part not in PLAIN]:
         raise NotAvailableError(
@@ -149,7 +149,7 @@ def _find_pooling(files: ModelFiles, folder: Path) -> str:
 
 
 def _find_max_tokens(files: ModelFiles) -> int:
-    """As many tokens as a model reads."""
+    """Returns the model's token limit."""
     stated = (
         files.read_json("sentence_bert_config.json").get("max_seq_length"),
         files.read_json("config.json").get("max_position_embeddings"),

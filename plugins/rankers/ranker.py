@@ -36,7 +36,7 @@ class TrainedRanker:
         return Scorer.unpack(model.params)
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Withdraws the scorer in use; returns it and its predecessor, if any. None if there was no scorer."""
+        """Removes the scorer in use; returns it and its predecessor, if any. None if there was no scorer."""
         return training.undo(conn, kind(embedder))
 
     def train(self, store: Store, serving: Serving, settings: RecallSettings, **options: Any) -> TrainingReport:

@@ -25,7 +25,7 @@ Predict = Callable[[list[Pair]], Sequence[float]]
 
 
 class CrossEncoder:
-    """One model. Any number of threads may use it; it is loaded once, by the first of them."""
+    """One cross-encoder. Thread-safe; loaded once, on first use."""
 
     def __init__(self, folder: str) -> None:
         """NotAvailableError for what is no folder."""
@@ -37,7 +37,7 @@ class CrossEncoder:
         self._predict: Predict | None = None
 
     def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """See `memory.protocols.Reranker`. NotAvailableError."""
+        """Scores texts as a `memory.protocols.Reranker`. NotAvailableError."""
         with self._loading:
             if self._predict is None:
                 self._predict = self._load_onnx() or self._load_library()

@@ -46,7 +46,7 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
 
 
 def count_meetings(rings: Rings, edge: int) -> int:
-    """How many starts' circles the two ends of an edge hold together."""
+    """Returns the number of starts whose circles contain both ends of an edge."""
     a, b = rings.edges[edge]
     return len(rings.reached[a].keys() | rings.reached[b].keys())
 

@@ -1,4 +1,4 @@
-"""What a plugin registers to walk the graph, and how strategy names are parsed. Standard library only: walk code is
+"""What a plug-in registers to walk the graph, and how strategy names are parsed. Standard library only: walk code is
 imported on demand."""
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: S
 
 
 def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[list[Floats]]:
-    """How well every edge fits the steps of each sketch, or the question if there is no sketch."""
+    """Scores how well every edge matches the steps of each sketch, or the question if there is no sketch."""
     if seeds.guidance.lookup is None:
         fits = relevance(near.vertices)
         return [[np.maximum(fits[near.heads], fits[near.tails])] * MAX_STEPS]

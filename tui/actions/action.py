@@ -85,7 +85,7 @@ class Action(NamedTuple):
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
 
     def call(self, node: str, argument: str = "") -> str:
-        """What Textual runs: its handler, of a `node` unless it names another one."""
+        """Returns what Textual runs: its handler, of a `node` unless it names another one."""
         handler = f"{self.handler}({argument!r})" if argument and self.argument else self.handler
         return handler if "." in self.handler.partition("(")[0] else f"{node}.{handler}"
 

@@ -102,7 +102,7 @@ class AskScreen(Dialog[str | None]):
 
 
 class ConfirmScreen(Dialog[bool | None]):
-    """Two buttons; no has the focus. None if cancelled."""
+    """Asks with two buttons; no has the focus. None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "app.focus_next", "Other button", show=False),

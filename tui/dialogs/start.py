@@ -1,4 +1,4 @@
-"""What a person is asked before anything is read: who they are."""
+"""The question before anything is read: who the owner is."""
 
 from __future__ import annotations
 

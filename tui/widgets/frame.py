@@ -108,7 +108,7 @@ class TabLine(Parts):
 
 
 class MessageLine(Plain):
-    """What has just happened, for some seconds, between the page and the keys: it covers nothing."""
+    """The last message, shown for some seconds between the page and the keys, where it covers nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="message")

@@ -26,7 +26,7 @@ class Suggestions(Plain):
         suggestion: Suggestion
 
     class Toggled(Message):
-        """They are shown, or are not any more."""
+        """The list was shown or hidden."""
 
     def __init__(self) -> None:
         super().__init__(id="suggestions")
