@@ -178,7 +178,7 @@ def describe_verdict(judged: wire.Judged) -> str:
 
 
 def describe_forgotten(gone: wire.Forgotten, name: Callable[[str], str] = str) -> Iterator[str]:
-    """Describes what was forgotten, and the other places that still contain it, by the `name` of each path."""
+    """Describes forgotten items, and the other places that still contain them, by the `name` of each path."""
     parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects, "object"), (gone.facts, "fact"))
     counts = ", ".join(count(number, noun) for number, noun in parts if number)
     yield f"Forgotten for good: {counts}." if counts else "It is not in the memory."

@@ -95,7 +95,7 @@ class LlmRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call. `read`: the whole prompt, of which the vendor had `cached` some."""
+    """Tokens of a call. `read`: the whole prompt; `cached`: the part in the vendor's cache."""
 
     read: int = 0
     written: int = 0

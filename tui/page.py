@@ -142,7 +142,7 @@ class Page(Hasty[None]):
         await self.run_action("app.open_page('chat')")
 
     def memory_changed(self) -> None:
-        """Shows the memory as it is after a change."""
+        """Refreshes the page after a change of the memory."""
         self.show_keys()
         self.link.refresh_status()
 

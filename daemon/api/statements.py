@@ -110,7 +110,7 @@ def _read_words(episode: Episode) -> str:
 
 
 def answer_statement(memory: Memory, note: wire.SavedStatement) -> Iterator[AskEvent]:
-    """Yields the events of an answer to a text without a question: what was stored, and what it replaced."""
+    """Yields the events of an answer to a text without a question: the stored statement, and its effects."""
     assert note.episode_id is not None
     [episode] = memory.sources.episodes([note.episode_id])
     words = _read_words(episode)

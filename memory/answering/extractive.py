@@ -256,7 +256,7 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
 def fold(
     state: AnswerState, selected: Sequence[AnswerCandidate], is_clear: bool, hops: Collection[int]
 ) -> list[AnswerCandidate]:
-    """Folds the lines of an answer, and marks the first one's value if it `is_clear`. If the question asks for one
+    """Folds the lines of an answer, and marks the value of the first if it `is_clear`. If the question asks for one
     thing, the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: after a
     clear answer all but those that contradict it, else those after MAX_UNFOLDED. After a fact of the owner other
     people's lines are left out."""

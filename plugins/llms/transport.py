@@ -174,7 +174,7 @@ class Remedies(NamedTuple):
     def make_error(
         self, model: str, status: int, why: str, kind: str = "", headers: Mapping[str, str] | None = None
     ) -> ModelError:
-        """Converts an error to words. Within a reply the status says nothing, only its `kind` does."""
+        """Converts an error to words. Within a reply the status is meaningless, and only the `kind` counts."""
         why, server = shorten_reason(why), self.server
         status = 402 if "credit balance" in why else STATUS_OF.get(kind, status)
         if status == 404:
