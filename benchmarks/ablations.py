@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.command import DataError
 from memory.settings import RecallSettings
-from plugins.traversers.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
+from plugins.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
 
 
 class Configuration(NamedTuple):

@@ -35,8 +35,8 @@ from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
 from plugins.rankers.ranker import TrainedRanker
-from plugins.rankers.settings import TrainedSettings, kind
 from plugins.rankers.training import NEWEST
+from plugins.settings import TrainedSettings, ranker_kind
 from tests.plugins.rankers.trials import KINDS, trial
 
 RANKS = (5, 10, 50)
@@ -61,7 +61,7 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, trained
         report = TrainedRanker(trained).train(store, _serving(store, embedder), RecallSettings(), now=FIRST)
         cpu_seconds = round(time.process_time() - started, 2)
         with store.reading() as conn:
-            models = training.models(conn, kind(embedder.name))
+            models = training.models(conn, ranker_kind(embedder.name))
     beside = [name for name in BESIDE if "entities" in name] if report.promoted else []
     return {
         "set": questions.name,

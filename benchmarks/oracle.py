@@ -11,8 +11,8 @@ from benchmarks.answering import Calls
 from memory.protocols import LLM
 from plugins.embedders.static import tokenizer
 from plugins.llms.registry import Models
-from plugins.llms.settings import OllamaSettings
 from plugins.manager import Plugins
+from plugins.settings import OllamaSettings
 from tests.fakes import FakeOllama, OllamaModel
 from tests.fakes.manners import Manners
 from tests.fakes.oracle import Oracle

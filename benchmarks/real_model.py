@@ -26,7 +26,7 @@ from daemon.client.client import Client
 from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
 from memory.store import episodes, facts
 from memory.store.connect import connect
-from plugins.llms.settings import OpenAISettings
+from plugins.settings import OpenAISettings
 from tests.fakes.llamacpp import MISSING, LlamaServer, find_weights
 from tests.running import run_daemon
 

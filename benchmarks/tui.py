@@ -30,7 +30,7 @@ from benchmarks import command, metrics
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.config.settings import ModelsSettings, Settings
 from daemon.paths import Paths
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.fakes import FakeOllama, OllamaModel, Says
 from tests.fakes.answering import prompt, question
 from tests.fakes.oracle import evidence

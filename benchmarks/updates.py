@@ -35,8 +35,8 @@ from memory.store import fact_vectors
 from memory.store.connect import FIRST_EDGE
 from plugins import manager
 from plugins.llms.registry import Models
-from plugins.llms.settings import OllamaSettings
 from plugins.manager import Plugins
+from plugins.settings import OllamaSettings
 from tests.fakes import FakeOllama, OllamaModel
 from tests.fakes.manners import Manners
 from tests.fakes.recorded import Decides, Noise, Recorded, Recording

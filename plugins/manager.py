@@ -25,12 +25,10 @@ from plugins import hookspecs
 from plugins.embedders import AUTO, BEST
 from plugins.installing import read_version
 from plugins.llms import Family
-from plugins.rankers.settings import TrainedSettings
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.registrations import HOOKS, Registrations, guard, name_all
-from plugins.settings import PluginSettings
+from plugins.settings import PluginSettings, TrainedSettings, TraverserSettings
 from plugins.traversers.contract import Registered, make_strategy, parse_strategy
-from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder, Reranker

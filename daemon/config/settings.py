@@ -26,10 +26,14 @@ from daemon.config.sections import (
 )
 from daemon.config.sections import SettingsError as SettingsError
 from memory.settings import MemorySettings, setting
-from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
-from plugins.rankers.settings import TrainedSettings
-from plugins.settings import PluginSettings
-from plugins.traversers.settings import TraverserSettings
+from plugins.settings import (
+    AnthropicSettings,
+    OllamaSettings,
+    OpenAISettings,
+    PluginSettings,
+    TrainedSettings,
+    TraverserSettings,
+)
 
 IGNORE = (
     # version control, packages, caches

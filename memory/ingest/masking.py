@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.nouns import Document
 from memory.text.placeholders import LENGTH, LETTERS, MaskedSecret
-from memory.text.vendor_tokens import SecretKind
+from memory.text.secret_lines import SecretKind
 
 MIN_NAMED_CHARS = 6  # of a secret that is looked for in a name; a shorter one may be a part of a date or number
 

@@ -6,9 +6,11 @@ Ambiguous labels ("key", "token", "secret") only take values that look like one.
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from memory.text.vendor_tokens import SecretKind
-
+SecretKind = Literal[
+    "password", "pin", "api-key", "token", "private-key", "card-number", "account-number", "recovery-code"
+]
 Found = tuple[int, int, SecretKind]
 
 MAX_VALUE = 300  # characters looked at after a label

@@ -35,7 +35,7 @@ from plugins.llms import ollama, openai, transport
 from plugins.llms.call import Call, shorten_reason
 from plugins.llms.ollama import OllamaModel
 from plugins.llms.openai import OpenAIModel
-from plugins.llms.settings import OllamaSettings, OpenAISettings
+from plugins.settings import OllamaSettings, OpenAISettings
 
 log = logging.getLogger(__name__)
 

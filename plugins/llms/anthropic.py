@@ -25,8 +25,8 @@ from memory.errors import (
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import READING, Look, ModelInfo, transport
 from plugins.llms.call import Call, client_arguments, to_int
-from plugins.llms.settings import AnthropicSettings
 from plugins.llms.transport import LATER, Remedies, read_key
+from plugins.settings import AnthropicSettings
 
 if TYPE_CHECKING:
     import anthropic

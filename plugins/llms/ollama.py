@@ -17,8 +17,8 @@ from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
 from plugins.llms.call import Call, client_arguments, find_json, holds_object
-from plugins.llms.settings import OllamaSettings
 from plugins.llms.transport import Pieces, Remedies, collect
+from plugins.settings import OllamaSettings
 
 if TYPE_CHECKING:
     import ollama

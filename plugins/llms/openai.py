@@ -16,8 +16,8 @@ from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, M
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo, transport
 from plugins.llms.call import Call, find_json, shorten_reason, to_int
-from plugins.llms.settings import OpenAISettings
 from plugins.llms.transport import Pieces, Remedies, collect
+from plugins.settings import OpenAISettings
 
 PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
 THOUGHT_TOKENS = 2048  # on top of what may be said

@@ -19,7 +19,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import Relevance, Walkable
 from memory.retrieval.traversers import Lookup, Seeds
 from memory.store.graph import EDGE_KINDS, EdgeKind
-from plugins.traversers.settings import WalkSettings
+from plugins.settings import WalkSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk
 

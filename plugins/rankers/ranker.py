@@ -13,7 +13,7 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Model
 from memory.trace import TrainingReport
-from plugins.rankers.settings import TrainedSettings, kind
+from plugins.settings import TrainedSettings, ranker_kind
 
 if TYPE_CHECKING:
     from plugins.rankers.scorer import Scorer
@@ -28,7 +28,7 @@ class TrainedRanker:
 
     def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
         """Returns the scorer in use with this embedder."""
-        model = training.active(conn, kind(embedder.name))
+        model = training.active(conn, ranker_kind(embedder.name))
         if model is None:
             return None
         from plugins.rankers.scorer import Scorer  # most memories have none
@@ -37,7 +37,7 @@ class TrainedRanker:
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
         """Removes the scorer in use; returns it and its predecessor, if any. None if there was no scorer."""
-        return training.undo(conn, kind(embedder))
+        return training.undo(conn, ranker_kind(embedder))
 
     def train(self, store: Store, serving: Serving, settings: RecallSettings, **options: Any) -> TrainingReport:
         """Trains on the questions answered so far; `options` are those of `training.Training`. Deterministic for the

@@ -31,7 +31,7 @@ from memory.trace import Traced, TrainingReport
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import Label, collect_candidates, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
-from plugins.rankers.settings import TrainedSettings, kind
+from plugins.settings import TrainedSettings, ranker_kind
 
 MAX_LESSONS = 2000  # the newest questions that are looked at
 LESSONS_CACHED = 100  # lessons for which vectors of words are kept: at most 2,000 texts of each
@@ -69,7 +69,7 @@ class Training:
 
     def __post_init__(self) -> None:
         self.revisited, self.at = 0, now_ms() if self.now is None else self.now
-        self.kind = kind(self.serving.embedder.name)
+        self.kind = ranker_kind(self.serving.embedder.name)
 
     def run(self) -> TrainingReport:
         began = time.perf_counter()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from plugins.hookspecs import hookimpl, import_late
+from plugins.settings import TraverserSettings
 from plugins.traversers.contract import Registered, Reranking, Traversal
-from plugins.traversers.settings import TraverserSettings
 
 MODULES = {  # of each traverser
     "beam": "beam", "circles": "circles", "paths": "paths", "one_hop": "rlm", "heuristic": "rlm", "entities": "reg",

@@ -15,7 +15,7 @@ import numpy as np
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
 from memory.retrieval.traversers import Seeds
-from plugins.traversers.settings import BeamSettings, TraverserSettings
+from plugins.settings import BeamSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, direct_edges
 from plugins.traversers.walking import begin_walk, costs, end_walk
 

@@ -10,7 +10,7 @@ import numpy as np
 from memory.graph.arrays import Bools, Graph
 from memory.graph.walk import OBJECT, Visited, Walk
 from memory.retrieval.traversers import Seeds
-from plugins.traversers.settings import CirclesSettings, TraverserSettings
+from plugins.settings import CirclesSettings, TraverserSettings
 from plugins.traversers.subgraph import Rings, draw_rings
 from plugins.traversers.walking import begin_walk, end_walk
 

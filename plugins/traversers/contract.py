@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.errors import InvalidInputError
-from plugins.traversers.settings import TraverserSettings
+from plugins.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.graph.arrays import Bools, Graph

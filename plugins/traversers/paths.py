@@ -17,8 +17,8 @@ import numpy as np
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.walk import Path, Walk, Walkable
 from memory.retrieval.traversers import Seeds
+from plugins.settings import PathsSettings, TraverserSettings
 from plugins.traversers.beam import beam
-from plugins.traversers.settings import PathsSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings
 from plugins.traversers.walking import begin_walk, price_paths, walk_along
 

@@ -24,7 +24,7 @@ from memory.retrieval.traversers import Seeds
 from memory.stages import SketchNote, step
 from memory.store.graph import EDGE_KINDS
 from memory.text.quotes import make_fence, one_line
-from plugins.traversers.settings import TraverserSettings
+from plugins.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import EPISODE, OBJECT, Neighbours, Path, Visited, Walk, Walkable, top_k
 from memory.retrieval.traversers import Seeds
-from plugins.traversers.settings import TraverserSettings
+from plugins.settings import TraverserSettings
 from plugins.traversers.walking import begin_walk, end_walk
 
 START_PASSAGES, MAX_OBJECTS = 8, 12  # one hop: the best by text, and the objects that most of them mention

@@ -13,7 +13,7 @@ import numpy as np
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import OBJECT, Path, Relevance, Visited, Walk, Walkable, index, scale, top_k
 from memory.retrieval.traversers import Seeds
-from plugins.traversers.settings import TraverserSettings
+from plugins.settings import TraverserSettings
 from plugins.traversers.walking import begin_walk
 
 EPSILON = 0.4  # what each object of the best episodes adds to a path's score

@@ -20,7 +20,7 @@ from memory.graph.walk import (
     top_k,
 )
 from memory.retrieval.traversers import Seeds, relevance_of
-from plugins.traversers.settings import WalkSettings
+from plugins.settings import WalkSettings
 
 OWN_OBJECTS, OWN_EPISODES = 12, 8  # objects and episodes, where a question names nothing and no episode is a start
 STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first

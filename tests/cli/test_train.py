@@ -9,7 +9,7 @@ from memory.store.store import Store
 from plugins import manager
 from plugins.rankers.features import WIDTH
 from plugins.rankers.scorer import HIDDEN
-from plugins.rankers.settings import TrainedSettings, kind
+from plugins.settings import TrainedSettings, ranker_kind
 from tests.cli.test_traces import HARBOUR, ask
 from tests.cli.vault import Shell
 
@@ -17,7 +17,7 @@ from tests.cli.vault import Shell
 def promoted(home: Path) -> None:
     """Puts a scorer into use, as a night would."""
     with Store.open(home / "memory.db") as store, store.writing() as conn:
-        name = kind(manager.load().embedder("static").name)
+        name = ranker_kind(manager.load().embedder("static").name)
         id = training.store_model(conn, name, 1, bytes(4 * (WIDTH + WIDTH * HIDDEN + 2 * HIDDEN)), {})
         training.promote(conn, id)
 

@@ -23,8 +23,8 @@ from memory.nouns import Document, Policy
 from memory.protocols import Embedder
 from memory.store import jobs
 from memory.store import jobs as store
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
+from plugins.settings import AnthropicSettings, OllamaSettings
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
 from tests.fakes.recorded import pairs_in
 from tests.fakes.talents import text_of

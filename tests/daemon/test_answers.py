@@ -11,7 +11,7 @@ from daemon import wire
 from daemon.config.settings import ModelsSettings, Settings
 from memory.errors import ModelUnavailableError
 from memory.protocols import Embedder
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, QWEN, world
 from tests.fakes import Fails, FakeOllama, Hangs, Says
 from tests.fakes.answering import answers, prompt

@@ -14,7 +14,7 @@ from daemon import wire
 from daemon.client.client import DaemonError
 from daemon.config.settings import EmbedderSettings, render
 from memory.store.store import Store
-from plugins.llms.settings import OllamaSettings, OpenAISettings
+from plugins.settings import OllamaSettings, OpenAISettings
 from tests.daemon.conftest import QUICK, Listener, added, answer, listening
 from tests.fakes import FakeOllama, OllamaModel
 from tests.running import RunningDaemon, run_daemon

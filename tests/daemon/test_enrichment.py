@@ -15,7 +15,7 @@ from memory.llm import LlmRequest, Message, Usage
 from memory.store import jobs
 from memory.store import jobs as store
 from memory.store.jobs import Use
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, Make, World, able, passages, system_of
 from tests.fakes import Fails, FakeOllama, Hangs, Reply, Says
 from tests.fakes.talents import text_of

@@ -21,8 +21,8 @@ from memory.errors import LocalOnlyError, OverBudgetError
 from memory.llm import Grades, LlmRequest, Message, Usage
 from memory.store import jobs as store
 from plugins.embedders.static import StaticEmbedder
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
+from plugins.settings import AnthropicSettings, OllamaSettings
 from tests.daemon.conftest import QUICK, answer
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent

@@ -12,7 +12,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client
 from daemon.config.settings import ModelsSettings
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.daemon.conftest import QUICK
 from tests.daemon.enriching import HERE, QWEN, able
 from tests.fakes import FakeOllama, Hangs

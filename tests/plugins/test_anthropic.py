@@ -22,7 +22,7 @@ from memory.llm import LlmRequest, Message
 from plugins.llms import anthropic
 from plugins.llms.anthropic import AnthropicModel, look
 from plugins.llms.guard import Guarded
-from plugins.llms.settings import AnthropicSettings
+from plugins.settings import AnthropicSettings
 from tests.fakes import Breaks, Calls, ClaudeModel, Fails, FakeAnthropic, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, streamed
 from tests.plugins.models import ask as any_ask

@@ -10,7 +10,7 @@ import pytest
 from memory.errors import ModelUnavailableError
 from plugins.llms.call import OTHERS
 from plugins.llms.ollama import OllamaModel
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.fakes import FakeOllama
 from tests.fakes import OllamaModel as Served
 

@@ -22,7 +22,7 @@ from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel
 from plugins.llms.openai import OpenAIModel
-from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
+from plugins.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from tests.fakes import (
     Breaks,
     Calls,

@@ -27,7 +27,7 @@ from plugins.llms.call import CLOSE, OPEN, without_thoughts
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
 from plugins.llms.ollama import look
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.fakes import Breaks, Calls, Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
 
@@ -315,7 +315,7 @@ def test_something_else_listens_there(server: FakeOllama, body: bytes) -> None:
 def test_the_client_is_imported_when_a_model_is_asked(server: FakeOllama) -> None:
     code = (
         "import sys\n"
-        "from plugins.llms.settings import OllamaSettings\n"
+        "from plugins.settings import OllamaSettings\n"
         "from plugins.llms.registry import Models\n"
         "from plugins.manager import load\n"
         "families = load().families\n"

@@ -17,7 +17,7 @@ from plugins.llms import call
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
 from plugins.llms.ollama import look
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.fakes import Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.fakes.vectors import embed
 from tests.plugins.models import ask, streamed
@@ -121,7 +121,7 @@ def test_looking_and_a_server_that_is_gone_import_no_client() -> None:
     with FakeOllama(QWEN, answer=lambda body: Says("Yes.")) as server:
         code = (
             "import sys\n"
-            "from plugins.llms.settings import OllamaSettings\n"
+            "from plugins.settings import OllamaSettings\n"
             "from plugins.llms.ollama import OllamaModel, look\n"
             "from plugins.llms.guard import Guarded\n"
             "from memory.llm import LlmRequest, Message\n"

@@ -19,7 +19,7 @@ from memory.llm import LlmRequest, Usage
 from plugins.llms import openai, transport
 from plugins.llms.guard import Guarded
 from plugins.llms.openai import OpenAIModel, look
-from plugins.llms.settings import OpenAISettings
+from plugins.settings import OpenAISettings
 from tests.fakes import Breaks, Calls, Fails, FakeOpenAI, Says, Sends, ServedModel
 from tests.fakes.openai import Kind
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed

@@ -21,7 +21,7 @@ from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
 from plugins.llms.openai import OpenAIModel
 from plugins.llms.probe import LONG_PROMPT, probe
-from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
+from plugins.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from tests.fakes import (
     ClaudeModel,
     Fails,

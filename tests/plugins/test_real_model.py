@@ -22,7 +22,7 @@ from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Episode, Source
 from plugins.llms.guard import Guarded
 from plugins.llms.openai import OpenAIModel
-from plugins.llms.settings import OpenAISettings
+from plugins.settings import OpenAISettings
 from tests.fakes.llamacpp import MISSING, LlamaServer, find_weights
 
 MAX_REPEATS = 2_000  # of one part of a grammar: older llama.cpp, and Ollama with it, refuses more

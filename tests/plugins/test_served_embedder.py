@@ -21,8 +21,8 @@ from memory.errors import (
 from memory.protocols import Embedder
 from plugins.embedders import served
 from plugins.embedders.served import OllamaEmbedder, OpenAIEmbedder, ServedEmbedder
-from plugins.llms.settings import OllamaSettings, OpenAISettings
 from plugins.manager import load
+from plugins.settings import OllamaSettings, OpenAISettings
 from tests.fakes import Breaks, Fails, FakeOllama, FakeOpenAI, Hangs, OllamaModel, Says, Sends, ServedModel
 from tests.fakes.openai import Kind
 from tests.fakes.server import FakeServer

@@ -12,7 +12,7 @@ from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel
 from plugins.llms.openai import OpenAIModel
-from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
+from plugins.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from tests.fakes import Breaks, ClaudeModel, Fails, FakeAnthropic, FakeOllama, FakeOpenAI, Says, Sends, ServedModel
 from tests.fakes import OllamaModel as FakeModel
 from tests.fakes.server import FakeServer, Reply

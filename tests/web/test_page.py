@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from daemon.config.settings import ModelsSettings, Settings
 from memory.nouns import Scope
-from plugins.llms.settings import OllamaSettings
+from plugins.settings import OllamaSettings
 from tests.daemon.enriching import HERE, QWEN
 from tests.fakes import FakeOllama, Hangs
 from tests.fakes.answering import answers

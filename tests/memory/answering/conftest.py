@@ -18,8 +18,8 @@ from memory.protocols import LLM, Embedder
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Ollama
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
+from plugins.settings import AnthropicSettings, OllamaSettings
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
 from tests.fakes.answering import answers
 from tests.fakes.server import FakeServer

@@ -29,7 +29,7 @@ from memory.protocols import LLM, Embedder
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Ollama
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from plugins.settings import AnthropicSettings, OllamaSettings
 from tests.examples import examples
 from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.answering import prompt

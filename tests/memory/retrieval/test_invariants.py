@@ -29,7 +29,7 @@ from memory.store import graph as stored
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
 from plugins.manager import load
-from plugins.traversers.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
+from plugins.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
 from tests.memory.retrieval.vaults import QUESTIONS, STRATEGIES, Vault, day, fill, scopes, sight, vaults
 from tests.memory.store.building import about

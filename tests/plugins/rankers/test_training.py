@@ -19,8 +19,8 @@ from memory.trace import TrainingReport
 from plugins.manager import Plugins
 from plugins.rankers.ranker import TrainedRanker
 from plugins.rankers.scorer import Gain, Scorer
-from plugins.rankers.settings import TrainedSettings, kind
 from plugins.rankers.training import decide_promotion
+from plugins.settings import TrainedSettings, ranker_kind
 from tests.plugins.rankers import school
 from tests.plugins.rankers.trials import scorer_of
 
@@ -83,7 +83,7 @@ def learn(memory: Memory, **how: Any) -> TrainingReport:
 
 def models(memory: Memory) -> list[training.Model]:
     with memory.store.reading() as conn:
-        return training.models(conn, kind(memory.embedder.name))
+        return training.models(conn, ranker_kind(memory.embedder.name))
 
 
 def timeless(report: TrainingReport) -> TrainingReport:
@@ -139,9 +139,9 @@ def test_few_questions_are_too_few(memory: Memory) -> None:
 def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
     name = memory.embedder.name
     with memory.store.writing() as conn:
-        first = training.store_model(conn, kind(name), 1, _numbers(1), {})
+        first = training.store_model(conn, ranker_kind(name), 1, _numbers(1), {})
         training.promote(conn, first)
-        second = training.store_model(conn, kind(name), 2, _numbers(2), {})
+        second = training.store_model(conn, ranker_kind(name), 2, _numbers(2), {})
         training.promote(conn, second)
     memory.maintenance.load_ranker()
     assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]
@@ -190,7 +190,7 @@ def put_into_use(memory: Memory, *scorers: Scorer) -> None:
     """Promotes them one after the other, as nights would."""
     with memory.store.writing() as conn:
         for t, scorer in enumerate(scorers):
-            model = training.store_model(conn, kind(memory.embedder.name), t, scorer.pack(), {})
+            model = training.store_model(conn, ranker_kind(memory.embedder.name), t, scorer.pack(), {})
             training.promote(conn, model)
     memory.maintenance.load_ranker()
 

@@ -11,8 +11,8 @@ import pytest
 
 from memory.graph.walk import Path
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.settings import BeamSettings, TraverserSettings
 from plugins.traversers.beam import beam, search
-from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.walking import costs
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
 from tests.plugins.lookup import stored_triples

@@ -11,9 +11,9 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.settings import CirclesSettings, TraverserSettings, WalkSettings
 from plugins.traversers import subgraph
 from plugins.traversers.circles import circles, count_meetings, count_near, select_edges, select_texts
-from plugins.traversers.settings import CirclesSettings, TraverserSettings, WalkSettings
 from plugins.traversers.subgraph import Rings, draw_rings
 from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related

@@ -9,8 +9,8 @@ import pytest
 from memory.graph.arrays import Floats
 from memory.graph.walk import Walk, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.settings import TraverserSettings
 from plugins.traversers.reg import entities, sketches
-from plugins.traversers.settings import TraverserSettings
 from tests.memory.retrieval.walking import A, X, Y, fits, related_graph, rng_graph
 from tests.plugins.rankers.trials import scorer_of
 

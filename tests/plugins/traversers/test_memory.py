@@ -16,7 +16,7 @@ from memory.store import graph as stored
 from memory.store.graph import EdgeRow
 from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
-from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.settings import TraverserSettings, WalkSettings
 
 
 def opened(path: Path, plugins: Plugins, settings: TraverserSettings | None = None, **recall: Any) -> Memory:

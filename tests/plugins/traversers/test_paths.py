@@ -13,9 +13,9 @@ from memory.graph.arrays import Floats, Graph, Ids
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.settings import PathsSettings, TraverserSettings, WalkSettings
 from plugins.traversers.beam import beam
 from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, estimate, paths, search_rings, shortest_paths
-from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples

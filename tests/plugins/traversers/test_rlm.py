@@ -9,9 +9,9 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walk
 from memory.retrieval.traversers import Guidance, Seeds
+from plugins.settings import TraverserSettings
 from plugins.traversers import rlm
 from plugins.traversers.rlm import heuristic, one_hop
-from plugins.traversers.settings import TraverserSettings
 
 FIRST = 1000  # node id of the first passage
 

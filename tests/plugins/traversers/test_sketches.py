@@ -14,8 +14,8 @@ from memory.nouns import Document
 from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
+from plugins.settings import TraverserSettings
 from plugins.traversers.reg import BEAM, MAX_STEPS, sketches
-from plugins.traversers.settings import TraverserSettings
 from tests.memory.retrieval.walking import fits, related_graph
 from tests.plugins.lookup import Triples, stored_triples
 

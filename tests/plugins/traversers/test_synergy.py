@@ -11,8 +11,8 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Path, Visited, Walkable
 from memory.retrieval.traversers import Seeds
+from plugins.settings import BeamSettings, TraverserSettings
 from plugins.traversers.beam import beam, search
-from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.synergy import EPSILON, GAMMA, MAX_PATHS, count_votes, find_bridges, rank_paths, synergy
 from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related

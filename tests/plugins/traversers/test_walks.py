@@ -17,8 +17,8 @@ from memory.graph.walk import Path, Visited, Walk, Walkable, index
 from memory.retrieval.traversers import Guidance, Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load
+from plugins.settings import TraverserSettings
 from plugins.traversers.paths import MAX_PAIRS, MAX_PATHS
-from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import MAX_EDGES
 from plugins.traversers.walking import join_walks
 from tests.examples import examples
