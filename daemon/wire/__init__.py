@@ -29,7 +29,6 @@ from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
     from daemon.wire.documents import *
-    from daemon.wire.models import *
     from daemon.wire.objects import *
     from daemon.wire.replies import *
     from daemon.wire.status import *
@@ -51,12 +50,12 @@ MODULES = {
     "replies": "Hello Failed Answered",
     "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
     " Tag SecretPlacesReply KeptNote Agent AgentUndone",
-    "models": "ModelRow ModelRole ModelsReply ModelTest EmbedderReply Embedding PluginsReply PageLink",
     "objects": "Judged TracesReply Rebuilt MessagesReply TrainingUndone"
     " FactsReply Names RevisionsReply TimelineValue FactTimeline HistoryReply ProfileReply FactChanged"
     " SearchReply ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
     " SavedStatement Found RecallReply Surroundings",
-    "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun",
+    "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun"
+    " ModelRow ModelRole ModelsReply ModelTest EmbedderReply Embedding PluginsReply PageLink",
 }
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {

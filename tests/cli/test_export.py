@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.exporting import IGNORED, open_new, write_folder
+from daemon.cli.export import IGNORED, open_new, write_folder
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.api.sources import export
-from daemon.exporting import MAX_NAME_BYTES, fold_name, make_name, write_pages
+from daemon.cli.export import MAX_NAME_BYTES, fold_name, make_name, write_pages
 from memory import Memory
 from memory.nouns import Document
 from plugins import manager
