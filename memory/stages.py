@@ -211,12 +211,10 @@ class RouteNote(Note, stage="route"):
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
-    """The number of lines of an answer; each chain among them that is shown whole; `parts`: the same of each part of
-    the question."""
+    """The number of lines of an answer, and each chain among them that is shown whole."""
 
     lines: int = 0
     chain: tuple[str, ...] | None = None
-    parts: tuple[Mapping[str, Any], ...] | None = None
 
     def describe(self) -> str:
         return f"found {_count(self.lines, 'line')}" if self.lines else ""

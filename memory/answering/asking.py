@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from memory.answering.confidence import find_unknown_names
 from memory.answering.extractive import extract_answer, stream_extractive
+from memory.answering.lines import ExtractiveAnswer
 from memory.answering.options import AskOptions
-from memory.answering.parts import ExtractiveAnswer, merge_answers
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
 from memory.protocols import Embedder
@@ -64,11 +64,7 @@ class Answering:
 
     def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
         with self.reading() as conn:
-            if self.parts:
-                of_parts = [extract_answer(conn, part, self.embedder, self.settings) for part in self.parts]
-                extractive = merge_answers(of_parts, [part.question.text for part in self.parts])
-            if not self.parts or extractive.answer.no_answer:
-                extractive = extract_answer(conn, self.result, self.embedder, self.settings)
+            extractive = extract_answer(conn, self.result, self.embedder, self.settings)
         yield self._record(extractive.step)
         return extractive
 

@@ -165,12 +165,17 @@ def _share(near: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def contains_kind(text: str, features: QueryFeatures) -> bool:
-    """Whether a line contains a number or time, if the question asks for one. A place or thing needs no name."""
-    kinds = expected_types(features.question.text, features.question.language)
-    if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(text, features)):
+def contains_kind(line: AnswerCandidate, features: QueryFeatures) -> bool:
+    """Whether a line contains a number or time, if the question asks for one, and its sentence a name if it asks who. A
+    place or thing needs no name."""
+    question = features.question
+    who = alternatives("followup", "who", language=question.language)
+    if who and re.search(rf"(?<!\w)(?:{who})(?!\w)", question.text, re.IGNORECASE):
+        return "name" in _list_kinds(line.claim, features)
+    kinds = expected_types(question.text, question.language)
+    if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(line.shown, features)):
         return True
-    return "date" in kinds and contains_time(text)
+    return "date" in kinds and contains_time(line.shown)
 
 
 def _check_kind(shown: str, features: QueryFeatures) -> float:

@@ -32,8 +32,8 @@ from memory.answering.context import (
     gather_evidence,
 )
 from memory.answering.extractive import extract_answer, stream_extractive
+from memory.answering.lines import ExtractiveAnswer
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
-from memory.answering.parts import ExtractiveAnswer
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent

@@ -36,8 +36,8 @@ from memory.answering.facts import (
     supersede,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
+from memory.answering.lines import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
-from memory.answering.parts import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.selection import contradicts, select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
@@ -152,7 +152,7 @@ def _select(
     leads_on = any(line.episode.id == lines[0].episode.id for line in hops)
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not leads_on
     is_sure = certainty == 1 or is_clear_answer(state, lines, candidates)
-    is_clear = not asks_one or (contains_kind(lines[0].shown, state.features) and is_sure)
+    is_clear = not asks_one or (contains_kind(lines[0], state.features) and is_sure)
     return fold(state, lines, is_clear, {line.thesis_id for line in hops if leads_on}), chains, is_clear
 
 

@@ -15,6 +15,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.state import State
 from memory.store import browse, check, episodes, export, facts, neighbourhood, relations, sources
 from memory.store.connect import Connection
+from memory.text.mentions import is_name
 from memory.time.timestamps import now_ms, to_wall, wall_of
 from memory.views import (
     GraphEdge,
@@ -67,7 +68,8 @@ class Browsing:
         """Returns (up to `limit` notes read last, newest first; as many of the names they mention most)."""
         with self._store.reading() as conn:
             newest = browse.list_newest_episodes(conn, MAX_PASSAGES)
-            names = [label for _, label in browse.list_mentioned_things(conn, newest, limit)]
+            things = [label for _, label in browse.list_mentioned_things(conn, newest, MAX_PASSAGES)]
+            names = list(filter(is_name, things))[:limit]  # a file that is called "todo" is not named
             return browse.list_read_last(conn, newest, limit), names
 
     def object(self, name: str) -> ObjectView:

@@ -240,6 +240,15 @@ async def test_a_note_in_markdown_is_rendered_and_the_quoted_table_stays_whole()
         await chat.until(lambda: passage(chat, "after") == "End.")
 
 
+async def test_a_table_without_room_is_a_list_of_its_rows() -> None:
+    row = f"| Ani | thyroxine | {'before breakfast, ' * 6}with water |"
+    table = f"| who | what | when |\n|---|---|---|\n{row}"
+    cited = replace(world.PRISM, quote=row, passage=f"# Tablets\n\n{table}\n\nEnd.")
+    async with chatting(answering(cited)) as chat:
+        await chat.ask("?")
+        await chat.until(lambda: "who: Ani, what: thyroxine," in chat.text() and "with water" in chat.text())
+
+
 async def test_a_page_that_was_laid_out_as_markdown_is_rendered_and_plain_text_is_not() -> None:
     laid_out = "## Prices\n\n| belt | 12 |\n| prism | 900 | old |\n\n- ask *Ozzie*"
     page = replace(world.PRISM, uri="/n/shop.html", quote="| belt | 12 |", passage=laid_out)

@@ -192,11 +192,11 @@ class Passage(Vertical):
             plain = Plain(text, classes=name)
             await self._text.mount(plain)
             return plain
-        from tui.widgets.prose import Prose, rule_tables  # 60 ms, which an empty chat should not pay
+        from tui.widgets.prose import Prose, fit_tables  # 60 ms, which an empty chat should not pay
 
         prose = Prose(cites=False, classes=name)
         await self._text.mount(prose)
-        await prose.update(rule_tables(str(text)))
+        await prose.update(fit_tables(str(text), self._text.size.width))
         return prose
 
     def _reveal(self, part: Widget | None) -> None:

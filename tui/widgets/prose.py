@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -66,19 +66,27 @@ class Prose(Markdown):
             await self.append(remainder)
 
 
-def rule_tables(text: str) -> str:
-    """Makes the first row of each Markdown table its head. Readers of laid out documents write rows alone, and a
-    passage may begin in the middle of a table."""
+def fit_tables(text: str, width: int) -> str:
+    """Markdown whose tables have a head and fit in `width`: a wider one is a list of its rows, each cell after its
+    column's name. What lays out a document writes rows alone, and a passage may begin in the middle of a table."""
 
-    def head(match: re.Match[str]) -> str:
+    def fit(match: re.Match[str]) -> str:
         rows = match[0].splitlines()
-        if len(rows) > 1 and _RULER.fullmatch(rows[1]):
+        is_headed = len(rows) > 1 and _RULER.fullmatch(rows[1]) is not None
+        cells = [[cell.strip() for cell in _CELL_END.split(row.strip())[1:-1]] for row in rows]
+        columns = list(zip_longest(*cells, fillvalue=""))
+        if sum(max(map(len, column)) + 3 for column in columns) >= width:
+            head, body = (cells[0], cells[2:]) if is_headed else ([], cells)
+            named = (zip_longest(head, row, fillvalue="") for row in body)
+            return "".join(
+                f"- {', '.join(': '.join(filter(None, pair)) for pair in row if pair[1])}\n" for row in named
+            )
+        if is_headed:
             return match[0]
-        first, columns = rows[0].rstrip(), max(len(_CELL_END.findall(row)) - 1 for row in rows)
-        missing = columns + 1 - len(_CELL_END.findall(first))
-        return "\n".join([first + " |" * missing, "|" + "---|" * columns, *rows[1:], ""])
+        missing = len(columns) - len(cells[0])
+        return "\n".join([rows[0].rstrip() + " |" * missing, "|" + "---|" * len(columns), *rows[1:], ""])
 
-    return _ROWS.sub(head, text)
+    return _ROWS.sub(fit, text)
 
 
 def _parser(cites: bool) -> MarkdownIt:

@@ -103,10 +103,6 @@ MARTA = "Marta - works at -> Lindqvist Rope [1]; Lindqvist Rope - is led by -> J
             "Where was the person born who leads the company where Marta works?",
             [f"{MARTA}; Johan Ekdal - was born in -> Visby [3]"],
         ),
-        (
-            "Who leads the company where Marta works? Who leads the company where Bo works?",
-            [MARTA, "Bo - works at -> Corner Mill [3]; Corner Mill - is led by -> Piet Aalders [4]"],
-        ),
     ],
 )
 def test_why_draws_the_chain_with_the_numbers_of_the_answer(fresh: Memory, question: str, chains: list[str]) -> None:
@@ -116,11 +112,7 @@ def test_why_draws_the_chain_with_the_numbers_of_the_answer(fresh: Memory, quest
     assert list(fresh.questions.why(answer.trace_id).chain) == chains
     assert not any(citation.folded for citation in answer.citations), "each hop is shown"
     titles = [citation.title for citation in answer.citations]
-    assert titles == [
-        "Marta",
-        "Visit",
-        *(["Bo", "Mill"] if "Bo" in question else ["Johan Ekdal"] if "born" in question else []),
-    ]
+    assert titles == ["Marta", "Visit", *(["Johan Ekdal"] if "born" in question else [])]
 
 
 def test_the_best_line_stays_first_and_chains_can_be_left_out(tmp_path: Path, static: Embedder) -> None:

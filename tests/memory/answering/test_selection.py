@@ -58,7 +58,7 @@ def fill_life(memory: Memory) -> None:
 def answered(memory: Memory, question: str) -> Answer:
     *_, answer = memory.questions.ask(question)
     assert isinstance(answer, Answer)
-    lines = [line for line in answer.text.splitlines() if line.startswith("- ") and "as above" not in line]
+    lines = [line for line in answer.text.splitlines() if line.startswith("- ")]
     assert all(f"[{citation.n}]" in answer.text for citation in answer.citations)
     assert answer.no_answer or len(answer.citations) >= len(lines) > 0
     return answer
@@ -103,18 +103,9 @@ def test_a_comparison_begins_with_a_line_of_each_side(life: Memory) -> None:
     assert ("Ana" in first) != ("Ana" in second)
 
 
-def test_two_questions_get_an_answer_each_numbered_through(life: Memory) -> None:
-    answer = answered(life, "Where does Bo Lind live and when did Ana Silva move?")
-    first, second = answer.text.split("\n\n")
-    assert first.startswith("Where does Bo Lind live?\n- Bo Lind lives in Riga (as of 2024-08-01) [1]")
-    assert second.startswith("When did Ana Silva move?\n- Ana Silva moved to Leipzig (as of 2024-03-02) [")
-    assert [one.n for one in answer.citations] == list(range(1, len(answer.citations) + 1))
-
-
-def test_of_two_questions_the_one_that_is_not_known_is_said(life: Memory) -> None:
-    answer = answered(life, "Where does Bo Lind live and who is Zenobia?")
-    assert answer.text.endswith("Your memory does not say: Who is Zenobia?") and not answer.no_answer
-    assert answered(life, "Who is Zenobia and who is Xerxes?").no_answer
+def test_two_questions_are_answered_from_the_passages_of_both(life: Memory) -> None:
+    text = answered(life, "Where does Bo Lind live and when did Ana Silva move?").text
+    assert "Riga" in text and "Leipzig" in text
 
 
 def test_a_briefing_tells_what_holds_and_what_was_before(life: Memory) -> None:
