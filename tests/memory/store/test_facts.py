@@ -19,8 +19,8 @@ def test_facts_about_an_object_are_its_theses_with_their_place(store: Store) -> 
         episodes.restate_many(conn, [row_at(id, 0, line_from=10, line_to=12)])
         found = about(conn, "ana", 2000)
     assert [(fact.text, fact.line, fact.objects) for fact in found or []] == [
-        ("Nobody saw Ana.", 11, ("Ana", "Nobody")),
         ("Ana met Bo.", 10, ("Ana", "Bo")),
+        ("Nobody saw Ana.", 11, ("Ana", "Nobody")),
     ]
     first = (found or [])[0]
     assert (first.kind, first.uri, first.episode_id, first.recorded, first.retired) == (
