@@ -136,7 +136,7 @@ def _answer(memory: Memory, question: data.Question) -> tuple[list[tuple[str, ..
     if not isinstance(answer, Answer):
         raise TypeError(f"ask ended with {answer!r}")
     with memory.store.reading() as conn:
-        cited = episodes.by_ids(conn, [citation.episode_id for citation in answer.citations])
+        cited = episodes.get_many(conn, [citation.episode_id for citation in answer.citations])
     return [episode.refs for episode in cited], ms
 
 

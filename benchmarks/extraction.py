@@ -38,7 +38,7 @@ def losses(persona: Path, plugins: Plugins, recorded: Path | None) -> dict[str, 
         for file in lifelog.load(persona)[0]:
             memory.ingest.remember_many(lifelog.read(plugins, file))
         with memory.store.reading() as conn:
-            found = episodes.by_ids(
+            found = episodes.get_many(
                 conn, [id for (id,) in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
             )
         names = memory.knowledge.owner_names(of_mails=True)

@@ -39,7 +39,7 @@ def read(persona: Path, plugins: Plugins) -> dict[str, list[Episode]]:
             memory.ingest.remember_many(lifelog.read(plugins, file))
         with memory.store.reading() as conn:
             ids = [id for (id,) in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
-            for one in episodes.by_ids(conn, ids):
+            for one in episodes.get_many(conn, ids):
                 found.setdefault(one.title, []).append(one)
                 found.setdefault(gold.path_of(one.source.uri, lifelog.root_of(persona)), []).append(one)
     return found

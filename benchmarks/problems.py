@@ -200,7 +200,7 @@ class Library:
     @classmethod
     def of(cls, memory: Memory, world: World) -> Library:
         with memory.store.reading() as conn:
-            rows = episodes.by_ids(conn, arrays.live_episodes(conn)["episode_ids"].tolist())
+            rows = episodes.get_many(conn, arrays.live_episodes(conn)["episode_ids"].tolist())
         holds = {one.id: _gold_of(one, world.root) for one in rows}
         of: dict[str, list[Episode]] = {}
         for one in rows:

@@ -157,8 +157,10 @@ def count_facts(path: Path) -> tuple[int, int]:
         found = conn.execute(
             "SELECT item_id, episode_id FROM provenance WHERE extractor LIKE ?", (f"%{NAME}%",)
         ).fetchall()
-        told = {one.id: one for one in facts.by_id(conn, [id for id, _ in found])}
-        passages = {one.id: f"{one.title} {one.text}".lower() for one in episodes.by_ids(conn, [id for _, id in found])}
+        told = {one.id: one for one in facts.get_many(conn, [id for id, _ in found])}
+        passages = {
+            one.id: f"{one.title} {one.text}".lower() for one in episodes.get_many(conn, [id for _, id in found])
+        }
     finally:
         conn.close()
     said = [(" ".join([told[id].text, *told[id].objects]).lower(), passages[at]) for id, at in found if id in told]

@@ -27,7 +27,7 @@ from memory.edge_memory import rebuild
 from memory.edge_memory.reinforce import assign_credit, reinforce_edges
 from memory.edge_memory.replay import (
     answered_before,
-    asked_before,
+    find_similar_questions,
     most_alike,
     replay_earlier,
     replay_walk,
@@ -88,7 +88,7 @@ class Past:
 
     def fetched(self, ids: Sequence[int]) -> list[Episode]:
         with self.memory.store.reading() as conn:
-            return episodes.by_ids(conn, ids)
+            return episodes.get_many(conn, ids)
 
     def next(self) -> tuple[str, Episode]:
         """A question and the episode that answers it; a known one again, in its words or others, or a new one."""
@@ -215,7 +215,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
             with _timed(taken, "walk"):
                 replay_walk(Walkable(graph, found.allowed, when=found.valid_time), starts, fires)
             with _timed(taken, "asked before"):
-                asked = asked_before(conn, known, key, None, found.sees)
+                asked = find_similar_questions(conn, known, key, None, found.sees)
             with _timed(taken, "most alike"):
                 answered_before(asked) or most_alike(asked, text)
         for name, ms in taken.items():

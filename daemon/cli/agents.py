@@ -160,7 +160,7 @@ def install_server(
     else:
         server = {"command": find_pal(), "args": arguments} | ({"env": environment} if environment else {})
         output.print_text(json.dumps({SECTION: {NAME: server}}, indent=2))
-    granted = dict(_granted(client, folders, everything, writes))
+    granted = dict(_write_grants(client, folders, everything, writes))
     if granted:
         output.print_text(f"\n{session.paths.config}:")
     for key, value in granted.items():
@@ -204,7 +204,7 @@ def find_pal() -> str:
     return shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
 
 
-def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
+def _write_grants(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
     """Yields the settings for config.toml, as TOML; none without options: then the present settings apply."""
     if not (folders or everything or writes):
         return

@@ -91,7 +91,7 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                 case wire.Citation():
                     cited.append(event)
                 case wire.Token():
-                    if text := _styled(event.text, cited, in_full):
+                    if text := _style_line(event.text, cited, in_full):
                         last = event.text
                         click.echo(text, nl=False)
                 case wire.Visit():
@@ -132,7 +132,7 @@ def _print_preview(preview: wire.Preview) -> None:
         output.say("A model is asked, which may take a minute.")
 
 
-def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
+def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
     """Styles a piece of an answer for the terminal: in a whole line the value is bold, an earlier value dimmed below
     its replacement; "" if the line is folded."""
     line = next(iter(wire.split_lines(text, cited)), None)
@@ -168,7 +168,7 @@ class Secrets:
 
     def fill(self, value: T) -> T:
         """Returns the same wire value, or text, with secrets filled in if they are to be shown."""
-        return cast(T, self._filled(value)) if self._shown else value
+        return cast(T, self._fill_value(value)) if self._shown else value
 
     def fill_events(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
         """Yields the events with secrets filled in; no placeholder is split across two of them."""
@@ -195,7 +195,7 @@ class Secrets:
             pronoun = "it" if len(self._met) == 1 else "them"
             output.say(f"{count(len(self._met), 'secret')} masked; to see {pronoun}: {command} --secrets")
 
-    def _filled(self, value: Any) -> Any:
+    def _fill_value(self, value: Any) -> Any:
         if isinstance(value, str):
             if not self._shown or "‹" not in value:
                 return value
@@ -203,11 +203,11 @@ class Secrets:
                 self._known |= self._session.reader.secrets(tuple(sorted(new)))
             return wire.fill_placeholders(value, self._known)
         if isinstance(value, tuple):
-            return tuple(map(self._filled, value))
+            return tuple(map(self._fill_value, value))
         if isinstance(value, Mapping):
-            return {key: self._filled(held) for key, held in value.items()}
+            return {key: self._fill_value(held) for key, held in value.items()}
         if is_dataclass(value) and not isinstance(value, type):
-            changed = {item.name: self._filled(getattr(value, item.name)) for item in fields(value)}
+            changed = {item.name: self._fill_value(getattr(value, item.name)) for item in fields(value)}
             return replace(value, **changed)
         return value
 

@@ -192,9 +192,9 @@ def _load(file: Path, paths: Paths, kept: Path, as_json: bool) -> dict[str, int]
 
     with progress_bar("Reading", as_json) as bar:
         if str(file) == STDIN:
-            return Memory.load(sys.stdin.buffer, paths.memory, kept, _shown(bar))
+            return Memory.load(sys.stdin.buffer, paths.memory, kept, _show_progress(bar))
         with open_packed(file.expanduser()) as stream:
-            return Memory.load(stream, paths.memory, kept, _shown(bar))
+            return Memory.load(stream, paths.memory, kept, _show_progress(bar))
 
 
 def _make_views(paths: Paths, as_json: bool) -> int:
@@ -207,7 +207,7 @@ def _make_views(paths: Paths, as_json: bool) -> int:
     try:
         with open_stored(paths) as memory, progress_bar("Making vectors", as_json) as bar:
             for done, total in memory.maintenance.switch_embedder(memory.embedder):
-                _shown(bar)(done, total)
+                _show_progress(bar)(done, total)
     except NotAvailableError as error:
         output.say(f"The vectors are still to be made: {error}")
     except KeyboardInterrupt:
@@ -216,7 +216,7 @@ def _make_views(paths: Paths, as_json: bool) -> int:
     return done
 
 
-def _shown(bar: Any) -> Callable[[int, int], None]:
+def _show_progress(bar: Any) -> Callable[[int, int], None]:
     def show(done: int, total: int) -> None:
         bar.length = total
         bar.update(done - bar.pos)

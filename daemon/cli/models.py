@@ -146,7 +146,7 @@ def _print(reply: wire.ModelsReply) -> None:
     if reply.models:
         output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11))
         click.echo("")
-        output.print_table((role.role, role.used or NONE, _wanted(role)) for role in reply.roles)
+        output.print_table((role.role, role.used or NONE, _describe_wanted(role)) for role in reply.roles)
     else:
         output.say(WITHOUT)
     if any(row.is_local and row.grades is None for row in reply.models):
@@ -171,7 +171,7 @@ def _row(row: wire.ModelRow) -> tuple[str, ...]:
     )
 
 
-def _wanted(role: wire.ModelRole) -> str:
+def _describe_wanted(role: wire.ModelRole) -> str:
     return f"wanted: {', '.join(role.names) or NONE}"
 
 
@@ -202,7 +202,7 @@ def embedder(session: Session, name: str | None) -> None:
     if name is None:
         state = session.client.embedder()
     else:
-        name = _with_whole_path(name)
+        name = _resolve_path(name)
         state = session.client.set_embedder(name)
         write_setting(session.paths.config, "embedder.name", name)
     if session.as_json:
@@ -214,7 +214,7 @@ def embedder(session: Session, name: str | None) -> None:
         output.say("Passages get their vectors in the background; `pal embedder` shows how far.")
 
 
-def _with_whole_path(name: str) -> str:
+def _resolve_path(name: str) -> str:
     """Returns a name with the absolute path of its folder or file: the daemon has another working directory."""
     family, colon, rest = name.partition(":")
     path = Path(rest).expanduser()

@@ -162,19 +162,19 @@ def _print_evidence(evidence: wire.Why) -> None:
     for used in evidence.used:
         _print_used(used, evidence.shown)
     if not evidence.used:
-        click.echo(f"   {_unanswered(asked)}")
+        click.echo(f"   {_explain_unanswered(asked)}")
     rows = [("chain", way) for way in evidence.chain]
     rows += [("against", gap) for gap in evidence.gaps]
     rows += [("how far", reason) for reason in evidence.reasons if reason != evidence.note]
     rows.append(("went", f"{tier(asked)}, {count(evidence.shown, 'passage')} to answer from, {outcome(asked)}"))
-    rows.append(("took", f"{cost(asked)}; effort {evidence.effort} allows {_allowed(evidence)}"))
+    rows.append(("took", f"{cost(asked)}; effort {evidence.effort} allows {_describe_allowance(evidence)}"))
     if evidence.note:
         rows.append(("note", evidence.note))
     click.echo()
     output.print_table((f"   {name}", flatten(value)) for name, value in rows)
 
 
-def _unanswered(asked: wire.Asked) -> str:
+def _explain_unanswered(asked: wire.Asked) -> str:
     """Explains why no answer is shown."""
     if asked.no_answer is None:
         return "Only passages were asked for."
@@ -194,7 +194,7 @@ def _print_used(used: wire.Used, shown: int) -> None:
         output.print_text(f"    fact {fact.id}: {fact.statement}  {span(fact)}".rstrip())
 
 
-def _allowed(of: wire.Why) -> str:
+def _describe_allowance(of: wire.Why) -> str:
     calls = "1 call" if of.allowed_calls == 1 else f"{of.allowed_calls} calls"
     return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
 

@@ -84,7 +84,7 @@ def restore(session: Session, backup: Path | None, address: str | None, only_lis
     files = (file for file in session.paths.backups.glob("*.db") if not file.name.startswith(REPLACED))
     there = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
     if only_list:
-        backups = [{"path": str(file), "at": _written(file).isoformat()} for file in there]
+        backups = [{"path": str(file), "at": _read_time(file).isoformat()} for file in there]
         nothing = "There is no backup yet. To make one: pal backup"
         session.show_rows(backups, ((_describe(file),) for file in there), nothing)
         return
@@ -138,10 +138,10 @@ def _restore(session: Session, backup: Path) -> Path:
 
 
 def _describe(file: Path) -> str:
-    return display_safe(f"{file}, of {_written(file):%Y-%m-%d %H:%M}, {size(file.stat().st_size)}", line=True)
+    return display_safe(f"{file}, of {_read_time(file):%Y-%m-%d %H:%M}, {size(file.stat().st_size)}", line=True)
 
 
-def _written(file: Path) -> datetime:
+def _read_time(file: Path) -> datetime:
     return datetime.fromtimestamp(file.stat().st_mtime).astimezone()
 
 

@@ -116,7 +116,7 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[An
 def _read_former_values(conn: Connection, result: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
     """Returns {fact: the values it replaced, latest first}, if the question may see a passage that states them."""
     replaced = relations.predecessors(conn, facts)
-    rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
+    rows = relations.get_many(conn, sorted({id for ids in replaced.values() for id in ids}))
     visible = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if result.sees(episode)}
     names = read_names(conn, rows)
     values = {row.id: names[row.object] for row in rows if row.id in visible}

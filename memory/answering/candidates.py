@@ -285,10 +285,12 @@ def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, 
     """Returns {thesis id: the relations whose quote begins in it or covers it}."""
     sentences = list(theses)
     by_episode: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for relation, episode, start, end in relations.of_episodes(conn, sorted({line.episode_id for line in sentences})):
+    for relation, episode, start, end in relations.list_by_episodes(
+        conn, sorted({line.episode_id for line in sentences})
+    ):
         by_episode[episode].append((relation, start, end))
     ids = {id for quotes in by_episode.values() for id, _, _ in quotes}
-    known = {fact.id: fact for fact in relations.by_id(conn, sorted(ids)) if fact.modality in ("asserted", "plan")}
+    known = {fact.id: fact for fact in relations.get_many(conn, sorted(ids)) if fact.modality in ("asserted", "plan")}
     names = read_names(conn, known.values())
     stated: dict[int, list[SentenceFact]] = defaultdict(list)
     for line in sentences:
@@ -311,7 +313,7 @@ def read_evidence(
 ) -> dict[int, list[tuple[Episode, int, int]]]:
     """Returns {fact (relation id): (episode, start, end) of its evidence that the question may see, newest first}."""
     rows = [row for row in relations.evidence(conn, facts) if result.sees(row[1])]
-    passages = {passage.id: passage for passage in episodes.by_ids(conn, sorted({row[1] for row in rows}))}
+    passages = {passage.id: passage for passage in episodes.get_many(conn, sorted({row[1] for row in rows}))}
     places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
     for id, episode, start, end in rows:
         if episode in passages:

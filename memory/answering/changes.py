@@ -26,7 +26,7 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
     else:
         rows = revisions.list_by_clauses(conn, _REPLACING, MAX_REVISIONS)
-        near = relations.by_id(conn, sorted({row.new for row in rows}))
+        near = relations.get_many(conn, sorted({row.new for row in rows}))
     since, until = (to_wall(when.since), to_wall(when.until)) if when and when.kind == "range" else (None, None)
     changed = [
         fact

@@ -145,7 +145,7 @@ class PromptContext:
     def text(self) -> str:
         """Returns the pieces as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
-        return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
+        return "\n".join(_format_piece(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
     def look_further(self, pieces: Iterable[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext | None:
         """Returns the context for a second look: the best passage of this one, or several short ones, which may be half
@@ -181,7 +181,7 @@ def fit_context(
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
     chosen: list[EvidencePiece] = []
     for piece in [*facts, *passages[:most_whole]]:
-        cost = about_tokens(_shown(len(pieces), piece, {}))
+        cost = about_tokens(_format_piece(len(pieces), piece, {}))
         if cost <= min(left, room[piece.kind]):
             chosen.append(piece)
             left -= cost
@@ -203,7 +203,7 @@ def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePi
     taken: list[EvidencePiece] = []
     for line in lines:
         key = (line.episode.id, line.earlier)
-        cost = about_tokens(f"    {line.text}\n" if key in of else _shown(1, line, {}))
+        cost = about_tokens(f"    {line.text}\n" if key in of else _format_piece(1, line, {}))
         if cost <= tokens and not any(map(line.repeats, taken)):
             tokens -= cost
             taken.append(line)
@@ -264,7 +264,7 @@ def _stays(episode: Episode) -> bool:
     return episode.source.policy != "any"
 
 
-def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
+def _format_piece(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
     episode = piece.episode
     day = episode.at.date().isoformat() if episode.at else "undated"
     head: list[str] = [day]
@@ -303,13 +303,13 @@ def find_facts(conn: Connection, result: RetrievalResult, embedder: Embedder) ->
     """Returns valid facts related to the question, most related first; after each the one that contradicts it.
     `embedder` compares them with the question; `conn` must see what the retrieval saw."""
     hits = [hit.episode for hit in result.recall.hits]
-    stated = {id for id, *_ in relations.of_episodes(conn, [episode.id for episode in hits])}
+    stated = {id for id, *_ in relations.list_by_episodes(conn, [episode.id for episode in hits])}
     near = [*result.named_objects, *(graph.owner(conn) if result.question.of_owner else ())]
-    known = {fact.id: fact for fact in relations.by_id(conn, sorted(stated))}
+    known = {fact.id: fact for fact in relations.get_many(conn, sorted(stated))}
     known |= {fact.id: fact for fact in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
     pairs = revisions.contradictions(conn, list(known))
     disputed = {new: old for old, new in pairs} | dict(pairs)  # both ways, where nobody has said which holds
-    known |= {fact.id: fact for fact in relations.by_id(conn, sorted({*disputed} - known.keys()))}
+    known |= {fact.id: fact for fact in relations.get_many(conn, sorted({*disputed} - known.keys()))}
     known = {id: as_known_then(fact, result.time_ms) for id, fact in known.items()}
     current = [fact for fact in known.values() if is_current(fact, result.time_ms)]
     evidence = read_evidence(conn, result, [fact.id for fact in current])

@@ -135,7 +135,7 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
 def _read_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], first: date, end: date) -> list[_Item]:
     """Returns an item for each day of each note."""
     by_note: dict[tuple[int, date], list[AnswerCandidate]] = defaultdict(list)
-    distinct = {passage.content: passage for passage in episodes.by_ids(state.conn, ids)}
+    distinct = {passage.content: passage for passage in episodes.get_many(state.conn, ids)}
     passages = {passage.id: passage for passage in distinct.values()}
     lines = state.read(passages.values()) if topic else read_candidates(state.conn, state.result, passages)
     for line in lines:

@@ -285,11 +285,11 @@ def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[An
     if not lines or any(line.earlier for line in lines):
         return [*lines]
     first, *rest = lines
-    before = _before_edit(state, first)
+    before = _find_before_edit(state, first)
     return [first, *rest] if before is None else [first, before, *rest]
 
 
-def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
+def _find_before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
     """Returns what the note of a line said there until its latest edit; None without one. It is not an earlier value
     yet if the line names a later day of its replacement."""
     replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])

@@ -103,7 +103,7 @@ def find_fact_candidates(
     facts may answer as well. A question about the `owner` is not answered by facts about others."""
     stated = {fact.relation.id for line in candidates for fact in line.facts}
     near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS_NEAR)}
-    near |= {fact.id: fact for fact in relations.by_id(state.conn, sorted(stated))}
+    near |= {fact.id: fact for fact in relations.get_many(state.conn, sorted(stated))}
     facts = make_fact_candidates(state, select_current(near.values(), state.result.time_ms))
     if not facts:
         return []
@@ -114,7 +114,7 @@ def find_fact_candidates(
     likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
     supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
     shown = [
-        (fact, _with_score(state, supporting[fact.relation.id], fact, score, cosine))
+        (fact, _score_sentence(state, supporting[fact.relation.id], fact, score, cosine))
         for fact, score, cosine in likely
         if fact.relation.id in supporting
         and (owner is None or fact.relation.id in own or not owner.is_of_another(supporting[fact.relation.id]))
@@ -132,7 +132,7 @@ def find_fact_candidates(
     if shown and asks_history:
         best, candidate = shown[0]
         return [(best, show_history(state, best, candidate, candidates))]
-    rows = relations.by_id(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
+    rows = relations.get_many(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
     names = read_names(state.conn, rows)
     values = {row.id: names[row.object] for row in rows}
     return [_show(fact, line, values) for fact, line in shown]
@@ -163,7 +163,7 @@ def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[
 def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bool) -> tuple[list[float], list[float]]:
     """Returns (f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
     features, named = state.features, state.result.named_objects
-    without_names = _without(state.question.text, named.values())
+    without_names = _remove_names(state.question.text, named.values())
     sentences = sorted({text for fact in facts for text in fact.history})
     cosine_of = dict(zip(sentences, features.cosines(sentences).tolist(), strict=True)) if sentences else {}
     cosines = features.cosines([fact.words for fact in facts])
@@ -183,7 +183,7 @@ def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bo
     return (WHOLE * cosines + SAID * claims + PREDICATE * predicates + others).tolist(), cosines.tolist()
 
 
-def _with_score(
+def _score_sentence(
     state: AnswerState, candidate: AnswerCandidate, fact: FactCandidate, score: float, cosine: float
 ) -> AnswerCandidate:
     """Returns the sentence that supports a fact, scored as the fact."""
@@ -233,9 +233,9 @@ def show_history(
     """Returns the history as one line, in order: the current fact, those that it replaced (also its note's text before
     an edit), and other facts with its subject and predicate."""
     conn, fact = state.conn, best.relation
-    near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
+    near = relations.list_by_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [row.id for row in near if row.modality in ("asserted", "past")]
-    rows = relations.by_id(conn, [*best.past, *slot, fact.id], ever=True)
+    rows = relations.get_many(conn, [*best.past, *slot, fact.id], ever=True)
     rows.sort(key=lambda row: (begins_ms(row), row.id))
     supporting = state.find_supporting([row.id for row in rows], known) | {fact.id: candidate}
     unsaid = [row.id for row in rows if row.id not in supporting]
@@ -259,7 +259,7 @@ def show_history(
     )  # fmt: skip
 
 
-def _without(question: str, names: Iterable[str]) -> str:
+def _remove_names(question: str, names: Iterable[str]) -> str:
     """Returns the question without the names of its topic, which all facts about that have in common."""
     for name in names:
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", question, flags=re.IGNORECASE)
@@ -331,7 +331,7 @@ def _successor(state: AnswerState, relation: Relation) -> Relation | None:
         seen.add(fact.id)
         if fact.superseded_by is None or fact.superseded_by in seen:
             return None
-        fact = next(iter(relations.by_id(state.conn, [fact.superseded_by])), None)
+        fact = next(iter(relations.get_many(state.conn, [fact.superseded_by])), None)
     return fact
 
 

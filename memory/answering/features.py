@@ -95,7 +95,7 @@ class QueryFeatures:
             for name in question.mentions
             if name.kind != "date" and find_owned(question.text, question.language)
         )
-        self._names = self._covered(word for name in names for word in self.stem_words(name))
+        self._names = self._select_stems(word for name in names for word in self.stem_words(name))
 
     def score(self, candidates: Sequence[AnswerCandidate], cosines: Mapping[int, float]) -> list[AnswerCandidate]:
         """Returns the candidates with their features and scores, in their order. `cosines`: thesis id -> cosine of the
@@ -149,12 +149,12 @@ class QueryFeatures:
         title, location, passage = self._stem_passage(sentence.episode)
         line = self._cover_text(candidate.shown)
         if _ASKING.search(sentence.before):
-            line |= self._covered(self.stem_words(sentence.before))
+            line |= self._select_stems(self.stem_words(sentence.before))
         if sentence.facts:
-            line |= self._covered(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
+            line |= self._select_stems(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
         context = candidate.context
-        above = line | self._covered(self.stem_words(context))
-        exact = above | self._covered(title) | location
+        above = line | self._select_stems(self.stem_words(context))
+        exact = above | self._select_stems(title) | location
         covered = exact | passage
         late = self._interact((candidate.shown, context, sentence.episode.title), exact)
         return replace(
@@ -186,7 +186,7 @@ class QueryFeatures:
 
     def coverage(self, *texts: str) -> float:
         """Returns the share of the question's weight that these texts cover together."""
-        return self._share(frozenset[str]().union(*(self._covered(self.stem_words(text)) for text in texts)))
+        return self._share(frozenset[str]().union(*(self._select_stems(self.stem_words(text)) for text in texts)))
 
     def stem_words(self, text: str) -> list[str]:
         """Returns the stems of a text's content words; the question's stem for a word that full text matches.
@@ -263,8 +263,8 @@ class QueryFeatures:
         passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
-            location = self._covered(self.stem_words(episode.source.place))
-            self._passages[episode.id] = title, location, self._covered([*title, *self.stem_words(episode.text)])
+            location = self._select_stems(self.stem_words(episode.source.place))
+            self._passages[episode.id] = title, location, self._select_stems([*title, *self.stem_words(episode.text)])
         return self._passages[episode.id]
 
     def _stem(self, word: str) -> str:
@@ -275,12 +275,12 @@ class QueryFeatures:
             self._stem_of[word] = next(keys, None) or stem(word, self._language)
         return self._stem_of[word]
 
-    def _covered(self, words: Iterable[str]) -> frozenset[str]:
+    def _select_stems(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(self._weights.keys() & words)
 
     def _cover_text(self, text: str) -> frozenset[str]:
         """Returns the question's stems that a text covers; a phone number covers "phone"."""
-        covered = self._covered(self.stem_words(text))
+        covered = self._select_stems(self.stem_words(text))
         for attribute, keys in self.asked_shapes.items():
             if SHAPES[attribute].search(text):
                 covered |= keys
@@ -374,7 +374,7 @@ class AnswerState:
             lines_of[line.episode.id].append(line)
         distinct = {line.episode.content: line.episode for line in known}
         others = sorted(set(ids) - lines_of.keys())
-        passages = episodes.by_ids(self.conn, others) if others else []
+        passages = episodes.get_many(self.conn, others) if others else []
         copy_of = {passage.id: distinct.setdefault(passage.content, passage).id for passage in passages}
         for line in self.read(passage for passage in distinct.values() if passage.id in copy_of):
             lines_of[line.episode.id].append(line)
@@ -383,8 +383,10 @@ class AnswerState:
     def find_former(self, ids: Sequence[int], notes: Collection[int]) -> list[tuple[Fact, AnswerCandidate]]:
         """Returns the facts among these (relation or thesis ids) that a version of one of these `notes` (source ids)
         stated before it was edited, each with its words there. For display only: the old version is no evidence."""
-        former = [fact for fact in facts.by_id(self.conn, ids) if fact.quote] if ids else []
-        passages = {passage.id: passage for passage in episodes.by_ids(self.conn, [fact.episode_id for fact in former])}
+        former = [fact for fact in facts.get_many(self.conn, ids) if fact.quote] if ids else []
+        passages = {
+            passage.id: passage for passage in episodes.get_many(self.conn, [fact.episode_id for fact in former])
+        }
         pairs = []
         for fact in former:
             episode = passages[fact.episode_id]

@@ -195,7 +195,7 @@ def _add_continuation(topic: Topic, entries: list[Entry]) -> list[Entry]:
         _, after = episodes.neighbours(conn, [passage.id]).get(passage.id, (None, None))
         if not is_whole or after is None or not topic.state.result.sees(after):
             break
-        (following,) = episodes.by_ids(conn, [after])
+        (following,) = episodes.get_many(conn, [after])
         more = [entry for entry in topic.read([following]) if entry.kind == last.kind]
         if following.title != passage.title or not more or following.text[: more[0].start].strip():
             break
@@ -225,7 +225,9 @@ def _find_passages_with(state: AnswerState, wanted: str) -> list[Episode]:
     ids = [fact.id for fact in facts if is_current(fact, state.result.time_ms)]
     stating = [row[1] for row in relations.evidence(conn, ids)]
     outlines, _ = text.search(conn, ("todo", "done"), MAX_TASKS_LOOKED_UP)
-    return episodes.by_ids(conn, [id for id in dict.fromkeys((*stating, *outlines.tolist())) if state.result.sees(id)])
+    return episodes.get_many(
+        conn, [id for id in dict.fromkeys((*stating, *outlines.tolist())) if state.result.sees(id)]
+    )
 
 
 # Days -------------------------------------------------------------------------------------------
@@ -254,10 +256,10 @@ def find_dated(topic: Topic, kinds: Collection[Kind], first: date, end: date) ->
     """Returns (day, time of day, entry) for the entries of these kinds on each of their days from `first` on and before
     `end`, in order."""
     conn = topic.state.conn
-    named = [id for id in calendars.on_days(conn, first, end) if topic.state.result.sees(id)]
+    named = [id for id in calendars.find_on_days(conn, first, end) if topic.state.result.sees(id)]
     rows = [
         (day, at, entry)
-        for entry in keep_newest(topic.read(episodes.by_ids(conn, named)) if named else ())
+        for entry in keep_newest(topic.read(episodes.get_many(conn, named)) if named else ())
         if entry.state in ("", "open") and entry.kind in kinds and topic.covers(entry) >= LEAST_OF_ENTRY
         for day, at in entry.days_within(first, end).items()
     ]

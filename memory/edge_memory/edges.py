@@ -80,7 +80,7 @@ def keys_of_traces(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[int], center: NDArray[np.floating]
 ) -> dict[int, Vector]:
     """Returns {trace: key of its question} of those with a vector."""
-    ids, vectors = queries.of_traces(conn, embedder_id, dimension, traces)
+    ids, vectors = queries.load_vectors(conn, embedder_id, dimension, traces)
     vectors_of, has_direction = keys(vectors, center)
     return dict(zip(ids[has_direction].tolist(), vectors_of[has_direction], strict=True))
 

@@ -73,7 +73,7 @@ class Recentring:
         """Computes the center of all questions and lists the edges to fold."""
         self._embedder_id, self._dimension = embedder_id, dimension
         self._feedback = edge_memory.list_judgements(conn, embedder_id)
-        _, vectors = queries.of_traces(conn, embedder_id, dimension)
+        _, vectors = queries.load_vectors(conn, embedder_id, dimension)
         self._center = _find_center(vectors)
         threshold = _find_threshold(conn, embedder_id, dimension, self._center)
         current = queries.geometry(conn, embedder_id).threshold if threshold is None else threshold

@@ -75,7 +75,7 @@ def assign_credit(
     for episode in seen:
         cited |= ways.edges_to(episode)
     for fact in facts:
-        cited |= ways.of_fact(fact)
+        cited |= ways.find_fact_edges(fact)
     unread = tuple(sorted({episode for episode in shown if walk.visible(episode)} - set(seen)))
     in_view = {edge for episode in unread for edge in ways.edges_to(episode)} | set(expanded) | set(cited)
     penalised = dict.fromkeys(sorted(in_view - cited.keys()), edges.SHOWN) if grounded else {}
@@ -106,7 +106,7 @@ class _PathFinder:
             self._found[goal] = {edge: self._count_slots(vertices) for way, vertices in ways for edge in way}
         return self._found[goal]
 
-    def of_fact(self, fact: int) -> dict[int, int]:
+    def find_fact_edges(self, fact: int) -> dict[int, int]:
         """Returns {edge of a fact, or on a path to it: maximum number of slots}; empty for an invisible relation."""
         if fact < FIRST_EDGE:
             if not self._walk.visible(fact):

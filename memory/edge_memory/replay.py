@@ -109,7 +109,7 @@ def replay_earlier(
     def sees(episode: int) -> bool:
         return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
 
-    asked = asked_before(conn, remembered, key, as_of, sees)
+    asked = find_similar_questions(conn, remembered, key, as_of, sees)
     same = answered_before(asked)
     if not same:
         return replace(result, like=most_alike(asked, question))
@@ -157,7 +157,7 @@ def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[i
     return tuple(int(graph.episode_ids[row]) for row in top_k(episode_scores, allowed, STARTS))
 
 
-def asked_before(
+def find_similar_questions(
     conn: Connection, remembered: EdgeMemory, key: Vector, as_of: int | None, sees: Callable[[int], bool]
 ) -> list[tuple[PastQuestion, float]]:
     """Returns (question, cosine) of up to ten similar well-answered questions with the same `as_of` (ms UTC), most

@@ -174,7 +174,7 @@ class Explorer:
         rows = [*reversed(self._known[self._n_found :]), *self._known[: self._n_found]]
         labels = OptionLabels(self.result.question, self.only_open)
         with self.reading() as conn:
-            return [labels.known_passage(episode) for episode in episodes.by_ids(conn, self._ids(rows[:most]))]
+            return [labels.known_passage(episode) for episode in episodes.get_many(conn, self._ids(rows[:most]))]
 
     def options(self, most: int = 12) -> list[Option]:
         """The best passages to look at next, best first; ties by id.
@@ -229,8 +229,8 @@ class Explorer:
         ids = self._ids([row for row, _ in chosen])
         known = self._ids([self._known[hop.place] for _, hop in chosen if hop.place >= 0])
         with self.reading() as conn:
-            passages = {episode.id: episode for episode in episodes.by_ids(conn, [*ids, *known])}
-            facts = {fact.id: fact for fact in relations.by_id(conn, [hop.link for _, hop in chosen if hop.link])}
+            passages = {episode.id: episode for episode in episodes.get_many(conn, [*ids, *known])}
+            facts = {fact.id: fact for fact in relations.get_many(conn, [hop.link for _, hop in chosen if hop.link])}
             nodes = graph.object_ids[[hop.column for _, hop in chosen if hop.column >= 0]].tolist()
             nodes += [node for fact in facts.values() for node in (fact.subject, fact.object)]
             labels = OptionLabels(self.result.question, self.only_open, stored.object_labels(conn, nodes))

@@ -127,7 +127,7 @@ def name_objects(conn: Connection, walk: Walkable, nodes: Sequence[int], only_op
 def _as_written(conn: Connection, walk: Walkable, node: int, label: str) -> str:
     near = walk.neighbours(node).vertices
     mentioning = near[walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
-    passages = [passage for passage in episodes.by_ids(conn, mentioning) if passage.source.policy == "any"]
+    passages = [passage for passage in episodes.get_many(conn, mentioning) if passage.source.policy == "any"]
     if _is_named(label, passages):
         return label
     for passage in passages:
@@ -150,7 +150,7 @@ def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool)
     near = walk.neighbours(node)
     lines: dict[int, list[str]] = {}
     may_leave = frozenset(sources.open_ids(conn)) if only_open else frozenset()
-    for relation in relations.by_id(conn, near.edges[near.kinds == _REL].tolist()):
+    for relation in relations.get_many(conn, near.edges[near.kinds == _REL].tolist()):
         if only_open and not relation.sources <= may_leave:
             continue
         words = one_line(relation.predicate)[:MAX_PREDICATE_CHARS]

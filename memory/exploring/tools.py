@@ -300,7 +300,7 @@ class Toolbox:
 
     def _texts(self, conn: Connection, nodes: Sequence[int]) -> list[Episode]:
         """These episodes without those that were forgotten or closed since the question was asked."""
-        passages = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
+        passages = episodes.get_many(conn, list(dict.fromkeys(nodes)))
         passages = [passage for passage in passages if not self.only_open or passage.source.policy == "any"]
         if not passages:
             raise InvalidInputError("That is not there any more.")

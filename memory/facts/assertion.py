@@ -63,7 +63,7 @@ class FactAsserter:
         """Applies a model's decisions. If a superseded fact is asserted again and supersedes its successor by them, it
         gets a new relation."""
         for decision in decisions:
-            rows = {row.id: row for row in relations.claims_by_id(self.conn, [decision.old, decision.new])}
+            rows = {row.id: row for row in relations.get_claims(self.conn, [decision.old, decision.new])}
             old, new = rows.get(decision.old), rows.get(decision.new)
             if old and new and decision.relation == "supersedes" and new.superseded_by == old.id:
                 if decision.confidence >= MIN_CONFIDENCE:
@@ -108,13 +108,13 @@ class FactAsserter:
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
         """Retracts the relations whose evidence was only in these retired episodes. What an edit replaced stays in
         history."""
-        lost = relations.without_evidence(self.conn, gone)
+        lost = relations.list_without_evidence(self.conn, gone)
         fact_vectors.delete(self.conn, lost)
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def restore_passages(self, ids: Sequence[int]) -> None:
         """Restores retired passages, and the effects of their relations."""
-        gone = relations.without_evidence(self.conn, ids)
+        gone = relations.list_without_evidence(self.conn, ids)
         past.restore(self.conn, ids)
         for id in gone:
             self._superseder.reinstate(id)
@@ -147,19 +147,19 @@ class FactAsserter:
     def correct(self, fact: int, value: str, episode: int, length: int) -> int:
         """Gives a relation the value that a person states, in the first `length` characters of their passage; returns
         the new relation. InvalidInputError for its present value."""
-        (old,) = relations.by_id(self.conn, [fact])
+        (old,) = relations.get_many(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
             raise InvalidInputError("That is its value already.")
         _, canon = relations.ensure_predicate(self.conn, old.predicate, canonical_predicate(old.predicate, value))
-        slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
+        slot = relations.list_by_slot(self.conn, old.subject, canon, object, wall_of(self._now))
         new = next((fact.id for fact in slot if fact.object == object and fact.superseded_by is None), None)
         if new is None:  # rules did not read it out of the passage
             new = self._insert_value(old, object, value, wall_of(self._now))
         relations.add_evidence(self.conn, new, episode, 0, length, USER)
         self._asserted[new] = self._resolver.namesakes(old.subject)
-        (relation,) = relations.by_id(self.conn, [new])
-        (old,) = relations.by_id(self.conn, [fact])
+        (relation,) = relations.get_many(self.conn, [new])
+        (old,) = relations.get_many(self.conn, [fact])
         if old.superseded_by != new:
             self._superseder.supersede(old, relation, "You set it.", "user")
         for row in revisions.list_by_older(self.conn, fact):
@@ -172,7 +172,7 @@ class FactAsserter:
     def dispute(self, fact: int, value: str, episode: int, length: int) -> None:
         """Adds another value of a relation, stated by a person at the same time in the first `length` characters of
         their passage, as a contradiction until a person decides."""
-        (old,) = relations.by_id(self.conn, [fact])
+        (old,) = relations.get_many(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object not in (old.object, old.subject):
             new = self._insert_value(old, object, value, old.valid_from)
@@ -206,7 +206,7 @@ class FactAsserter:
             theses=self._theses,
             links=self._links(touched),
         )
-        theses = relations.claims_by_id(self.conn, [id for id in touched if revisions.kind_of(id) == "thesis"])
+        theses = relations.get_claims(self.conn, [id for id in touched if revisions.kind_of(id) == "thesis"])
         return [
             GraphChange(unlinked=touched, retimed={row.id: (row.valid_from, row.valid_to) for row in theses}),
             fresh,
@@ -215,10 +215,10 @@ class FactAsserter:
     def _withdraw_properties(self, episode: int, asserted: Mapping[int | None, ExtractedRelation]) -> None:
         """Removes the evidence of relations that the source's properties no longer assert. A property with another
         value replaces its former one."""
-        gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in asserted]
+        gone = [id for id in relations.list_by_properties(self.conn, episode, RULE) if id not in asserted]
         single = [id for id, claim in asserted.items() if id is not None and claim.start < 0 and claim.single]
-        new = {(fact.subject, fact.canon): fact for fact in relations.by_id(self.conn, single)} if gone else {}
-        for old in relations.by_id(self.conn, gone):
+        new = {(fact.subject, fact.canon): fact for fact in relations.get_many(self.conn, single)} if gone else {}
+        for old in relations.get_many(self.conn, gone):
             if (old.subject, old.canon) in new:
                 self._superseder.replace_edited(old, new[old.subject, old.canon])
         self._superseder.touched.update(gone)
@@ -240,7 +240,7 @@ class FactAsserter:
         if subject == object:
             return None
         predicate, canon = relations.ensure_predicate(self.conn, label, canonical_predicate(label, claim.object))
-        start, end = claim.valid_time(self._said_from(row, claim))
+        start, end = claim.valid_time(self._find_statement_time(row, claim))
         subjects = self._resolver.namesakes(subject)
         start = self._begin_at_edit(row, claim, subjects, object, canon, start)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)
@@ -258,11 +258,11 @@ class FactAsserter:
         self._new.append(id)
         relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
         self._asserted[id] = subjects
-        (relation,) = relations.by_id(self.conn, [id])
+        (relation,) = relations.get_many(self.conn, [id])
         self._superseder.apply(relation, subjects, claim)
         return id
 
-    def _said_from(self, row: episodes.EpisodeRef, claim: ExtractedRelation) -> int | None:
+    def _find_statement_time(self, row: episodes.EpisodeRef, claim: ExtractedRelation) -> int | None:
         """Returns since when a passage contains a claim (ms UTC): the time of its topic, or for words of an edit the
         time of the edit, whatever the date of the note."""
         if claim.start < 0:
@@ -282,9 +282,9 @@ class FactAsserter:
     ) -> int | None:
         """Returns the start of a claim. If an edit put its words next to a date that was there before, the date belongs
         to the replaced value, and the claim begins with the edit."""
-        if claim.valid_from is None or row.since is None or self._said_from(row, claim) != row.since:
+        if claim.valid_from is None or row.since is None or self._find_statement_time(row, claim) != row.since:
             return start
-        slot = [fact for node in subjects for fact in relations.of_slot(self.conn, node, canon, object, start)]
+        slot = [fact for node in subjects for fact in relations.list_by_slot(self.conn, node, canon, object, start)]
         return row.since if any(fact.valid_from == start and fact.object != object for fact in slot) else start
 
     def _line(self, episode: int, claim: ExtractedRelation) -> str:
@@ -306,7 +306,7 @@ class FactAsserter:
     ) -> int | None:
         """Returns the known relation with the same content. Words that were in the note before are not new, whatever
         the file's date."""
-        slot = [old for node in subjects for old in relations.of_slot(self.conn, node, canon, object, start)]
+        slot = [old for node in subjects for old in relations.list_by_slot(self.conn, node, canon, object, start)]
         names = graph.object_labels(self.conn, [object, *(old.object for old in slot)])
         same = [old for old in slot if old.modality == claim.modality and same_value(names[old.object], names[object])]
         if extractor == RULE:

@@ -81,10 +81,10 @@ def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = T
     """Builds the request for pairs (older, newer), `MAX_PAIRS` at most. `local_only` unless all their sources may leave
     this machine."""
     fence = make_fence()
-    number, slots = _numbered(pairs)
+    number, slots = _number_facts(pairs)
     lines = []
     for slot, facts in slots.items():
-        lines += [slot, *(f"  {number[fact.id]}. {_shown(fact, fence)}" for fact in facts)]
+        lines += [slot, *(f"  {number[fact.id]}. {_format_fact(fact, fence)}" for fact in facts)]
     older: dict[int, list[int]] = defaultdict(list)
     for old, new in pairs:
         older[number[new.id]].append(number[old.id])
@@ -101,7 +101,7 @@ def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = T
 
 def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decision]:
     """Returns the decisions in the reply to their `decision_request`, at most one per pair. `data` may be anything."""
-    number, _ = _numbered(pairs)
+    number, _ = _number_facts(pairs)
     asked = {(number[old.id], number[new.id]): (old, new) for old, new in pairs}
     decisions: dict[tuple[int, int], Decision] = {}
     for row in rows_of(data, "decisions"):
@@ -126,7 +126,7 @@ def is_empty(data: Any) -> bool:
     return isinstance(data, Mapping) and data.get("decisions") == []
 
 
-def _numbered(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[str, list[Fact]]]:
+def _number_facts(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[str, list[Fact]]]:
     """Returns the numbers of the facts by their ids, and the facts by slot, in the same order."""
     slots: dict[str, dict[int, Fact]] = defaultdict(dict)
     for fact in (fact for pair in pairs for fact in pair):
@@ -150,6 +150,6 @@ def shown_value(fact: Fact) -> str:
     return f"{text})"
 
 
-def _shown(fact: Fact, fence: str) -> str:
+def _format_fact(fact: Fact, fence: str) -> str:
     quote = one_line(fact.quote, MAX_QUOTE_CHARS)
     return shown_value(fact) + (f" {fence} {quote} {fence}" if quote else "")

@@ -261,8 +261,8 @@ class _EpisodeReply:
         self._most = 20 + len(episode.text) // 30  # items of one kind
 
     def extraction(self, entry: Mapping[str, Any]) -> Extraction:
-        relations = self._taken(entry, "facts", "fact", self._relation)
-        theses = self._taken(entry, "statements", "statement", self._thesis)
+        relations = self._collect_items(entry, "facts", "fact", self._relation)
+        theses = self._collect_items(entry, "statements", "statement", self._thesis)
         named = {name.casefold() for fact in relations for name in (fact.subject, fact.object)}
         named.update(name.casefold() for thesis in theses for name in thesis.objects)
         values: dict[tuple[str, str], set[str]] = {}
@@ -270,11 +270,13 @@ class _EpisodeReply:
             if isinstance(item, Mapping):
                 of = f"{item.get('subject')}", f"{item.get('predicate')}"
                 values.setdefault(of, set()).add(f"{item.get('object')}".casefold())
-        objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named, [*values.values()]))
+        objects = self._collect_items(
+            entry, "objects", "object", lambda item: self._object(item, named, [*values.values()])
+        )
         by_name = {object.name: object for object in reversed(objects)}
         return Extraction((*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
 
-    def _taken(self, entry: Mapping[str, Any], key: str, kind: str, read: Any) -> list[Any]:
+    def _collect_items(self, entry: Mapping[str, Any], key: str, kind: str, read: Any) -> list[Any]:
         rows, taken = rows_of(entry, key), []
         for item in rows[: self._most]:
             try:

@@ -47,8 +47,8 @@ class Resolver:
         self._kinds = {norm(object.name): object.kind for object in extraction.objects if object.kind}
         named = [(norm(name), object.kind) for object in extraction.objects for name in (object.name, *object.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
-        self._persons = _by_word(name for name, kind in (*named, *read) if kind == PERSON)
-        self._names = _by_word(name for name, _ in (*named, *read))
+        self._persons = _group_by_word(name for name, kind in (*named, *read) if kind == PERSON)
+        self._names = _group_by_word(name for name, _ in (*named, *read))
         for object in extraction.objects:
             if object.aliases and norm(object.name):
                 self._add_aliases(self.resolve(object.name), object.name, object.kind, object.aliases)
@@ -162,7 +162,7 @@ class Resolver:
         graph.insert_aliases(self.conn, rows)
 
 
-def _by_word(names: Iterable[str]) -> dict[str, set[str]]:
+def _group_by_word(names: Iterable[str]) -> dict[str, set[str]]:
     longer: dict[str, set[str]] = {}
     for name in names:
         words = name.split()

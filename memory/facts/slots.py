@@ -58,10 +58,10 @@ def _is_named(name: Collection[str], sentence: str) -> bool:
 def _share_predicate(old: str, new: str) -> bool:
     if canonical_predicate(old) == canonical_predicate(new):
         return True
-    return not _without_auxiliary(old).isdisjoint(_without_auxiliary(new))
+    return not _drop_auxiliary(old).isdisjoint(_drop_auxiliary(new))
 
 
-def _without_auxiliary(predicate: str) -> frozenset[str]:
+def _drop_auxiliary(predicate: str) -> frozenset[str]:
     """Returns the words of a predicate without a leading auxiliary: "is led by" has "led" and "by"."""
     first, *others = (*words(predicate),) or (predicate,)
     return frozenset(others if others and first in stop_words(guess_language(predicate)) else (first, *others))

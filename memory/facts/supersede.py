@@ -68,12 +68,12 @@ class Superseder:
         return (
             (slots.may_replace(new.modality, other.modality) or slots.may_replace(other.modality, new.modality))
             and not same_value(names[other.object], names[new.object])
-            and not self._settled(other, new)
+            and not self._is_settled(other, new)
         )
 
     def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
         begin = new.valid_from if new.valid_from is not None else new.last_asserted
-        known = (relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects)
+        known = (relations.list_by_slot(self._conn, node, new.canon, new.object, begin) for node in subjects)
         return [other for other in chain.from_iterable(known) if other.id != new.id]
 
     def _order_versions(self, facts: Sequence[Relation]) -> None:
@@ -102,7 +102,7 @@ class Superseder:
         if {title for _, title in titles} != {subject}:
             return  # a heading or a row
         for node in graph.all_by_norm(self._conn, subject):
-            for other in relations.of_slot(self._conn, node, new.canon, new.object, new.last_asserted):
+            for other in relations.list_by_slot(self._conn, node, new.canon, new.object, new.last_asserted):
                 names = graph.object_labels(self._conn, [new.object, other.object])
                 is_near = sources.titles_of(self._conn, other.sources) == titles
                 is_other = not new.sources & other.sources and not refines(names[new.object], names[other.object])
@@ -132,7 +132,7 @@ class Superseder:
         end = slots.end_of(new)
         if end == slots.EARLIEST_MS or (old.valid_to is not None and old.valid_to <= end) or slots.begin_of(old) > end:
             return
-        if not self._dispute_agents(old, new, author, conf) and not self._settled(old, new):
+        if not self._dispute_agents(old, new, author, conf) and not self._is_settled(old, new):
             self._close(self._revision("negates", old, new, reason, author, conf), old, end, None)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
@@ -152,7 +152,7 @@ class Superseder:
         """Ends a fact at a time (ms UTC), with the facts of its value, and the sentences and theses in its words that
         state it and nothing valid. `new` is its successor."""
         near = relations.find_overlapping(self._conn, [old.id]) if old.predicate else []
-        others = relations.by_id(self._conn, [other for _, other in near])
+        others = relations.get_many(self._conn, [other for _, other in near])
         names = graph.object_labels(self._conn, [fact.object for fact in (old, *others) if fact.predicate])
         same = [fact for fact in others if same_value(names[fact.object], names[old.object])]
         for fact in (old, *(twin for twin in same if twin.superseded_by is None and (twin.last_asserted or 0) < at)):
@@ -181,7 +181,7 @@ class Superseder:
         """Returns pairs (older, newer) of facts where one may replace the other: each of these facts with those of the
         nearest (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
         near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
-        rows = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
+        rows = relations.get_claims(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
         known = {fact.id: fact for fact in rows}
         names = graph.object_labels(self._conn, sorted({node for fact in rows for node in (fact.subject, fact.object)}))
         pairs: dict[tuple[int, int], None] = {}
@@ -191,7 +191,9 @@ class Superseder:
                     old, new = sorted((known[id], known[other]), key=slots.order_of)
                     if self._may_meet(old, new, names):
                         pairs[old.id, new.id] = None
-        return [(old.id, new.id) for old, new in self._of_one_slot([(known[old], known[new]) for old, new in pairs])]
+        return [
+            (old.id, new.id) for old, new in self._select_one_slot([(known[old], known[new]) for old, new in pairs])
+        ]
 
     def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether the newer one could replace the older one, and nobody has judged that yet."""
@@ -208,7 +210,7 @@ class Superseder:
     def apply_decision(self, decision: Decision, model: str) -> None:
         """Applies a model's decision on two facts, if it is sure and their form and time allow it. An unsure
         replacement becomes a contradiction, which waits for a person and changes nothing."""
-        rows = relations.claims_by_id(self._conn, [decision.old, decision.new])
+        rows = relations.get_claims(self._conn, [decision.old, decision.new])
         judged = revisions.find_between(self._conn, decision.old, decision.new)
         if len(rows) < 2 or decision.confidence < LEAST_CONFIDENCE or judged:
             return
@@ -216,7 +218,7 @@ class Superseder:
         why = f"{model} decided so." if not decision.words else f"{model} decided so: “{decision.words}”"
         conf = decision.confidence
         replaces = decision.relation in ("supersedes", "ends")
-        is_sure = conf >= MIN_CONFIDENCE and slots.may_follow(old, new) and bool(self._of_one_slot([(old, new)]))
+        is_sure = conf >= MIN_CONFIDENCE and slots.may_follow(old, new) and bool(self._select_one_slot([(old, new)]))
         if decision.relation == "contradicts" or (replaces and not is_sure):
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.predicate and old.modality == new.modality:
@@ -229,10 +231,10 @@ class Superseder:
         elif replaces:
             self.supersede(old, new, why, "model", conf)
 
-    def _of_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
+    def _select_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
         """Returns the pairs that fill one slot, and do not belong to two persons."""
         ids = sorted({fact.id for pair in pairs for fact in pair})
-        known = {fact.id: fact for fact in facts.by_id(self._conn, ids)}
+        known = {fact.id: fact for fact in facts.get_many(self._conn, ids)}
         words = {id: fact.quote for id, fact in known.items()}
         words |= {id: text for id, _, text in relations.sentences(self._conn, ids)}
         return [
@@ -270,11 +272,11 @@ class Superseder:
         returns the number. Relations that superseded anything, or are disputed, are unchanged."""
         kept: list[Relation] = []
         joined = 0
-        rows = relations.by_id(self._conn, ids)
+        rows = relations.get_many(self._conn, ids)
         for new in sorted(
             rows, key=lambda fact: (slots.EARLIEST_MS if fact.valid_from is None else fact.valid_from, fact.id)
         ):
-            old = next((fact for fact in kept if not self._settled(fact, new)), None)
+            old = next((fact for fact in kept if not self._is_settled(fact, new)), None)
             is_revised = revisions.list_by_newer(self._conn, [new.id]) or revisions.list_by_older(self._conn, new.id)
             if old is None or is_revised:
                 kept.append(new)
@@ -320,7 +322,7 @@ class Superseder:
         """Undoes the revisions by relations that have lost their evidence. Their successor then replaces the fact
         before them, or both would be valid; a fact that has lost its own evidence stays history."""
         made = revisions.list_by_newer(self._conn, facts)
-        live = {fact.id for fact in relations.claims_by_id(self._conn, sorted({revision.old for revision in made}))}
+        live = {fact.id for fact in relations.get_claims(self._conn, sorted({revision.old for revision in made}))}
         gone = [revision for revision in made if revision.old in live]
         later = {revision.id: revisions.find_replacement(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
@@ -330,20 +332,20 @@ class Superseder:
             if revision.relation != "supersedes" or revision.state == "settled" or after is None:
                 continue
             old, new = self._read_pair(revision.old, after.new)
-            if old and new and not self._settled(old, new):
+            if old and new and not self._is_settled(old, new):
                 self.supersede(old, new, "What came between them is gone.", after.author, after.conf)
 
     def supersede_again(self, facts: Collection[int]) -> None:
         """Repeats the replacements by relations that have their evidence again."""
         for row in revisions.list_undone_by_newer(self._conn, facts):
             old, new = self._read_pair(row.old, row.new)
-            if row.relation == "supersedes" and old and new and not self._settled(old, new):
+            if row.relation == "supersedes" and old and new and not self._is_settled(old, new):
                 self.supersede(old, new, row.reason, row.author, row.conf)
 
     def reinstate(self, fact: int) -> None:
         """Makes a relation with new evidence valid again, if the one that superseded it has lost its own."""
         rows = revisions.list_by_older(self._conn, fact)
-        live = {fact.id for fact in relations.by_id(self._conn, sorted({row.new for row in rows}))}
+        live = {fact.id for fact in relations.get_many(self._conn, sorted({row.new for row in rows}))}
         for row in rows:
             if row.new not in live:
                 self.undo(row, None)
@@ -353,15 +355,15 @@ class Superseder:
         each other."""
         written = sources.written_by_agents(self._conn, old.sources | new.sources)
         is_agents = new.sources <= written and not old.sources <= written
-        if is_agents and not self._settled(old, new):
+        if is_agents and not self._is_settled(old, new):
             self._revision("contradicts", old, new, AGENT_SAYS, author, conf)
         return is_agents
 
     def _read_pair(self, old: int, new: int, ever: bool = False) -> tuple[Relation | None, Relation | None]:
-        rows = {fact.id: fact for fact in relations.claims_by_id(self._conn, [old, new], ever=ever)}
+        rows = {fact.id: fact for fact in relations.get_claims(self._conn, [old, new], ever=ever)}
         return rows.get(old), rows.get(new)
 
-    def _settled(self, old: Relation, new: Relation) -> bool:
+    def _is_settled(self, old: Relation, new: Relation) -> bool:
         """Whether the two have an active revision, or one that a person undid."""
         row = revisions.find_between(self._conn, old.id, new.id)
         return row is not None and (row.state != "undone" or row.settled is not None)

@@ -71,7 +71,7 @@ class Support:
         return (
             (self._missing(item.object, (whole, Clause(above, self._language))) if item.object != OWNER else "")
             or self._wrong_subject(item, sentence, above, place)
-            or (_unasserted(item, whole) if item.modality == "asserted" else "")
+            or (_explain_unasserted(item, whole) if item.modality == "asserted" else "")
         )
 
     def _place(self, item: ExtractedRelation) -> range:
@@ -132,7 +132,7 @@ class Support:
         passage = [clause.content for clause in self._passage]
         if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
             return "its subject is not in the text"
-        if reason := _embedded(item, sentence):
+        if reason := _explain_embedded(item, sentence):
             return reason
         if all(_is_of_relative(item, sentence if _goes_on(clause) else clause) for clause in own):
             return "its sentence is about another person"
@@ -240,7 +240,7 @@ def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
     language = guess_language(clause)
     genitives = [rf"{re.escape(word)}s" for word in WORD.findall(item.subject)]
     whose = rf"\b(?:{'|'.join([owner_pattern('their', language), *genitives])})\b"
-    lead = _before(item.object, clause)
+    lead = _text_before(item.object, clause)
     for mark in re.finditer(rf"(?i:{whose})|(?:[^\W\d_a-zß-ÿ]\w*\s+)*{_GENITIVE.pattern}", lead):
         before, behind = lead[: mark.start()], lead[mark.end() :]
         if _is_heard(item.subject, before) or _they().search(before) or _first_person().search(before):
@@ -268,12 +268,12 @@ def _goes_on(clause: str) -> bool:
     return first is not None and _is_verb(first[0])
 
 
-def _embedded(item: ExtractedRelation, sentence: str) -> str:
+def _explain_embedded(item: ExtractedRelation, sentence: str) -> str:
     """Explains why an embedded clause with the value does not assert it of the subject; "" if it may: "Mira says that
     Tom lives in Oslo" asserts nothing of Tom, and "Mira met Tom, who lives in Oslo" nothing of Mira."""
-    lead, language = _before(item.object, sentence), guess_language(sentence)
-    marks = [(mark.start(), mark.end(), True) for mark in _that(language).finditer(lead)]
-    marks += [(mark.start(), mark.end(), False) for mark in _who(language).finditer(lead)]
+    lead, language = _text_before(item.object, sentence), guess_language(sentence)
+    marks = [(mark.start(), mark.end(), True) for mark in _compile_that(language).finditer(lead)]
+    marks += [(mark.start(), mark.end(), False) for mark in _compile_who(language).finditer(lead)]
     for name in _names(lead):  # "Mira says Tom lives in Oslo"
         last, verb = WORD.findall(lead[: name.start])[-2:], WORD.match(lead, name.end + 1)
         if len(last) > 1 and _is_verb(last[-1]) and verb and _is_verb(verb[0]):
@@ -291,7 +291,7 @@ def _embedded(item: ExtractedRelation, sentence: str) -> str:
     return ""
 
 
-def _before(value: str, text: str) -> str:
+def _text_before(value: str, text: str) -> str:
     """Returns the text before the first word of a value; all of it if the text has the value in other words."""
     first = WORD.search(value)
     place = re.search(rf"\b{re.escape(first[0])}\b", text, re.IGNORECASE) if first else None
@@ -307,7 +307,7 @@ def _last_phrase(text: str, names: Sequence[Mention]) -> str:
     return names[-1].surface if names and names[-1].end == len(text) else " ".join(text.split()[-2:])
 
 
-def _unasserted(item: ExtractedRelation, sentence: Clause) -> str:
+def _explain_unasserted(item: ExtractedRelation, sentence: Clause) -> str:
     """Explains why a sentence does not assert a relation; "" if it may."""
     text = sentence.text.strip(_MARKS)
     if ASKS.search(text):
@@ -348,7 +348,7 @@ def _condition() -> re.Pattern[str]:
 
 
 @cache
-def _that(language: str) -> re.Pattern[str]:
+def _compile_that(language: str) -> re.Pattern[str]:
     """Returns a pattern of the beginning of reported speech, before a name, a pronoun or an article."""
     subject = "|".join((owner_pattern("they", language), owner_pattern("their", language), *_ARTICLES))
     that = alternatives("owner", "that", language=language) or "(?!)"
@@ -356,7 +356,7 @@ def _that(language: str) -> re.Pattern[str]:
 
 
 @cache
-def _who(language: str) -> re.Pattern[str]:
+def _compile_who(language: str) -> re.Pattern[str]:
     """Returns a pattern of the beginning of a relative clause."""
     return re.compile(rf"\b(?:{alternatives('followup', 'who', language=language) or '(?!)'})\b", re.IGNORECASE)
 

@@ -45,7 +45,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
     diffs = []
     for draft in batch:
         source = sources.get(conn, draft.document.uri)
-        stored = episodes.of_source(conn, source.id) if source else []
+        stored = episodes.list_by_source(conn, source.id) if source else []
         same_words: dict[str, deque[episodes.EpisodeRef]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)

@@ -297,7 +297,7 @@ def _read_contacts(conn: Connection) -> dict[int, set[tuple[str, str]]]:
     """Returns {object: its (attribute, value) pairs of phone, address and birthday}."""
     attributes = {label: attribute_of(label) for label in relations.list_predicates(conn)}
     identifying = [label for label, attribute in attributes.items() if attribute in IDENTIFYING]
-    contacts = relations.by_id(conn, relations.list_labelled(conn, identifying))
+    contacts = relations.get_many(conn, relations.list_labelled(conn, identifying))
     named = stored.object_labels(conn, sorted({relation.object for relation in contacts}))
     values: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for relation in contacts:

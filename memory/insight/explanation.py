@@ -36,10 +36,10 @@ def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -
     visits, steps = traced.visits, traced.steps
     answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
     quoted = facts.quoted_facts(conn, answer.citations)
-    facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
+    facts_of = {number: tuple(facts.get_many(conn, ids)) for number, ids in quoted.items()}
     paths = {cited.episode_id: path_to(visits, cited.episode_id) for cited in answer.citations}
     crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
-    fact_of = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
+    fact_of = {fact.id: fact for fact in facts.get_many(conn, [edge for edge in crossed if edge is not None])}
     scores = _map_scores(visits)
     places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
     ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
@@ -96,7 +96,7 @@ def explain_absence(
     )
     if missing:
         retired = dict(episodes.find_retired(conn, terms, most))
-        lost = [_explain_gone(row, retired[row.id], missing) for row in episodes.by_ids(conn, list(retired))]
+        lost = [_explain_gone(row, retired[row.id], missing) for row in episodes.get_many(conn, list(retired))]
         if lost or not targets:
             return WhyNot(traced.asked, words, tuple(lost), missing)
     autopsy = _Autopsy(conn, result, extractive, traced, targets, language)
@@ -135,7 +135,9 @@ class _Autopsy:
         ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
         ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
         near = [
-            row for row in episodes.by_ids(self._conn, list(dict.fromkeys(ids))) if row.id in self._result.graph.row_of
+            row
+            for row in episodes.get_many(self._conn, list(dict.fromkeys(ids)))
+            if row.id in self._result.graph.row_of
         ]
         counts = {row.id: self._match(f"{row.title} {row.speaker or ''} {row.text}") for row in near}
         most_held = max(counts.values(), default=0)
@@ -239,7 +241,7 @@ class _Autopsy:
         """Returns the fact that replaced the sentence's fact, or the line that replaced its line."""
         claims = facts_of_sentences(self._conn, [thesis]).get(thesis.id, ()) if thesis else ()
         for relation in (claim.relation for claim in claims if claim.relation.superseded_by is not None):
-            for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):
+            for fact in facts.get_many(self._conn, [relation.superseded_by or 0]):
                 since = fact.valid_from or from_wall(relation.valid_to)
                 named = fact.since or (since.date().isoformat() if since else "")
                 day = f" on {named}" if named else ""

@@ -82,7 +82,7 @@ _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
     """The planned entries of the next `days` days and the open tasks of the last OVERDUE days, by day and time."""
     end = today + timedelta(days=days)
-    named = calendars.on_days(conn, today - OVERDUE, end)
+    named = calendars.find_on_days(conn, today - OVERDUE, end)
     versions = calendars.find_entry_versions(conn)
     newest = sorted(episodes.alive(conn, named) - versions.outdated, reverse=True)[:MAX_PASSAGES]
     entries = keep_newest(_read_passages(conn, newest, versions.elsewhere))
@@ -91,7 +91,7 @@ def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]
 
 
 def _read_passages(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]) -> Iterator[Entry]:
-    for episode in episodes.by_ids(conn, passages):
+    for episode in episodes.get_many(conn, passages):
         entries = read_entries(episode, elsewhere.get(episode.id, NO_DAYS))
         yield from (entry for entry in entries if entry.state in ("", "open"))
 

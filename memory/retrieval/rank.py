@@ -82,7 +82,7 @@ def rerank_chats(retrieval: Retrieval) -> RerankNote | None:
     if len(rows) <= 1 or graph.is_chat[rows].mean() < CHAT_SHARE:
         return None
     ids = graph.episode_ids[rows].tolist()
-    read = {episode.id: episode for episode in episodes.by_ids(retrieval.conn, ids)}
+    read = {episode.id: episode for episode in episodes.get_many(retrieval.conn, ids)}
     scores = reranking.score(retrieval.question.text, [f"{read[id].title}\n{read[id].text}" for id in ids])
     if scores is None:
         return RerankNote(len(ids), problem=reranking.problem)
@@ -123,7 +123,7 @@ def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
     unlike: dict[object, Episode] = {}
     for most in (k, MAX_COPIES * k):
         rows = top_k(retrieval.ranking, retrieval.seen, most)
-        candidates = episodes.by_ids(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
+        candidates = episodes.get_many(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
         for episode in candidates:
             unlike.setdefault(episode.content, episode)
         if len(unlike) == len(candidates):

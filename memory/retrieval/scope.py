@@ -88,7 +88,7 @@ def limit_to_time(
         if when.since is not None and when.until is not None and not only:
             aside |= allowed & (written >= until) & (written < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
-        naming = calendars.on_days(conn, when.since.date(), when.until.date())
+        naming = calendars.find_on_days(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return allowed, None

@@ -302,7 +302,7 @@ class RetrievalResult:
         ids_present = {hit.episode.id for hit in self.recall.hits}
         contents = {hit.episode.content for hit in self.recall.hits}
         ids = self.graph.episode_ids[top_k(self.ranking, self.allowed, k)].tolist()
-        candidates = episodes.by_ids(conn, [id for id in ids if id not in ids_present])
+        candidates = episodes.get_many(conn, [id for id in ids if id not in ids_present])
         more = {episode.id: episode for episode in candidates if episode.content not in contents}
         least = min((hit.score for hit in self.recall.hits), default=0.0)
         hits = (*self.recall.hits, *(Hit(more[id], least) for id in ids if id in more))
@@ -331,7 +331,7 @@ class RetrievalResult:
         if new == self.collected:
             return self
         scores = {hit.episode.id: hit for hit in self.recall.hits}
-        missing = episodes.by_ids(conn, sorted(new - scores.keys()))
+        missing = episodes.get_many(conn, sorted(new - scores.keys()))
         best = float(self.ranking[self.allowed].max(initial=0.0)) or 1.0
 
         def score(id: int) -> float:

@@ -125,14 +125,14 @@ class Browsing:
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
         """Returns the relations extracted from these passages, in order."""
         with self._store.reading() as conn:
-            ids = [id for id, *_ in relations.of_episodes(conn, list(episodes))]
-            return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
+            ids = [id for id, *_ in relations.list_by_episodes(conn, list(episodes))]
+            return facts.get_many(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
 
     def list_tasks(self) -> list[Fact]:
         """Lists the tasks in notes with their state, newest first."""
         with self._store.reading() as conn:
             ids = relations.list_labelled(conn, ["status"])[-MAX_FACTS:]
-            tasks = facts.by_id(conn, ids[::-1])
+            tasks = facts.get_many(conn, ids[::-1])
         return [task for task in tasks if task.superseded_by is None and task.objects[-1] in TASK_STATES]
 
     # Export ---------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _quote_mentions(
 ) -> Iterable[MentionedIn]:
     """Yields the mentions with the line of the first passage that contains one of the names, by default its first
     line."""
-    by_id = {episode.id: episode for episode in episodes.by_ids(conn, [id for id, _ in mentions])}
+    by_id = {episode.id: episode for episode in episodes.get_many(conn, [id for id, _ in mentions])}
     called = {name.casefold() for name in names}
     for id, mention in mentions:
         text = by_id[id].text

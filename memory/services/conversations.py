@@ -54,4 +54,4 @@ def _is_there(conn: Connection, answer: Answer) -> bool:
     """Whether all evidence of the answer is still in memory."""
     cited = {citation.episode_id for citation in answer.citations}
     is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
-    return is_traced and len(episodes.by_ids(conn, sorted(cited))) == len(cited)
+    return is_traced and len(episodes.get_many(conn, sorted(cited))) == len(cited)

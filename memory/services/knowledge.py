@@ -35,8 +35,8 @@ class Knowledge:
         self._store = state.store
 
     fact = read_by(facts.get)
-    facts_by_id = read_by(facts.by_id)
-    quotes_in = read_by(relations.of_episodes)
+    facts_by_id = read_by(facts.get_many)
+    quotes_in = read_by(relations.list_by_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
     list_alias_suspects = read_by(list_suspects)
@@ -65,15 +65,15 @@ class Knowledge:
         wanted_pairs = [tuple(pair) for pair in ids]
         all_ids = sorted({id for pair in wanted_pairs for id in pair})
         with self._store.reading() as conn:
-            claims = {fact.id for fact in relations.claims_by_id(conn, all_ids)}
-            by_id = {fact.id: fact for fact in facts.by_id(conn, all_ids) if fact.id in claims}
+            claims = {fact.id for fact in relations.get_claims(conn, all_ids)}
+            by_id = {fact.id: fact for fact in facts.get_many(conn, all_ids) if fact.id in claims}
         return [(by_id[old], by_id[new]) for old, new in wanted_pairs if old in by_id and new in by_id]
 
     def unread_episodes(self, limit: int) -> list[Episode]:
         """Lists live episodes that no model has read and no job covers: those found by questions first, then the
         newest."""
         with self._store.reading() as conn:
-            return episodes.by_ids(conn, episodes.list_unread(conn, limit))
+            return episodes.get_many(conn, episodes.list_unread(conn, limit))
 
     def facts_near(self, texts: Sequence[str]) -> list[Fact]:
         """Returns the facts nearest to these texts, `MAX_NEAR` at most."""
@@ -82,8 +82,8 @@ class Knowledge:
         if not longest:
             return []
         with self._store.reading() as conn:
-            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
-            by_id = {fact.id: fact for fact in facts.by_id(conn, near)}
+            near = fact_vectors.find_near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
+            by_id = {fact.id: fact for fact in facts.get_many(conn, near)}
         return [by_id[id] for id in near if id in by_id]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:
     a row and a task are one statement each."""
     quoted_episodes = {fact.episode_id for fact in fact_list if fact.origin == "sentence"}
     units: dict[tuple[int, int | None, str], tuple[str, Place]] = {}
-    for episode in episodes.by_ids(conn, sorted(quoted_episodes)):
+    for episode in episodes.get_many(conn, sorted(quoted_episodes)):
         spans = sentences(episode.text)
         for (start, end), (unit, place) in zip(spans, find_units(episode.text, spans), strict=True):
             units[episode.id, episode.line_at(start), episode.text[start:end]] = (
@@ -252,7 +252,7 @@ def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:
 def read_revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:
     """Returns the revisions of these rows with their facts, if both still exist."""
     ids = sorted({id for row in rows for id in (row.old, row.new)})
-    by_id = {fact.id: fact for fact in facts.by_id(conn, ids)}
+    by_id = {fact.id: fact for fact in facts.get_many(conn, ids)}
     result = []
     for row in rows:
         if row.old in by_id and row.new in by_id:

@@ -109,7 +109,7 @@ class Sources:
         """Returns the existing ones of these episodes, in that order; with `live` without retired ones."""
         with self._store.reading() as conn:
             alive = episodes.alive(conn, ids) if live else ids
-            return episodes.by_ids(conn, [id for id in ids if id in alive])
+            return episodes.get_many(conn, [id for id in ids if id in alive])
 
     def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
         """Returns the live episodes before and after one in its source, and the properties of that source.
@@ -119,7 +119,7 @@ class Sources:
                 raise NotFoundError(f"There is no passage {id} any more.")
             by_id = {
                 episode.id: episode
-                for episode in episodes.by_ids(conn, [near for near in adjacent[id] if near is not None])
+                for episode in episodes.get_many(conn, [near for near in adjacent[id] if near is not None])
             }
             before, after = (by_id.get(near) if near is not None else None for near in adjacent[id])
             return before, after, sources.properties_of(conn, id)
@@ -145,7 +145,7 @@ class Sources:
     def _find_in_passages(self) -> Iterator[SecretPlace]:
         last = 0
         while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
-            for episode in self._store.read(episodes.by_ids, ids):
+            for episode in self._store.read(episodes.get_many, ids):
                 for start, _, kind in self._find(episode.text):
                     yield SecretPlace(episode.source.uri, episode.line_at(start), kind)
                 for _, _, kind in self._find(episode.title):

@@ -135,7 +135,7 @@ class State:
                 vectors.activate(conn, embedder_id)
             return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
 
-    def of_store(self, store: Store) -> State:
+    def make_for_store(self, store: Store) -> State:
         """Returns the state of another store, with the settings, strategies and embedders of this one."""
         embedders = self.serving.embedder, self._sentence_embedder
         return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.reranking, self.past)
@@ -343,7 +343,7 @@ class Past:
             past.retire_successors(conn, versions.then, now_ms())
         serving = self._state.serving
         _embed_missing(store, serving.embedder, serving.embedder_id)
-        return self._state.of_store(store)
+        return self._state.make_for_store(store)
 
 
 def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.EpisodeText], Vectors]:

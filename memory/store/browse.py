@@ -101,7 +101,7 @@ def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[l
     page = likes | {"limit": limit, "offset": offset}
     rows = conn.execute(f"SELECT e.id {source} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes).fetchone()
-    return facts.by_id(conn, [id for (id,) in rows]), int(total)
+    return facts.get_many(conn, [id for (id,) in rows]), int(total)
 
 
 def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
@@ -209,7 +209,7 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
         " ORDER BY newest DESC LIMIT ?3",
         (find_first_after(conn, since), until and find_first_after(conn, until), limit),
     ).fetchall()
-    return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
+    return _get_many(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
 
 
 def find_first_after(conn: Connection, since: int) -> int:
@@ -230,7 +230,7 @@ def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> lis
         " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
         (id_list(episodes), limit),
     ).fetchall()
-    return by_ids(conn, [id for (id,) in rows])
+    return _get_many(conn, [id for (id,) in rows])
 
 
 def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
@@ -280,7 +280,7 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
     return [make_listed(row) for row in rows]
 
 
-def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
+def _get_many(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
     """Listed sources in the order of these ids."""
     rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
     by_id = {row[0]: make_listed(row) for row in rows}

@@ -21,7 +21,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
 
 
-def on_days(conn: Connection, since: date, until: date) -> list[int]:
+def find_on_days(conn: Connection, since: date, until: date) -> list[int]:
     """Returns ids of the live episodes that name a day in [since, until), or whose event is then: recurring, or begun
     before."""
     named = text.naming_dates(conn, since, until)

@@ -72,7 +72,7 @@ class EpisodeText(NamedTuple):
     sentences: tuple[tuple[int, int], ...]
 
 
-def of_source(conn: Connection, source_id: int, former: bool = False) -> list[EpisodeRef]:
+def list_by_source(conn: Connection, source_id: int, former: bool = False) -> list[EpisodeRef]:
     """Returns the live episodes of a source in order; `former`: also restored ones of earlier versions."""
     return _list_refs(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
 
@@ -125,7 +125,7 @@ def _pack_list(values: tuple[object, ...]) -> str | None:
     return to_json(values) if values else None
 
 
-def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
+def get_many(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     """Returns the episodes in the given order, expired ones included; unknown ids are skipped."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
@@ -283,8 +283,8 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
     """Retires a deleted source and its episodes, which stay until forgotten; returns ids as above. Its secrets are
     deleted."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
-    end_many(conn, [row.id for row in of_source(conn, source_id)], wall_of(now))
-    live = [row.id for row in of_source(conn, source_id, former=True)]
+    end_many(conn, [row.id for row in list_by_source(conn, source_id)], wall_of(now))
+    live = [row.id for row in list_by_source(conn, source_id, former=True)]
     keep_secrets(conn, source_id, ())
     return retire_many(conn, live, now)
 

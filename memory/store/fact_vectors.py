@@ -74,7 +74,7 @@ def list_damaged(conn: Connection) -> list[int]:
 
 def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
     """Computes and stores the vectors of these facts, replacing old ones."""
-    claims = [fact for fact in facts.by_id(conn, ids) if fact.modality in CLAIMS]
+    claims = [fact for fact in facts.get_many(conn, ids) if fact.modality in CLAIMS]
     slots = [f"{fact.objects[0]} {fact.predicate}" if fact.predicate else " ".join(fact.objects) for fact in claims]
     matrix = embedder.embed_documents([*slots, *(f"{fact.text}. {fact.quote}" for fact in claims)])
     numbers, signs = to_bytes(matrix), _pack_signs(matrix)
@@ -107,7 +107,7 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     return [other for other in in_turn if other != id][:k]
 
 
-def near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
+def find_near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
     """Returns the `k` facts whose statements are nearest to texts with vectors (n, dimension), nearest to each first.
     Empty without an index."""
     if not is_open(conn):

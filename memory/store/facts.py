@@ -36,7 +36,7 @@ def list_about(
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, order[fact.id]), reverse=True)
 
 
-def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
+def get_many(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     """These facts in the given order, replaced and retired ones included; unknown ids are skipped."""
     parameters = {"ids": id_list(ids), "known_on": 0, "at": 0}
     theses = conn.execute(
@@ -54,7 +54,7 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
 
 def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
     """Returns {citation number: ids of the live relations extracted from the words it quotes}."""
-    spans = relations.of_episodes(conn, sorted({citation.episode_id for citation in citations}))
+    spans = relations.list_by_episodes(conn, sorted({citation.episode_id for citation in citations}))
     facts = {}
     for citation in citations:
         start = citation.passage.find(citation.quote)
@@ -75,7 +75,7 @@ def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:
 
 def get(conn: Connection, id: int) -> Fact:
     """NotFoundError for an unknown id."""
-    facts = by_id(conn, [id])
+    facts = get_many(conn, [id])
     if not facts:
         raise NotFoundError(f"There is no fact {id}. `pal facts NAME` shows the numbers.")
     return facts[0]

@@ -184,7 +184,7 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
     former = _group_slots(conn, _FORMER, source, since)
     fresh = _group_slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
-    by_id = {fact.id: fact for fact in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    by_id = {fact.id: fact for fact in relations.get_many(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id]
 
 
@@ -197,7 +197,7 @@ def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list
         f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
         id_list(old for old, _ in pairs),
     )
-    by_id = {fact.id: fact for fact in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    by_id = {fact.id: fact for fact in relations.get_claims(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id and old not in expressed]
 
 

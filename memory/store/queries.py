@@ -65,7 +65,7 @@ def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[
     ).fetchall()
 
 
-def of_traces(
+def load_vectors(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[SupportsInt] | None = None
 ) -> tuple[Ids, Vectors]:
     """Returns (trace ids (n,) sorted, vectors (n, d)) of these questions, or of all."""

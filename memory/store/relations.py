@@ -201,7 +201,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
     ).fetchall()
 
 
-def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
+def list_by_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
     """Returns (relation, episode, start, end) of each live relation with evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
@@ -252,7 +252,7 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     return is_only
 
 
-def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
+def list_without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     """Returns the facts, relations and model's theses, with evidence in these retired episodes only."""
     return select_ids(
         conn,
@@ -270,10 +270,10 @@ def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Rel
     for end in ("src", "dst"):
         query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"
         ids.update(*(select_ids(conn, query, node, most) for node in nodes))
-    return by_id(conn, sorted(ids)[-most:])
+    return get_many(conn, sorted(ids)[-most:])
 
 
-def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
+def list_by_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
     """Returns the live relations of a subject with one canonical predicate, by id. Of a very large slot those to
     `object` and, per predicate, those that begin nearest to `at` (ms UTC; None: the newest) or have no beginning."""
     ids = select_ids(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
@@ -284,7 +284,7 @@ def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | N
                 query = f"SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND {LIVE}"
                 next_to = f"{query} AND valid_from {beginning} LIMIT ?4"
                 ids += select_ids(conn, next_to, predicate, subject, NEWEST if at is None else at, WHOLE // 4)
-    return by_id(conn, sorted(set(ids)))
+    return get_many(conn, sorted(set(ids)))
 
 
 _SLOT = f"""
@@ -304,18 +304,18 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
     return [sorted(json.loads(listed)) for (listed,) in rows]
 
 
-def by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
+def get_many(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
     """Returns the live ones of these relations with live evidence, or all that `ever` had any, by id."""
     rows = conn.execute(_RELATIONS.format(evidence="1" if ever else is_live("n")), (id_list(ids),)).fetchall()
     return [_make_relation(row) for row in rows]
 
 
-def claims_by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
+def get_claims(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
     """Returns the current ones of these facts, or all that `ever` were, by id. Theses have no predicate and are their
     own subject and object."""
     listed = id_list(id for id in ids if id < FIRST_EDGE)
     theses = conn.execute(_THESES.format(told="1" if ever else is_live("n")), (listed,)).fetchall()
-    return [*map(_make_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
+    return [*map(_make_relation, theses), *get_many(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
 
 
 _THESES = """
@@ -339,7 +339,7 @@ def _make_relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
 
 
-def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
+def list_by_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
     """Returns live relations from the properties of an episode's source."""
     query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
     condition = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"

@@ -369,8 +369,8 @@ def read_document(conn: Connection, id: int) -> Document:
 
 def read_passages(conn: Connection, source: int) -> list[tuple[Episode, str]]:
     """Returns the live passages of a source, in order, with their hashes."""
-    placed = episodes.of_source(conn, source)
-    rows = episodes.by_ids(conn, [place.id for place in placed])
+    placed = episodes.list_by_source(conn, source)
+    rows = episodes.get_many(conn, [place.id for place in placed])
     return list(zip(rows, (place.sha256 for place in placed), strict=True))
 
 

@@ -80,10 +80,10 @@ class Scorer:
         """Returns the network of these numbers; None for numbers of another version."""
         if len(data) != 4 * sum(SIZES):
             return None
-        return cls.of_numbers(np.frombuffer(data, "<f4").astype(np.float64))
+        return cls.from_numbers(np.frombuffer(data, "<f4").astype(np.float64))
 
     @classmethod
-    def of_numbers(cls, numbers: Doubles) -> Scorer:
+    def from_numbers(cls, numbers: Doubles) -> Scorer:
         """Returns (sum of SIZES,): the network whose parts are views of this array."""
         scale, into, bias, out = np.split(numbers, np.cumsum(SIZES)[:-1])
         return cls(scale, into.reshape(WIDTH, HIDDEN), bias, out)
@@ -119,19 +119,19 @@ def train(
     numbers = _begin(labelled, draw)
     learnt = slice(WIDTH, None)  # the scale of features stays
     first, second = np.zeros_like(numbers[learnt]), np.zeros_like(numbers[learnt])
-    best, best_epoch, steps = Scorer.of_numbers(numbers.copy()), 0, 0
+    best, best_epoch, steps = Scorer.from_numbers(numbers.copy()), 0, 0
     best_recall = _mean_recall(best, validation, rank)
     for epoch in range(1, epochs + 1):
         tick(epoch)
         for number in draw.permutation(len(labelled)).tolist():
             steps += 1
-            gradient = _gradient(Scorer.of_numbers(numbers), labelled[number])
+            gradient = _gradient(Scorer.from_numbers(numbers), labelled[number])
             gradient += DECAY * numbers[learnt]
             first += (1 - FIRST) * (gradient - first)
             second += (1 - SECOND) * (gradient**2 - second)
             rate = RATE * math.sqrt(1 - SECOND**steps) / (1 - FIRST**steps)
             numbers[learnt] -= rate * first / (np.sqrt(second) + TINY)
-        scorer = Scorer.of_numbers(numbers.copy())
+        scorer = Scorer.from_numbers(numbers.copy())
         mean_recall = _mean_recall(scorer, validation, rank)
         if mean_recall > best_recall:
             best, best_epoch, best_recall = scorer, epoch, mean_recall
@@ -169,7 +169,7 @@ def _begin(examples: Sequence[Example], draw: np.random.Generator) -> Doubles:
     every = np.concatenate([example.features for example in examples]).astype(np.float64)
     spread = every.std(0)
     numbers = np.zeros(sum(SIZES))
-    begin = Scorer.of_numbers(numbers)
+    begin = Scorer.from_numbers(numbers)
     begin.scale[:] = np.divide(1, spread, out=np.ones(WIDTH), where=spread > 1e-6)
     begin.into[:] = draw.normal(0, math.sqrt(2 / WIDTH), (WIDTH, HIDDEN))
     begin.into[:, 0] = 0

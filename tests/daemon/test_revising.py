@@ -162,7 +162,7 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
         [receipt] = memory.ingest.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
         [id] = receipt.episode_ids
         with memory.store.reading() as conn:
-            start = episodes.by_ids(conn, [id])[0].text.rindex(quote)
+            start = episodes.get_many(conn, [id])[0].text.rindex(quote)
         told = ExtractedRelation(
             subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote),
             single=True,

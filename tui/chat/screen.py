@@ -236,7 +236,7 @@ class ChatScreen(Page):
         waiting.show(session.waiting)
 
     @on(Conversation.StatementSaved)
-    async def _told(self, message: Conversation.StatementSaved) -> None:
+    async def _receive_statement(self, message: Conversation.StatementSaved) -> None:
         await self.statements.receive(message.statement)
 
     @on(Conversation.Returned)

@@ -351,7 +351,7 @@ class Conversation(Vertical):
         await self.transcript.append(self._widgets(later), self.session.later)
 
     @on(Transcript.LinesBelow)
-    def _behind(self, message: Transcript.LinesBelow) -> None:
+    def _show_lines_below(self, message: Transcript.LinesBelow) -> None:
         if self._events and self.transcript.follows:
             self.call_next(self._draw)
         hint = self.query_one("#behind", Plain)

@@ -206,12 +206,16 @@ def _records(fields: Sequence[Field], names: dict[int, set[str]], title: str) ->
         chapter_keys[field.line.chapter].add(field.key.casefold())
     if len(chapters := frozenset(names.pop(1, set()))) > 1:
         is_called_so = clean(title).casefold() in {clean(chapter).casefold() for chapter in chapters}
-        return Headings(records=chapters) if is_called_so or _shared(chapter_keys) else Headings(sections=chapters)
-    is_record = len(names) == 1 and "" not in keys and len(_shared(keys)) > 1
+        return (
+            Headings(records=chapters)
+            if is_called_so or _find_shared_keys(chapter_keys)
+            else Headings(sections=chapters)
+        )
+    is_record = len(names) == 1 and "" not in keys and len(_find_shared_keys(keys)) > 1
     return Headings(records=frozenset(keys)) if is_record else Headings()
 
 
-def _shared(keys: Mapping[str, set[str]]) -> list[str]:
+def _find_shared_keys(keys: Mapping[str, set[str]]) -> list[str]:
     """Returns the keys that occur below several headings."""
     counts = Counter(key for below in keys.values() for key in below)
     return [key for key, number in counts.items() if number > 1]

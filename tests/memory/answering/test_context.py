@@ -121,7 +121,7 @@ def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -
     assert_quoted(desk.memory, "Bob lives in Lisbon.", "Bob", "lives in", "Lisbon")
     with desk.memory.store.reading() as conn:
         ids = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
-        assert len(relations.by_id(conn, ids)) == 2
+        assert len(relations.get_many(conn, ids)) == 2
     with desk.memory.store.writing() as conn:
         revisions.add(conn, "contradicts", ids[0], ids[1], "both cannot be", "model", 0.9, 1)
     list(desk.memory.questions.ask("Where do Mira and Bob live?", llm=lambda _: desk.here))

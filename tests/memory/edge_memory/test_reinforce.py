@@ -123,7 +123,7 @@ def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_no
     said = Answer("It is 14 May. [1]", (cited,), model="a model")
     with fresh.store.reading() as conn:
         quoted = facts.quoted_facts(conn, said.citations)
-        told = {id for id, *_ in relations.of_episodes(conn, [hit.episode.id])}
+        told = {id for id, *_ in relations.list_by_episodes(conn, [hit.episode.id])}
     (of_quote,) = quoted.values()
     assert 0 < len(of_quote) < len(told)
     given = training_signal(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)

@@ -365,7 +365,7 @@ def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
         text = "\n".join(call(box, name, arguments).text for name, arguments in [*EVERYWHERE, *wanted]) + box.state()
         with memory.store.reading() as conn:
             may = sight(conn, None, None, None, datetime.now(UTC)).episodes
-            open_ = [one for one in episodes.by_ids(conn, sorted(may)) if one.source.policy == "any"]
+            open_ = [one for one in episodes.get_many(conn, sorted(may)) if one.source.policy == "any"]
         words = " ".join(f"{one.title} {one.text} {one.speaker}" for one in open_).casefold()
         here = box._retrieval.graph.row_of
         assert {node for node in box._nodes if node in here} <= {one.id for one in open_}

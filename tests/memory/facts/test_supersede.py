@@ -324,7 +324,7 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
 @pytest.mark.parametrize(
     ("look", "index"),
     [
-        (lambda conn: relations.of_slot(conn, 1, 1, 2, 5), "edge_slot"),
+        (lambda conn: relations.list_by_slot(conn, 1, 1, 2, 5), "edge_slot"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_src"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_dst"),
         (lambda conn: facts.list_about(conn, [1], 5, 5), "edge_gone_dst"),

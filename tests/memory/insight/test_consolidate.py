@@ -112,7 +112,7 @@ def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> 
     assert (revision.relation, revision.author, revision.new.id) == ("duplicates", "rule", twice)
     assert fresh.knowledge.revisions() == [], "nobody has to look at it"
     with fresh.store.reading() as conn:
-        assert len(relations.by_id(conn, [fact.id])[0].sources) == 2
+        assert len(relations.get_many(conn, [fact.id])[0].sources) == 2
     after = stored(fresh)
     assert fresh.maintenance.consolidate().joined == 0 and stored(fresh) == after
     fresh.knowledge.undo(revision.id)

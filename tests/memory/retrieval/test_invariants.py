@@ -97,7 +97,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
                 assert {event.quote[start:end] for start, end in sentences(event.quote)} <= words
             elif isinstance(event, Answer):
                 for citation in event.citations:  # every id of the context resolves
-                    [episode] = episodes.by_ids(conn, [citation.episode_id])
+                    [episode] = episodes.get_many(conn, [citation.episode_id])
                     assert citation.quote in episode.text
                     assert citation.passage == episode.text
 

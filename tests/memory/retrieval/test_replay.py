@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from memory.edge_memory import rebuild, reinforce
 from memory.edge_memory.edges import Activation, EdgeMemory
 from memory.edge_memory.reinforce import Credit
-from memory.edge_memory.replay import ReplayResult, agrees, answered_before, asked_before, most_alike, replay_walk
+from memory.edge_memory.replay import (
+    ReplayResult,
+    agrees,
+    answered_before,
+    find_similar_questions,
+    most_alike,
+    replay_walk,
+)
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Moment, Walkable
@@ -188,7 +195,7 @@ class Asked:
         key = self.remembered.key(self.embedder.embed_query(question))
         assert key is not None
         with self.store.reading() as conn:
-            asked = asked_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
+            asked = find_similar_questions(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
         return [episode for past in answered_before(asked)[:1] for episode in past.cited]
 
 
@@ -248,7 +255,7 @@ def like(
             trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
             known = known.with_answer(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
     with asked.store.reading() as conn:
-        found = most_alike(asked_before(conn, known, key, None, lambda episode: True), question)
+        found = most_alike(find_similar_questions(conn, known, key, None, lambda episode: True), question)
     return [] if found is None else list(found.cited)
 
 

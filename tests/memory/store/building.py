@@ -62,7 +62,7 @@ def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: st
     source = sources.upsert(conn, Document(uri=uri, tags=tags), title, now)
     first = graph.allocate(conn, "node", len(texts))
     ids = list(range(first, first + len(texts)))
-    start = len(episodes.of_source(conn, source))
+    start = len(episodes.list_by_source(conn, source))
     episodes.insert_many(
         conn,
         [

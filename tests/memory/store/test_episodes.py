@@ -22,15 +22,15 @@ def test_an_episode_comes_back_as_it_was_written(store: Store) -> None:
         row = EpisodeRow(id, source, 3, "T", "Tëxt\n✓", "h", 2, "Ana", to_ms(MAY), to_ms(JUNE), 4, 5, ("m1", "m2"))
         episodes.insert_many(conn, [row], 1000)
         expected = Episode(id, sources.get(conn, "chat"), 3, "T", "Tëxt\n✓", MAY, JUNE, "Ana", 4, 5, ("m1", "m2"))
-        assert episodes.by_ids(conn, [id]) == [expected]
+        assert episodes.get_many(conn, [id]) == [expected]
         assert expected.ref == "m1"
 
 
 def test_by_ids_keeps_the_order_asked_and_leaves_out_the_unknown(store: Store) -> None:
     with store.writing() as conn:
         a, b, c = remember(conn, "s", "One.", "Two.", "Three.")
-        assert [one.id for one in episodes.by_ids(conn, [c, 99999, a, b, a])] == [c, a, b, a]
-        assert episodes.by_ids(conn, []) == []
+        assert [one.id for one in episodes.get_many(conn, [c, 99999, a, b, a])] == [c, a, b, a]
+        assert episodes.get_many(conn, []) == []
 
 
 def test_restated_episodes_take_their_new_places(store: Store) -> None:
@@ -39,9 +39,9 @@ def test_restated_episodes_take_their_new_places(store: Store) -> None:
         source = sources.get(conn, "s").id
         place = row_at(a, 1, line_from=7, line_to=8, refs=("r",))
         episodes.restate_many(conn, [place, row_at(b, 0, line_from=1, line_to=1)])
-        found = episodes.of_source(conn, source)
+        found = episodes.list_by_source(conn, source)
         assert [row[:3] for row in found] == [(b, 0, sha("Two.")), (a, 1, sha("One."))]
-        moved = episodes.by_ids(conn, [a])[0]
+        moved = episodes.get_many(conn, [a])[0]
         assert (moved.line, moved.end_line, moved.refs, moved.text) == (7, 8, ("r",), "One.")
         before = conn.total_changes
         episodes.restate_many(conn, [place])
@@ -84,7 +84,7 @@ def test_a_retired_episode_takes_all_that_hangs_on_it_out_of_sight(store: Store)
         }
         assert text.search(conn, ["sang", "bo"], 5)[0].tolist() == []
         assert nearest(conn, 1, HashEmbedder().embed_query("Ana met Bo. They sang."), 5)[0].tolist() == [b]
-        assert episodes.by_ids(conn, [a])[0].text == "Ana met Bo. They sang.", "the past keeps it"
+        assert episodes.get_many(conn, [a])[0].text == "Ana met Bo. They sang.", "the past keeps it"
         assert episodes.retire_many(conn, [a, 99999], 3000) == ()
     assert check.check(store).problems == ()
 
@@ -129,7 +129,7 @@ def test_a_scope_is_all_of_its_limits(store: Store, scope: Scope, found: str) ->
         for document in documents:
             remember(conn, document.uri, f"In {document.uri}.")
             sources.upsert(conn, document, "t", 1000)
-        uris = [episode.source.uri[-1] for episode in episodes.by_ids(conn, episodes.find_in_scope(conn, scope))]
+        uris = [episode.source.uri[-1] for episode in episodes.get_many(conn, episodes.find_in_scope(conn, scope))]
     assert "".join(uris) == found
 
 

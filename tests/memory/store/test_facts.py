@@ -104,12 +104,12 @@ def test_the_evidence_of_some_passages_is_found_without_looking_at_all_evidence(
     asked: list[str] = []
     with store.reading() as conn:
         conn.set_trace_callback(asked.append)
-        relations.of_episodes(conn, [1, 2])
-        relations.without_evidence(conn, [1, 2])
+        relations.list_by_episodes(conn, [1, 2])
+        relations.list_without_evidence(conn, [1, 2])
         relations.quotes(conn, [1], [2])
         past.edited_pairs(conn, 1, 0)
         past.edited_sentences(conn, [(1, 2)])
-        relations.of_properties(conn, 1, "rule")
+        relations.list_by_properties(conn, 1, "rule")
         past.restored_evidence(conn, 1)
         relations.find_overlapping(conn, [1])
         conn.set_trace_callback(None)

@@ -106,9 +106,9 @@ def test_a_forgotten_episode_leaves_its_source_and_what_others_mention(store: St
     with store.writing() as conn:
         a, b, c = remember(conn, "s", "Ana met Bo.", "Bo met Cleo. Cleo left.", "Ana slept.")
         assert forget.episode(conn, b, 3000) == Forgotten(episodes=1, objects=1, facts=2)
-        assert [row.id for row in episodes.of_source(conn, sources.get(conn, "s").id)] == [a, c]
+        assert [row.id for row in episodes.list_by_source(conn, sources.get(conn, "s").id)] == [a, c]
         assert list(graph.objects_by_norm(conn, ["ana", "bo", "cleo"])) == ["ana", "bo"]
-        assert episodes.by_ids(conn, [b]) == []
+        assert episodes.get_many(conn, [b]) == []
     store.checkpoint()
     assert residue(store, "cleo") == []
     assert check.check(store).problems == ()
@@ -135,7 +135,7 @@ def test_a_forgotten_object_takes_its_facts_but_not_the_passages(store: Store) -
         assert forget.object(conn, "bo", 3000) == Forgotten(objects=1, facts=3)
         assert about(conn, "bo", 4000, history=True) is None
         assert [fact.text.strip() for fact in about(conn, "ana", 4000) or []] == ["Ana slept."]
-        assert episodes.by_ids(conn, [id])[0].text == "Ana met Bo. Bo left. Ana slept."
+        assert episodes.get_many(conn, [id])[0].text == "Ana met Bo. Bo left. Ana slept."
     assert check.check(store).problems == ()
 
 

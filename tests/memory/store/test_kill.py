@@ -61,7 +61,7 @@ def test_no_acknowledged_unit_is_lost(tmp_path: Path, pages: int) -> None:
                 retired = [n - 1 for n in range(acknowledged[-1] + 2) if n % 3 == 2]
                 assert {*range(acknowledged[-1] + 1)} - {*units} <= {*retired}
                 for n, id in units.items():
-                    assert len(episodes.of_source(conn, id)) == 1 + n % 20, f"unit {n} is there in part"
+                    assert len(episodes.list_by_source(conn, id)) == 1 + n % 20, f"unit {n} is there in part"
         done = max(acknowledged[-1], *units)  # a unit that was committed but not acknowledged is no loss
     assert done > rounds(24)
 
@@ -91,7 +91,7 @@ def test_a_torn_log_leaves_whole_units(tmp_path: Path) -> None:
                 with copy.reading() as conn:
                     units = [(int(one.uri.split()[1]), one.id) for one in sources.list_under(conn, "unit ")]
                     assert sorted(n for n, _ in units) == list(range(len(units))), "what is there has a gap"
-                    assert all(len(episodes.of_source(conn, id)) == 1 + n % 5 for n, id in units)
+                    assert all(len(episodes.list_by_source(conn, id)) == 1 + n % 5 for n, id in units)
             for file in tmp_path.glob(f"{torn.name}*"):
                 file.unlink()
 

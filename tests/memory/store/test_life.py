@@ -26,7 +26,7 @@ texts = st.lists(st.sampled_from([*names, "sings", "of tea", "?!", "...", "today
 def test_any_text_is_kept_to_the_letter_and_leaves_without_a_trace(store: Store, passages: list[str]) -> None:
     with store.writing() as conn:
         ids = remember(conn, "s", *passages)
-        assert [one.text for one in episodes.by_ids(conn, ids)] == passages
+        assert [one.text for one in episodes.get_many(conn, ids)] == passages
         for thesis in episodes.theses_of(conn, ids):
             words = passages[ids.index(thesis.episode_id)]
             assert "\0" in words or thesis.text == words[thesis.span_from : thesis.span_to]

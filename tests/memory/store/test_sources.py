@@ -56,7 +56,7 @@ def test_a_moved_source_keeps_its_episodes(store: Store) -> None:
         ids = remember(conn, "a.md", "Ana came.")
         remember(conn, "b.md", "Bo came.")
         id = sources.rename(conn, "a.md", "c.md")
-        assert [row.id for row in episodes.of_source(conn, id)] == ids
+        assert [row.id for row in episodes.list_by_source(conn, id)] == ids
         with pytest.raises(InvalidInputError, match="is a source already"):
             sources.rename(conn, "c.md", "b.md")
     assert check.check(store).problems == ()
@@ -70,7 +70,7 @@ def test_a_retired_source_is_no_longer_seen_and_comes_back_as_itself(store: Stor
         assert episode in gone
         assert sources.get(conn, "a.md") is None
         assert browse.list_sources(conn) == []
-        assert episodes.of_source(conn, id) == []
+        assert episodes.list_by_source(conn, id) == []
         assert episodes.retire_source(conn, id, 3000) == ()
     with store.writing() as conn:
         assert sources.upsert(conn, Document("a.md"), "a", 4000) == id
