@@ -181,7 +181,7 @@ def describe_forgotten(gone: wire.Forgotten, name: Callable[[str], str] = str) -
     """Describes forgotten items, and the other places that still contain them, by the `name` of each path."""
     parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects, "object"), (gone.facts, "fact"))
     counts = ", ".join(count(number, noun) for number, noun in parts if number)
-    yield f"Forgotten for good: {counts}." if counts else "It is not in the memory."
+    yield f"Forgotten for good: {counts}." if counts else "Nothing of it is in the memory."
     if gone.pending:
         yield f"Not yet erased from the disk: {gone.pending}. It is tried again until it is; pal status shows it."
     for uri in gone.also_in:
