@@ -35,7 +35,7 @@ def print_answer(
     if hidden := () if in_full else [line for line in answered.lines if line.kind == "folded"]:
         output.say(f"{count(len(hidden), 'more line')}: {more}")
     print_sources(answered.missing, tuple(cited for cited in answered.citations if in_full or not cited.folded))
-    say_if(answered.note or None)
+    output.say(answered.note or None)
     return answered
 
 
@@ -80,7 +80,7 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
             clock.hide()
             match event:
                 case wire.Step():
-                    say_if(describe_time(event))
+                    output.say(describe_time(event))
                 case wire.Preview():
                     previews.append(event)
                     doing = "asking a model"
@@ -145,11 +145,6 @@ def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str
     before, value, after = text[:-1].partition(line.value) if line.value else (text[:-1], "", "")
     bold = output.style_text(value, bold=True) if value else ""
     return f"{display_safe(before)}{bold}{display_safe(after)}\n"
-
-
-def say_if(sentence: str | None) -> None:
-    if sentence is not None:
-        output.say(sentence)
 
 
 secrets_option = click.option(

@@ -10,7 +10,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import Secrets, print_answer, print_message, say_if, secrets_option
+from daemon.cli.answers import Secrets, print_answer, print_message, secrets_option
 from daemon.cli.options import as_of_option, json_command, json_option, scope_options, strategy_option
 from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound
 from daemon.cli.session import Session, pass_session
@@ -81,7 +81,7 @@ def ask(
         if not session.as_json and session.reader.status().stats.episodes == 0:
             output.say(HOW_TO_READ)
         elif not session.as_json:
-            say_if(_describe_unknown_tags(session, within))
+            output.say(_describe_unknown_tags(session, within))
         sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
 
 
@@ -111,7 +111,7 @@ def recall(
     reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
     if not session.shows_json(reply):
         for step in reply.steps:
-            say_if(describe_time(step))
+            output.say(describe_time(step))
         if reply.unknown and reply.hits:
             there = " there" if within != wire.Scope() else ""
             output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")

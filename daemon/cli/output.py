@@ -49,8 +49,10 @@ def print_json(value: Any) -> None:
     click.echo(escape_unsafe(json.dumps(data, ensure_ascii=not is_utf8)))
 
 
-def say(text: str = "") -> None:
+def say(text: str | None = "") -> None:
     """Prints a trusted sentence on stderr; on a terminal its lines break between words."""
+    if text is None:
+        return
     safe = display_safe(text)
     if sys.stderr.isatty():
         # indented lines are tables and commands to copy: these are left to the terminal
