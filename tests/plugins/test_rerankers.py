@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from memory.errors import NotAvailableError, PalimpsestError
+from plugins.embedders.cross_encoder import CrossEncoder
 from plugins.manager import load
-from plugins.rerankers.cross_encoder import CrossEncoder
 from tests.plugins.onnx_files import WORDS, write_cross_encoder
 
 TEXTS = ["oak oak mast", "fog", "the crane", "", "\ud800 rent " * 3000]

