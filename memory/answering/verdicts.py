@@ -72,7 +72,8 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
     windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
     if _is_proved(whole, windows):
         return Finding("proved")
-    unproved = tuple(part.text.strip() for part in whole.clauses if not _is_proved(part, windows))
+    about = [part for part in whole.clauses if part.values or not part.roots.isdisjoint(known)]  # not "as you noted"
+    unproved = tuple(part.text.strip() for part in about or [whole] if not _is_proved(part, windows))
     return Finding("unproved", unproved) if unproved else Finding("proved")
 
 

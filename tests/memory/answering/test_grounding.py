@@ -73,6 +73,7 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("What is Ana's rent?", "€1,250 [1]."),
         ("How many sails has the boat?", "It has 3 sails [2]."),
         ("When does the ferry leave?", "At 07:40 [2]."),
+        ("When does the ferry leave?", "According to what you wrote, the ferry leaves at 7:40 [2]."),
         ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("By how much was it raised?", "From 19.50 to 21.80 [3]."),
     ],
