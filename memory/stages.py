@@ -229,7 +229,6 @@ class ComposeNote(Note, stage="compose"):
     calls: int = 0
     tokens: int = 0
     episodes: tuple[int, ...] = ()
-    facts: int = 0
     lines: int = 0
     passages: int = 0
     local: bool = False

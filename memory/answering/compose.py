@@ -151,9 +151,9 @@ class GroundedText:
         """Returns the note for the trace."""
         kinds = [piece.kind for piece in context.pieces]
         episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
-        facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
+        lines, passages = kinds.count("line"), kinds.count("passage")
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
-        return ComposeNote(model, calls, tokens, episodes, facts, lines, passages, local, left_out, problems)
+        return ComposeNote(model, calls, tokens, episodes, lines, passages, local, left_out, problems)
 
 
 def write_grounded(
@@ -284,7 +284,7 @@ class _Writer:
         shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
-            start, quote = (0, piece.quote) if piece.kind == "fact" else _sentence(piece.quote, claim)
+            start, quote = _sentence(piece.quote, claim)
             start += piece.start
             key = (piece.episode.id, start, is_proved)
             if key not in self._numbers:

@@ -303,11 +303,8 @@ class Escalation(Answering):
 
     def _gather(self, result: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
         """Returns all evidence that a model may get."""
-        with self.reading() as conn:
-            return gather_evidence(
-                conn, result, lines, self.embedder,
-                chosen=self.chosen, only_lines=self.is_digest, is_second=self.shown is not None,
-            )  # fmt: skip
+        is_second = self.shown is not None
+        return gather_evidence(result, lines, chosen=self.chosen, only_lines=self.is_digest, is_second=is_second)
 
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """Returns the model that answers, and its evidence, of `most` tokens; None without a model or room for

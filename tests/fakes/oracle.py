@@ -35,9 +35,8 @@ _EVIDENCE = re.compile(f"^(?:The|More) evidence{_SECTION}", re.MULTILINE | re.DO
 _FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
 _NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
-_ROWS = re.compile(r"()([^\n]*):\n(.*)", re.DOTALL)
-_FACT = re.compile(r'(fact)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
-_TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
+_ROWS = re.compile(r"([^\n]*):\n(.*)", re.DOTALL)
+_TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|$)')
 _DAY = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _LISTED = re.compile(rf'- "(.*?)"{_DAY}: (.*)')
 _TARGET = re.compile(
@@ -49,10 +48,9 @@ _NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
 
 @dataclass(frozen=True)
 class Piece:
-    """A numbered piece of evidence: a "fact" or ""; where it stands, and its words."""
+    """A numbered piece of evidence: where it stands, and its words."""
 
     number: int
-    kind: str
     title: str
     text: str
 
@@ -61,23 +59,22 @@ def evidence(said: str) -> list[Piece]:
     """The numbered pieces of a prompt; none where there is no evidence."""
     pieces = []
     for number, text in (row for _, shown in _EVIDENCE.findall(said) for row in _NUMBERED.findall(shown)):
-        if match := _FACT.match(text) or _ROWS.match(text):
-            title = _TITLE.search(match[2])
-            pieces.append(Piece(int(number), match[1], title[1] if title else "", match[3]))
+        if match := _ROWS.match(text):
+            title = _TITLE.search(match[1])
+            pieces.append(Piece(int(number), title[1] if title else "", match[2]))
     return pieces
 
 
 def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> list[Piece]:
-    """The pieces in which a gold passage stands: with its beginning at least, or with a line or fact of it in which one
+    """The pieces in which a gold passage stands: with its beginning at least, or with a line of it in which one
     of the `forms` of the answer stands."""
     return [piece for piece in pieces if gold.stands_in(piece.text) or _tells(piece, gold, forms)]
 
 
 def _tells(piece: Piece, gold: Gold, forms: Sequence[str]) -> bool:
-    """Whether one of the `forms` stands in a fact, or in a line, of a gold passage."""
-    told = piece.kind == "fact" and gold.is_called(piece.title)
+    """Whether one of the `forms` stands in a line of a gold passage."""
     return any(
-        holds(row, form) and (told or any(plain(row) in plain(text) for text in gold.texts))
+        holds(row, form) and any(plain(row) in plain(text) for text in gold.texts)
         for row in piece.text.splitlines()
         for form in forms
     )

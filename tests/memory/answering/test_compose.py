@@ -68,7 +68,7 @@ def test_a_good_answer_comes_with_its_citation(boat: Desk, name: str) -> None:
     assert (citation.uri, citation.line) == ("/notes/boat.md", 1)
     assert citation.quote == "The boat is painted black."
     assert heard.composed | {"tokens": 0} == {
-        "model": name, "calls": 1, "tokens": 0, "facts": 0, "lines": 0, "passages": 1, "local": False, "left_out": 0,
+        "model": name, "calls": 1, "tokens": 0, "lines": 0, "passages": 1, "local": False, "left_out": 0,
         "not_proved": [], "episodes": [citation.episode_id],
     }  # fmt: skip
     with boat.memory.store.reading() as conn:

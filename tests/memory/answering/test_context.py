@@ -20,7 +20,6 @@ from tests.fakes import Says
 from tests.fakes.answering import evidence, prompt
 from tests.fakes.server import FakeServer
 from tests.memory.answering.conftest import AWAY, HERE, Desk
-from tests.memory.facts.asserting import assert_quoted
 
 SECRETS = ("Zanzibar", "Quillon", "Ferrobank", "Wexcombe", "2019-07-13")
 
@@ -103,31 +102,13 @@ def test_a_policy_that_is_changed_counts_at_once(desk: Desk) -> None:
     assert leaked(desk) == set()
 
 
-def test_the_evidence_has_facts_lines_and_passages_in_its_room(desk: Desk) -> None:
+def test_the_evidence_has_lines_and_passages_in_its_room(desk: Desk) -> None:
     for day in range(1, 25):
         desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 40, day)
     list(desk.memory.questions.ask("Which ship did Mira see?", llm=lambda _: desk.here))
     pieces = evidence(desk.ollama.chats[0])
     assert pieces and list(pieces) == list(range(1, len(pieces) + 1))
     assert about_tokens("".join(pieces.values())) <= desk.memory.state.settings.answer.context_tokens
-
-
-def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -> None:
-    from memory.store import relations, revisions
-
-    desk.note("one", "Mira lives in Utrecht.", 1)
-    desk.note("two", "Bob lives in Lisbon.", 2)
-    assert_quoted(desk.memory, "Mira lives in Utrecht.", "Mira", "lives in", "Utrecht")
-    assert_quoted(desk.memory, "Bob lives in Lisbon.", "Bob", "lives in", "Lisbon")
-    with desk.memory.store.reading() as conn:
-        ids = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
-        assert len(relations.get_many(conn, ids)) == 2
-    with desk.memory.store.writing() as conn:
-        revisions.add(conn, "contradicts", ids[0], ids[1], "both cannot be", "model", 0.9, 1)
-    list(desk.memory.questions.ask("Where do Mira and Bob live?", llm=lambda _: desk.here))
-    text = str(desk.ollama.chats[0])
-    assert "fact, 2024-05-01" in text and "fact, 2024-05-02" in text
-    assert "contradicts [2], and it is unknown which is true" in text and "contradicts [1]" in text
 
 
 def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> None:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from memory.answering.context import (
+from memory.answering.task_context import (
     ACTIVATION_WEIGHT,
     MIN_RELEVANCE,
     Candidate,
-    EvidencePiece,
+    ContextFact,
     find_facts,
     score_facts,
 )
@@ -44,7 +44,7 @@ def found_of(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None, replay=False)
 
 
-def facts(memory: Memory, question: str) -> list[EvidencePiece]:
+def facts(memory: Memory, question: str) -> list[ContextFact]:
     found = found_of(memory, question)
     with memory.store.reading() as conn:
         return find_facts(conn, found, found.embedder)

@@ -8,7 +8,7 @@ import pytest
 
 from memory import Memory
 from memory.answering import facts
-from memory.answering.context import find_facts
+from memory.answering.task_context import find_facts
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
