@@ -2,13 +2,14 @@
 
 The value of a relation must be in the sentence or row of its quote, and so must its subject, unless a title, a heading
 or the salutation of a letter above names it, or the sentence begins with a pronoun for the only name in the sentence
-before. A sentence that begins with another name is about that one."""
+before. Who is named last before the value, as what a verb is about, must be the subject."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from itertools import takewhile
 
 from memory.facts.attributes import owner_pattern
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis
@@ -29,17 +30,12 @@ from memory.text.words import words
 
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _ARTICLES = word_set("facts", "articles")
-_ARTICLE = re.compile(rf"^(?i:{'|'.join(_ARTICLES - word_set('facts', 'pronouns'))})\s+")
-_DETERMINER = re.compile(rf"^(?i:{'|'.join(_ARTICLES)})\s+")
-_NOUN = re.compile(r"((?:[^\W\d_][\w-]*\s+){1,3}?)([^\W\d_]+)\b(?!:)")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
-_GENITIVE = re.compile(r"[\w-]+['’]s?\b(?=\s+\w)")
 _MARKS = "|*> -"
 _ENDING = re.compile(r"(?:[^s]s|ed)$")  # of a verb
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 MAX_SALUTATION_WORDS = 5
-MAX_OPENING_WORDS = 6  # among which the verb of a sentence is looked for
 
 
 class Support:
@@ -121,39 +117,86 @@ class Support:
         named = {fold(word) for word in WORD.findall(item.subject)}
         if named and named <= self._owner and not _is_heard(item.subject, sentence):  # "you" of a mail to the owner
             item = replace(item, subject=OWNER)
-        own = [clause for clause in CLAUSE_END.split(sentence) if _is_heard(item.object, clause)] or [sentence]
-        if item.subject == OWNER:
-            is_own = any(_first_person().search(clause) for clause in own)
-            return "" if is_own or not self._is_of_another(item, sentence) else "its sentence is about another person"
-        if fold(item.subject) in word_set("facts", "pronouns"):
-            return "its subject is a pronoun"
-        if _is_date(item.subject):
-            return "its subject is a date"
-        passage = [clause.content for clause in self._passage]
-        if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
-            return "its subject is not in the text"
-        if reason := _explain_embedded(item, sentence):
-            return reason
-        if all(_is_of_relative(item, sentence if _goes_on(clause) else clause) for clause in own):
-            return "its sentence is about another person"
-        if any(_is_heard(item.subject, clause) for clause in own):
-            claim = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
-            is_reversed = any(claim.reverses(Clause(clause, self._language)) for clause in own)
-            return "it is the other way round" if is_reversed else ""
-        if all(self._is_of_another(item, clause) for clause in own):
-            return "its sentence is about another person"
-        if _is_heard(item.subject, sentence):
+        clauses = [sentence] if "|" in sentence else CLAUSE_END.split(sentence)
+        own = [n for n, clause in enumerate(clauses) if _is_heard(item.object, clause)]
+        if item.subject == OWNER and any(_first_person().search(clauses[n]) for n in own or range(len(clauses))):
             return ""
-        if self._is_of_another(item, sentence):
+        if item.subject != OWNER:
+            if fold(item.subject) in word_set("facts", "pronouns"):
+                return "its subject is a pronoun"
+            if _is_date(item.subject):
+                return "its subject is a date"
+            passage = [clause.content for clause in self._passage]
+            if unheard_words(item.subject, passage, {OWNER})[0] or item.subject == item.object:
+                return "its subject is not in the text"
+        leads = [(clauses[:n], _text_before(item.object, clauses[n])) for n in own] or [
+            ([], _text_before(item.object, sentence))
+        ]
+        if not any(self._is_told_of(item, *lead) for lead in leads):
             return "its sentence is about another person"
-        opening = sentence.lstrip(_MARKS)
-        if _first_person().match(opening):  # of who writes, or of what the title names
+        if item.subject == OWNER:
+            return ""
+        if _is_heard(item.subject, sentence):
+            claim = Clause(f"{item.subject} {item.predicate} {item.object}", self._language)
+            is_reversed = any(claim.reverses(Clause(clauses[n], self._language)) for n in own)
+            return "it is the other way round" if is_reversed else ""
+        if _first_person().match(sentence.lstrip(_MARKS)):  # of who writes, or of what the title names
             above = self._head
-        elif _they().match(opening) and not item.subject[0].isupper():
+        elif _they().match(sentence.lstrip(_MARKS)) and not item.subject[0].isupper():
             above = ""
         is_named = _is_heard(item.subject, above) or self._is_label(item.subject, place)
         is_named = is_named or self._is_meant(item.subject, sentence, place)
         return "" if is_named else "its subject is not in its sentence"
+
+    def _is_told_of(self, item: ExtractedRelation, before: Sequence[str], lead: str) -> bool:
+        """Whether what comes before the value, in its clause and in those `before`, may be about the subject: who is
+        named last is the subject, or nobody is named."""
+        language, above = guess_language(lead), " ".join(before)
+        if that := _compile_that(language).search(lead):  # "Mira says that Tom lives in Oslo"
+            speaker = f"{above} {lead[: that.start()]}".strip(_MARKS)
+            lead = lead[that.end() :]
+            if (_names(speaker) or _they().search(speaker)) and not _first_person().match(speaker):
+                return item.modality != "asserted" and _is_heard(item.subject, lead)
+        if item.subject[:1].islower() and _is_heard(item.subject, lead):
+            return True
+        if (names := _names(above)) and _compile_who(language).match(lead):  # "Mira met Tom, who lives in Oslo"
+            return _is_heard(item.subject, names[-1].surface)
+        first = WORD.search(lead)
+        if first is not None and _is_verb(first[0]):  # "Petra, her sister, lives in Oslo"
+            lead = f"{above} {lead}"
+        return (self._subjects(item, lead.lstrip(_MARKS)) or [True])[-1]
+
+    def _subjects(self, item: ExtractedRelation, text: str) -> list[bool]:
+        """Whether each that a text is about is the subject of the fact: a name before a verb, a pronoun, and what
+        somebody has or an article begins with ("her boss moved", "the hall costs"), unless the fact has that, too;
+        nothing after a preposition. A row is about the name that it begins with."""
+        language, known = guess_language(text), f"{item.predicate} {item.object}"
+        little = stop_words(language) - _ARTICLES
+        names = [name for name in _names(text) if name.norm not in COUNTS and not _is_heard(name.surface, known)]
+        names = [name for name in names if self._owner.isdisjoint(map(fold, WORD.findall(name.surface)))]
+        if "|" in text:
+            return [_is_same(item.subject, name.surface) for name in names if name.start == 0 and " " in name.surface]
+        marks = {pronoun.start(): item.subject != OWNER for pronoun in _they().finditer(text)}
+        for name in names:
+            before, verb = WORD.findall(text[: name.start]), WORD.match(text, name.end + 1)
+            if verb is not None and _is_verb(verb[0]):  # behind another verb it is what somebody says
+                is_report = item.modality == "asserted" and any(map(_is_verb, before[-1:]))
+                marks[name.start] = _is_same(item.subject, name.surface) and not is_report
+        for whose in _compile_whose(language).finditer(text):
+            start, rest, above = whose.start(), text[whose.end() :], text[: whose.start()]
+            verb_at = next((word.start() for word in WORD.finditer(rest) if _is_verb(word[0])), len(rest))
+            name_of = next((name for name in names if whose.end() <= name.start < whose.end() + verb_at), None)
+            noun = words(text[whose.end() : name_of.start] if name_of else rest[:verb_at])
+            if whose["article"]:  # "the boss of Mira moved"
+                noun, name_of = [*takewhile(lambda word: word not in little, noun)], None
+            is_acted = verb_at == len(rest) and (_is_heard(item.subject, above) or _they().search(above))
+            if not noun or not little.isdisjoint(noun) or is_acted:  # "Mira visits her sister"
+                continue
+            if name_of:  # "her boss Anna Lind"
+                marks[start] = _is_same(item.subject, name_of.surface)
+            elif verb_at < len(rest) and not any(_is_heard(word, f"{known} {item.subject}") for word in noun):
+                marks[start] = False
+        return [marks[start] for start in sorted(marks) if little.isdisjoint(words(text[:start])[-1:])]
 
     def _is_label(self, subject: str, place: range) -> bool:
         """Whether the line begins with the subject and punctuation: "**Hall lets.** The rate is 25"."""
@@ -183,113 +226,6 @@ class Support:
                 return _is_heard(subject, first or before)
         return False
 
-    def _is_of_another(self, item: ExtractedRelation, words: str) -> bool:
-        """Whether a sentence, clause or row begins with another subject: "Mira lives in Porto", "the hall costs 25",
-        "She pays 740 euros", "| Mira Okafor | 740 |". A row begins with a name of several words."""
-        words = words.lstrip(_MARKS)
-        if item.subject == OWNER and ": " in words:  # after a colon it is the writer's
-            return False
-        if item.subject == OWNER and _they().match(words):
-            return True
-        if item.subject != OWNER and _first_person().match(words):  # it is of who writes, as the head says
-            return False
-        if _names_another(item, words):
-            return True
-        sentence = (_ARTICLE if item.subject == OWNER else _DETERMINER).sub("", words)
-        first = next((name for name in mentions(sentence) if name.start == 0 and name.kind in ("name", "link")), None)
-        if first is None:
-            noun = _NOUN.match(sentence) if sentence != words else None
-            return (
-                noun is not None
-                and _is_verb(noun[2])
-                and not any(_is_heard(name, noun[1]) for name in (item.subject, item.object))
-                and not _is_heard(noun[1], item.predicate)
-            )
-        name = {fold(word) for word in WORD.findall(first.surface)}
-        if first.surface.endswith(("ing", "ed")) or first.norm in COUNTS or name & self._owner:
-            return False
-        if any(_is_heard(end, first.surface) for end in (item.subject, item.object)):
-            return False
-        behind = sentence[first.end :].lstrip()
-        if behind[:1] == "|":
-            return " " in first.surface
-        verb = WORD.match(behind)
-        is_subject = verb is not None and (_is_verb(verb[0]) or sentence != words)
-        return is_subject and not _is_heard(first.surface, item.predicate)
-
-
-def _names_another(item: ExtractedRelation, words: str) -> bool:
-    """Whether the name before the verb is another one: "Her sister Petra lives in Oslo", "Petra, her sister, lives"."""
-    tokens = list(WORD.finditer(words))[:MAX_OPENING_WORDS]
-    verb = next((token for token in tokens[1:] if _is_verb(token[0])), None)
-    opening = words[: verb.start()].rstrip() if verb else ""
-    names = [(value, role) for value, role in Clause(opening, guess_language(words)).roles if value.kind == "name"]
-    if not names or names[-1][1]:
-        return False
-    before, _, behind = opening.rpartition(names[-1][0].surface)
-    named = f"{_GENITIVE.sub('', opening)} {item.predicate}"
-    is_subject = behind[:1] == behind[-1:] == "," if behind else bool(before)
-    return is_subject and not (_is_heard(item.subject, named) or _is_heard(item.object, opening))
-
-
-def _is_of_relative(item: ExtractedRelation, clause: str) -> bool:
-    """Whether the clause is about a relative of the subject: "last year her boss Anna Lind moved to Oslo", "Mira's boss
-    moved to Oslo". An attribute is no relative: "her rent is 900", "the studio's rent is 940"."""
-    if item.subject[:1].islower():
-        return False
-    language = guess_language(clause)
-    genitives = [rf"{re.escape(word)}s" for word in WORD.findall(item.subject)]
-    whose = rf"\b(?:{'|'.join([owner_pattern('their', language), *genitives])})\b"
-    lead = _text_before(item.object, clause)
-    for mark in re.finditer(rf"(?i:{whose})|(?:[^\W\d_a-zß-ÿ]\w*\s+)*{_GENITIVE.pattern}", lead):
-        before, behind = lead[: mark.start()], lead[mark.end() :]
-        if _is_heard(item.subject, before) or _they().search(before) or _first_person().search(before):
-            continue  # "Mira visits her sister"
-        verb = next((word for word in WORD.finditer(behind) if _is_verb(word[0])), None)
-        phrase = behind[: verb.start()] if verb else behind
-        names = _names(phrase)
-        if ":" in behind or not (verb or names):  # "Mira's boss: Anna Lind"
-            continue
-        if not verb:  # "with her sister Petra"
-            small = words(before)[-1:]
-        elif names and not phrase[names[-1].end :].strip(" ,"):
-            small = words(phrase[: names[-1].start])[-1:]  # "her flat in Oslo"
-        else:
-            small = words(phrase)
-        is_subject = stop_words(language).isdisjoint(small)
-        if is_subject and not _is_heard(item.subject, behind) and not _is_heard(phrase, item.predicate):
-            return True
-    return False
-
-
-def _goes_on(clause: str) -> bool:
-    """Whether a clause begins with a verb, so that its subject is before it."""
-    first = WORD.search(clause)
-    return first is not None and _is_verb(first[0])
-
-
-def _explain_embedded(item: ExtractedRelation, sentence: str) -> str:
-    """Explains why an embedded clause with the value does not assert it of the subject; "" if it may: "Mira says that
-    Tom lives in Oslo" asserts nothing of Tom, and "Mira met Tom, who lives in Oslo" nothing of Mira."""
-    lead, language = _text_before(item.object, sentence), guess_language(sentence)
-    marks = [(mark.start(), mark.end(), True) for mark in _compile_that(language).finditer(lead)]
-    marks += [(mark.start(), mark.end(), False) for mark in _compile_who(language).finditer(lead)]
-    for name in _names(lead):  # "Mira says Tom lives in Oslo"
-        last, verb = WORD.findall(lead[: name.start])[-2:], WORD.match(lead, name.end + 1)
-        if len(last) > 1 and _is_verb(last[-1]) and verb and _is_verb(verb[0]):
-            marks.append((name.start, name.start, True))
-    for start, end, is_report in marks:
-        before = lead[:start].rstrip(" ,")
-        names = _names(before)
-        if not before or (is_report and not (names or _they().search(before))):
-            continue
-        if _is_heard(item.subject, lead[end:]):
-            if is_report and item.modality == "asserted" and not _first_person().match(before.lstrip(_MARKS)):
-                return "its sentence reports what somebody said"
-        elif is_report or not _is_heard(item.subject, _last_phrase(before, names)):
-            return "its sentence is about another person"
-    return ""
-
 
 def _text_before(value: str, text: str) -> str:
     """Returns the text before the first word of a value; all of it if the text has the value in other words."""
@@ -302,9 +238,10 @@ def _names(text: str) -> list[Mention]:
     return [name for name in mentions(text) if name.kind == "name" and name.start >= 0]
 
 
-def _last_phrase(text: str, names: Sequence[Mention]) -> str:
-    """Returns the name at the end of a text, or its last two words."""
-    return names[-1].surface if names and names[-1].end == len(text) else " ".join(text.split()[-2:])
+def _is_same(subject: str, name: str) -> bool:
+    """Whether one of two names is a part of the other."""
+    mine, theirs = content_of(subject), content_of(name)
+    return not unheard_words(subject, [theirs])[0] or not unheard_words(name, [mine])[0]
 
 
 def _explain_unasserted(item: ExtractedRelation, sentence: Clause) -> str:
@@ -357,18 +294,30 @@ def _compile_that(language: str) -> re.Pattern[str]:
 
 @cache
 def _compile_who(language: str) -> re.Pattern[str]:
-    """Returns a pattern of the beginning of a relative clause."""
-    return re.compile(rf"\b(?:{alternatives('followup', 'who', language=language) or '(?!)'})\b", re.IGNORECASE)
+    """Returns a pattern of the beginning of a relative clause: "who", or an article without a noun ("der in Oslo")."""
+    who = alternatives("followup", "who", language=language) or "(?!)"
+    little = "|".join(stop_words(language) - _ARTICLES)
+    return re.compile(rf"\s*(?:(?:{who})|(?:{'|'.join(_ARTICLES)})(?=\s+(?:{little})\b))\b", re.IGNORECASE)
+
+
+@cache
+def _compile_whose(language: str) -> re.Pattern[str]:
+    """Returns a pattern of what begins a noun: an article, "her" or "Mira's"."""
+    article = "|".join(_ARTICLES - word_set("facts", "pronouns"))
+    their = owner_pattern("their", language)
+    return re.compile(
+        rf"(?P<article>\A(?i:{article})\s)|\b(?i:{their})\s|\b(?:[^\W\d_a-zß-ÿ]\w*\s)*[\w-]+['’]s?\s(?=\w)"
+    )
 
 
 @cache
 def _they() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{alternatives('owner', 'they')}|{alternatives('owner', 'their')})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{alternatives('owner', 'they')})\b", re.IGNORECASE)
 
 
 @cache
 def _third_person() -> re.Pattern[str]:
-    return re.compile(rf"{_they().pattern}|\bits?\b", re.IGNORECASE)
+    return re.compile(rf"{_they().pattern}|\b(?:{alternatives('owner', 'their')}|its?)\b", re.IGNORECASE)
 
 
 def _is_verb(word: str) -> bool:
