@@ -247,9 +247,9 @@ def test_files_that_wait_to_be_read_are_not_open(client: Client, running: Runnin
     assert running.process is not None
     open_files, most = Path(f"/proc/{running.process.pid}/fd"), 0
     before = len([*open_files.iterdir()])
-    for number in range(700):
+    for number in range(250):
         (folder / f"{number}.md").write_text(f"The anchor {number} is heavy.")
-    while (known := client.sources(str(folder), 1).total) < 700:
+    while (known := client.sources(str(folder), 1).total) < 250:
         most = max(most, len([*open_files.iterdir()]) if known else 0)
     assert 0 < most < before + 60
 
