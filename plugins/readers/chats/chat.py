@@ -6,6 +6,7 @@ content: a newer export only writes what changed."""
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -63,7 +64,7 @@ def _read_whole(file: BinaryIO) -> bytes | None:
 
 def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
     """Yields the chats in a zip; other files in it are skipped. Raises Unreadable."""
-    with archive.Archive(file) as packed:
+    with closing(archive.Archive(file)) as packed:
         if (root := messengers.find_root(packed)) is not None:
             yield from messengers.stream_export(packed, root)
             return

@@ -5,7 +5,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from types import TracebackType
 from typing import Any, BinaryIO, cast
 
 from plugins.readers import MIB, Unread, Unreadable
@@ -33,6 +32,7 @@ class Archive:
             self._packed = zipfile.ZipFile(file)
         except (*DAMAGED, ValueError) as error:
             raise Unreadable(f"a damaged archive: {error}") from error
+        self.close = self._packed.close
         infos = self._packed.infolist()
         if len(infos) > MAX_MEMBERS:
             raise Unreadable(f"an archive of {len(infos):,} files; the limit is {MAX_MEMBERS:,}: unpack it")
@@ -42,12 +42,6 @@ class Archive:
             if not info.is_dir() and not info.filename.startswith("__MACOSX/")
         }
         self._left = MAX_UNPACKED
-
-    def __enter__(self) -> "Archive":
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._packed.close()
 
     @property
     def paths(self) -> tuple[PurePosixPath, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.text.languages import alternatives, word_numbers
 from memory.time.dates import (
@@ -61,13 +61,6 @@ _DAY_NUMBER = re.compile(r"(\d{1,2})(?:/(\d{1,2})|st|nd|rd|th|\.)?(?!\w|[:/.,-]\
 _WORD = re.compile(r"[^\W\d_]+")
 _YEARS = re.compile(r"\s?[-–/]\s?\d")  # a range of years: "2023-24"
 _APART = re.compile(r"[*_\])>]*(?:\s*$|\.?\s*[:|/–—·,(]|\.\s|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # after a date
-
-
-class Period(NamedTuple):
-    """A year, or a month of it."""
-
-    year: int
-    month: int | None
 
 
 def find_written_date(path: Path, title: str, text: str, file_time: datetime | None, now: datetime) -> datetime | None:
@@ -140,7 +133,7 @@ def labelled_date(line: str) -> datetime | None:
     return day[0] if day and holds_no_word(day[1]) else None
 
 
-def find_period(path: Path, title: str) -> Period | None:
+def find_period(path: Path, title: str) -> CalendarDate | None:
     """The year, and perhaps month, in the name of a file, its title or its folder; None for a day or several years."""
     folders = [folder for folder in path.parts[-2:-1] if folder.isdecimal()]
     for name in (day.replace("_", "-") for day in (path.stem, title, *folders)):
@@ -148,11 +141,11 @@ def find_period(path: Path, title: str) -> Period | None:
         if any(day.day or (not day.month and _YEARS.match(name, day.end)) for day in dates):
             return None
         if dates:
-            return Period(dates[0].year or 0, dates[0].month) if len({day.year for day in dates}) == 1 else None
+            return dates[0] if len({day.year for day in dates}) == 1 else None
     return None
 
 
-def find_day(text: str, period: Period | None) -> tuple[datetime, str] | None:
+def find_day(text: str, period: CalendarDate | None) -> tuple[datetime, str] | None:
     """Returns the day of a `period` at the start of a text, and the rest: "6 March", in a month also "Tue 6", "6/3" and
     "3/6". A weekday next to it must match."""
     if period is None:

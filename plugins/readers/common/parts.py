@@ -18,10 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from memory.nouns import Document
-from memory.time.dates import with_local_zone
+from memory.time.dates import CalendarDate, with_local_zone
 from plugins.readers.common import frontmatter
 from plugins.readers.common.dates import (
-    Period,
     begun_date,
     find_day,
     find_month,
@@ -77,7 +76,7 @@ def _drop_after(latest: datetime, at: datetime | None) -> datetime | None:
     return at if at is not None and at <= latest else None
 
 
-def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: Period | None = None) -> Parts:
+def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: CalendarDate | None = None) -> Parts:
     """(line, time) of each part of a text with dated parts; () without any, or with one date above the whole text.
 
     The first `before` lines are frontmatter. Dates after `latest` do not count. Headings and lines with only a day are
@@ -128,7 +127,7 @@ def _find_name(heading: re.Match[str]) -> tuple[str, str] | None:
     return (heading[1], day[1].casefold()) if day else None
 
 
-def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
+def _find_logs(lines: Sequence[str], period: CalendarDate | None) -> frozenset[int]:
     """Returns the numbers of the lines that begin with a date after the same bullet as the item or paragraph before or
     after them."""
     begins: list[tuple[int, str | None]] = []
@@ -146,7 +145,7 @@ def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
     return frozenset(number for pair in pairs for number in pair)
 
 
-def _find_day_of(text: str, period: Period | None) -> tuple[datetime, str] | None:
+def _find_day_of(text: str, period: CalendarDate | None) -> tuple[datetime, str] | None:
     """Returns the day of a period in a heading or line with nothing else; in a month also at the start of one."""
     day = find_day(text, period)
     is_of_month = day is not None and period is not None and day[0].month == period.month
@@ -154,7 +153,7 @@ def _find_day_of(text: str, period: Period | None) -> tuple[datetime, str] | Non
 
 
 def _find_date(
-    heading: re.Match[str], series: frozenset[tuple[str, str]], latest: datetime, period: Period | None
+    heading: re.Match[str], series: frozenset[tuple[str, str]], latest: datetime, period: CalendarDate | None
 ) -> datetime | None:
     day = leading_date(heading[2]) or _find_day_of(heading[2], period)
     at = day[0] if day else None
@@ -167,7 +166,7 @@ def _find_date(
 class _Parts:
     """Collects the parts of the lines passed to it in order."""
 
-    def __init__(self, before: int, period: Period | None, logs: frozenset[int]) -> None:
+    def __init__(self, before: int, period: CalendarDate | None, logs: frozenset[int]) -> None:
         self._period = period
         self._logs = logs  # lines of lists whose items begin with a date
         self.starts: list[tuple[int, datetime | None]] = [(1, None)]
