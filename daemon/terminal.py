@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from daemon import wire
 
 _CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
-ABOUT_STATEMENTS = (
-    "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
-)
+ABOUT_STATEMENTS = "Statements about yourself can be kept as notes in your words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH, QUOTE_LENGTH = 60, 120  # characters
 _UNSAFE = re.compile(
@@ -171,7 +169,7 @@ def describe_verdict(judged: wire.Judged) -> str:
         return f"Removed: it is no longer marked {before}."
     effect = "Its sources come first next time."
     if not judged.passages:
-        effect = "It cites nothing, so there is nothing to learn from."
+        effect = "It cites nothing, so nothing can be learned from it."
     elif verdict == "bad":
         effect = "Its sources are not reused for similar questions."
     return f"Noted as {verdict}. {effect}"

@@ -27,7 +27,7 @@ GRADED = ("reads", "decides", "answers", "refuses", "tools")
 # What a role needs: the grade, the graded ability, and what a low grade means.
 NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
     "extract": (
-        ("reads", "reads notes", "it does not read in a note what stands there"),
+        ("reads", "reads notes", "it does not extract the facts of a note"),
         ("decides", "tells what replaces what", "it does not tell what replaces a fact from what adds to it"),
     ),
     "answer": (

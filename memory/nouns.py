@@ -45,7 +45,7 @@ ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id
 SYNC_COPY = "a sync left another version of it, {}, which is read instead; to have both read, rename one"
 # Why a file is skipped that a person had forgotten, and one with the content of such a file.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
-SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
+SAME_AS_FORGOTTEN = "its content was forgotten, so it is not read; to read it anyway: pal add --again"
 
 _SUFFIX = re.compile(r"\.[^\W\d]\w*$")  # ".md", and no ".2" of "v1.2"
 

@@ -17,7 +17,7 @@ _RELATIONS = {  # its name, its meaning, and what its two facts are called
     "duplicates": ("Duplicate", "Both say the same and count once.", "First", "Again"),
 }  # fmt: skip
 _OUTCOMES = {
-    "undo": "undone; both facts are as they were before.",
+    "undo": "undone; both facts are restored.",
     "both": "both are true.",
     "old": "the old one is right; the new one was never true.",
     "keep": "the new one is right.",

@@ -52,7 +52,7 @@ class StatementStore:
     def keep(self, text: str, conversation: int | None) -> wire.SavedStatement:
         """Stores a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
         if not text.strip():
-            raise InvalidInputError("There is nothing to keep. Send the statement.")
+            raise InvalidInputError("The statement is missing.")
         if (last := self._find_last()) is not None and last.text == text.strip():
             return last  # sent twice
         title = self._memory.conversations.get(conversation)[0].title if conversation is not None else ""

@@ -32,7 +32,7 @@ GONE_SHOWN = 20
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @policy_option
-@click.option("--again", is_flag=True, help="Also read what was forgotten.")
+@click.option("--again", is_flag=True, help="Also read forgotten files.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_command
 def add(

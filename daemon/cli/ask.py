@@ -129,7 +129,7 @@ def recall(
     if not reply.hits:
         raise NothingFound(
             _describe_unknown_tags(session, within)
-            or explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+            or explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory mentions that.")
         )
 
 

@@ -19,8 +19,8 @@ from daemon.terminal import count
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
 CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
 HOW = (
-    "To decide: pal review ID keep (the new one stands), both (both are true), "
-    "old (the old one is right), undo (as it was before)."
+    "To decide: pal review ID keep (the new one is right), both (both are true), "
+    "old (the old one is right), undo (revert the change)."
 )
 
 

@@ -158,7 +158,7 @@ def import_(session: Session, file: Path, yes: bool) -> None:
         raise click.BadParameter(f"There is no file {str(file)!r}.", param_hint="FILE")
     paths = session.paths
     if not yes and not _is_empty(paths):
-        question = f"There is a memory. Replace it by what {file} tells? It is kept beside the backups."
+        question = f"There is a memory. Replace it by the contents of {file}? The old one is kept with the backups."
         output.confirm(question, "replace it", "Nothing was changed.")
     private_folder(paths.data)
     kept = name_replaced(paths.backups)

@@ -43,7 +43,7 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
             output.print_text(f"Two notes disagree: {describe_fact(dispute.old)}; {describe_fact(dispute.new)}")
             output.print_dim(f"   to decide: pal review {dispute.id}")
     if not reply.facts:
-        when = "was known then" if known_on else "held at that time" if as_of else "is known"
+        when = "was known then" if known_on else "was valid at that time" if as_of else "is known"
         read = "" if known_on or as_of else _point_to_passages(name)
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}{read or '.'}"))
 
@@ -110,7 +110,7 @@ def set_value(session: Session, key: str, value: str) -> None:
         return
     output.say(f"Your {key} is {value}. Take it back: pal me rm {key!r}")
     for revision in reply.revisions:
-        output.say(f"It takes the place of {revision.old.objects[-1]}. As it was before: pal undo {revision.id}")
+        output.say(f"It replaces {revision.old.objects[-1]}. To revert it: pal undo {revision.id}")
 
 
 @me.command("rm")

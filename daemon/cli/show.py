@@ -156,7 +156,7 @@ def describe_time(step: wire.Step) -> str | None:
         return None  # as of most steps: the types of notes take 5 ms
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
-        return "Nothing of that time speaks of it, so this is from any time."
+        return "No note of that time mentions it, so this is from any time."
     note = wire.AnalysisNote.from_step(step)
     time = note.time if note is not None else None
     if time is None or time.kind == "now":
@@ -168,7 +168,7 @@ def _span(time: wire.TimeNote) -> str:
     since, after = (datetime.fromisoformat(end) if end else None for end in (time.since, time.until))
     until = after and (after - timedelta(microseconds=1)).date()
     if time.kind == "as_of" and until:
-        return f"how it stood on {_day(until)}"
+        return f"the state on {_day(until)}"
     first = since and since.date()
     if first and until:
         return _day(first) if first == until else f"{_day(first)} to {_day(until)}"

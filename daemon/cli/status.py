@@ -78,7 +78,7 @@ def _show_retired(session: Session, reply: wire.RetiredReply) -> None:
     if not session.show_rows(reply, rows, "Nothing is kept of deleted and earlier text."):
         return
     output.say_rest(len(reply.sources), reply.total, "--limit chooses how many")
-    output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
+    output.say("Only questions about an earlier time find it. To erase it: pal forget --retired")
 
 
 def _print_skipped(reply: wire.SkippedReply) -> None:

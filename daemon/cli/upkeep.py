@@ -164,7 +164,7 @@ def _print_tidied(done: wire.ConsolidationReport) -> None:
 
 
 @click.command()
-@click.option("--memory", is_flag=True, help="Rebuild what was learned from answers, from the traces of questions.")
+@click.option("--memory", is_flag=True, help="Rebuild edge memory from the traces of questions.")
 @click.option("--text", is_flag=True, help="Rebuild the full-text index, from the passages.")
 @click.option("--vectors", is_flag=True, help="Rebuild the vectors, from the passages and facts.")
 @click.option("--rows", is_flag=True, help="Rows that the disk has changed or lost, from the backups.")

@@ -28,7 +28,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
             raise SettingsError(f"{key} must be one value.")
     except SettingsError as error:  # its line number is not of the file
         what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
-        raise SettingsError(f"{what} {file} stays as it was.") from error
+        raise SettingsError(f"{what} {file} was not changed.") from error
     text = _replace(read_or_make(file), section, name, toml)
     try:
         tomllib.loads(text)

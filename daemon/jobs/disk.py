@@ -108,7 +108,7 @@ class Disk:
             sentence if self._state == FULL else "", partial(self._paths.ballast.unlink, missing_ok=True)
         )
         if self._state != before:
-            log.warning("the disk is %s: %d MB free, %d MB of log held", self._state, free // MB, self._held_log // MB)
+            log.warning("the disk is %s: %d MB free, %d MB of log", self._state, free // MB, self._held_log // MB)
             over = (
                 "No other program blocks the memory's log any more" if was_held else "There is room on the disk again"
             )
@@ -183,7 +183,7 @@ class Disk:
         try:
             copy = self._memory.store.rescue(name_replaced(self._paths.backups))
             text += f" The open one is saved as {copy}"
-            log.error("the memory was replaced while it was open; what was open is kept as %s", copy.name)
+            log.error("the memory was replaced while it was open; the open one is kept as %s", copy.name)
         except (PalimpsestError, OSError) as error:
             log.error("the memory was replaced while it was open, and cannot be kept: %s", type(error).__name__)
         self._publish(wire.Notice("error", text))

@@ -171,9 +171,9 @@ class Erasure:
         except CancelledError:  # the daemon is stopping
             return
         except PalimpsestError as error:
-            log.error("what is forgotten could not be overwritten: %s", type(error).__name__)
+            log.error("forgotten text could not be overwritten: %s", type(error).__name__)
             pending = "?"
         if pending:
             self._plan(RETRY_SECONDS)
         else:
-            log.info("what was forgotten is off the disk")
+            log.info("forgotten text is off the disk")

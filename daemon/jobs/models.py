@@ -20,7 +20,7 @@ from typing import Any
 from daemon import wire
 from daemon.config.settings import Settings, SettingsError
 from daemon.jobs.activity import Channel
-from daemon.jobs.workers import Writer, alone
+from daemon.jobs.workers import Writer, try_lock
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import PROBE_AGAIN, ROLES, Grades, LlmRequest, Role, Usage
@@ -234,7 +234,7 @@ class Models:
         NotFoundError, ConflictError, ModelError."""
         self._configure()
         model = self._open_known(name)
-        with alone(self._probing, "Another model is being graded. Wait until that is done."):
+        with try_lock(self._probing, "Another model is being graded. Wait until that is done."):
             for item in probe(model, lambda: channel.abandoned):
                 if isinstance(item, Grades):
                     grades = item.add_earlier(self.grades_of(model.name))

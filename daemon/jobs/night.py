@@ -25,7 +25,7 @@ from typing import Any
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
 from daemon.jobs.schedule import Runs, on_battery
-from daemon.jobs.workers import Writer, alone
+from daemon.jobs.workers import Writer, try_lock
 from memory import Memory
 from memory.time.timestamps import from_ms
 
@@ -110,7 +110,7 @@ class NightlyJob:
     def train(self, tell: Callable[[wire.Event], None]) -> wire.TrainingReport:
         """Trains the ranker on earlier questions, publishes progress, and returns the result. Writes after everything a
         person waits for. ConflictError if a run is in progress."""
-        with alone(self._training, "Training is already running. Try again later: pal train"):
+        with try_lock(self._training, "Training is already running. Try again later: pal train"):
             return self._memory.maintenance.train_ranker(
                 write=self._writer.write_later,
                 progress=lambda *progress: tell(wire.Progress(*progress)),
@@ -119,7 +119,7 @@ class NightlyJob:
 
     def undo_training(self) -> wire.TrainingUndone:
         """Removes the ranker in use. ConflictError during a run."""
-        with alone(self._training, "Training is running. Try again when it is done."):
+        with try_lock(self._training, "Training is running. Try again when it is done."):
             undone = self._writer.write(self._memory.maintenance.revert_ranker)
         return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
 

@@ -36,7 +36,7 @@ ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 
 @contextmanager
-def alone(lock: threading.Lock, message: str) -> Iterator[None]:
+def try_lock(lock: threading.Lock, message: str) -> Iterator[None]:
     """Holds a lock without waiting for it: ConflictError with the message."""
     if not lock.acquire(blocking=False):
         raise ConflictError(message)

@@ -53,9 +53,9 @@ from memory.text.predicates import contains_value
 from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
 
-NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
-NOTHING_THERE = "No note lies within these limits, so there is nothing to answer from."
-NO_WORD = "The question has no word, so there is nothing to look for."
+NOTHING_READ = "Nothing has been read yet."
+NOTHING_THERE = "No note is within these limits."
+NO_WORD = "The question contains no word."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
 NOT_PLAIN = "Your memory does not say this plainly."

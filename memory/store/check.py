@@ -18,7 +18,7 @@ ANEW = "Rebuild it: pal rebuild --text."
 ANEW_VECTORS = "Rebuild them: pal rebuild --vectors."
 DERIVED = {  # table of data that can be recomputed -> how
     "vec": ANEW_VECTORS, "sentence_vec": ANEW_VECTORS, "reading": ANEW,
-    "edge_memory": "Make it anew: pal rebuild --memory.",
+    "edge_memory": "Rebuild it: pal rebuild --memory.",
 }  # fmt: skip
 SLOW = ("full text", "vectors")  # compare all texts and vectors with their derived data
 MOST = 5  # rows reported per rule

@@ -46,7 +46,7 @@ def restore(backup: Path, memory: Path, former_path: Path) -> None:
         raise InvalidInputError(f"There is no backup {backup}.")
     checksum = checksum_path(backup)
     if checksum.exists() and checksum.read_text("utf-8").split()[:1] != [_hash_file(backup)]:
-        raise StoreDamagedError(f"{backup} is not as it was written: its checksum differs. Nothing was changed.")
+        raise StoreDamagedError(f"{backup} is damaged: its checksum differs. Nothing was changed.")
     ready = begin(memory)
     try:
         shutil.copyfile(backup, ready)

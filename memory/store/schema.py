@@ -72,7 +72,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
     if version > BASE + len(steps):
         raise StoreNewerError(
             f"{path} was written by a newer Palimpsest (format {version - BASE}; this one knows {len(steps)}). "
-            "It was not touched. Update Palimpsest, or open the copy that ends in .bak beside it."
+            "It was not touched. Update Palimpsest, or open the copy next to it that ends in .bak."
         )
     return version - BASE
 

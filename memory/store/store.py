@@ -105,7 +105,7 @@ class Store:
         if not path.is_file():
             raise StoreError(f"There is no memory {path}.")
         if files.has_foreign_log(path):
-            raise StoreError(f"Beside {path} lies the log of another file. Have it set aside: pal daemon start")
+            raise StoreError(f"Next to {path} is the log of another file. To move it away: pal daemon start")
         if schema.version_of(path, schema.STEPS) < len(schema.STEPS):
             raise StoreError(f"{path} is of an older Palimpsest. It is brought up to date when it can be written.")
         with driver_errors(path):
@@ -232,7 +232,7 @@ class Store:
         if self._moved:
             raise StoreMovedError(
                 f"{self.path} was replaced or moved while it was open, so nothing is read from it or written to it any "
-                "more. Open what stands there now: pal daemon restart."
+                "more. Open the present file: pal daemon restart."
             )
 
     @property

@@ -28,8 +28,8 @@ MOST_BYTES = 256 << 20  # of a file, and of what is in it: 1,000 times what 2,50
 WORDS = 12
 _NAME = re.compile(r"\d{8}\.update")
 _MACHINE = re.compile(r"[a-z0-9-]{1,60}")
-NO_COMPUTER = "its name is none of a computer"
-COPY = "another program left it: a copy of a conflict, or a file of its own"
+NO_COMPUTER = "its name is not a computer's"
+COPY = "another program wrote it, perhaps as a copy of a conflict"
 NOT_WHOLE = "it is not whole yet, was damaged, or was written with other words"
 
 

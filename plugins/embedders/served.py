@@ -125,7 +125,7 @@ class ServedEmbedder(ModelEmbedder):
         """ModelUnavailableError if the server's build of the model differs from that of the stored vectors."""
         if self._mark != self._find_mark():
             raise ModelUnavailableError(
-                f"{self._model} is another model now than the one that made the vectors. To have them made anew:"
+                f"{self._model} differs from the model that made the vectors. To embed all texts again:"
                 f" pal embedder {self.family}:{self._model}",
                 lasting=True,
             )

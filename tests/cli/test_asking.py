@@ -228,10 +228,10 @@ def test_recall_of_words_that_are_nowhere_says_so_and_shows_the_nearest_few(vaul
 def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     said = vault.pal("recall", "the goat", "--until", "1999")
     assert (said.code, said.out) == (4, "")
-    assert said.err == "No note lies within these limits.\n"
+    assert said.err == "No note is within these limits.\n"
     said = vault.pal("ask", "the goat", "--tag", "nosuchtag")
     assert said.code == 4
-    assert said.out.startswith("No note lies within these limits")
+    assert said.out.startswith("No note is within these limits")
     assert said.err.startswith("Nothing has the tag 'nosuchtag'. There is: person, museum, ")
     said = vault.pal("recall", "the goat", "--tag", "gaot")
     assert (said.code, said.err) == (4, "Nothing has the tag 'gaot'. There is: goat.\n")
@@ -245,7 +245,7 @@ def test_what_one_note_does_not_hold_may_stand_in_others(vault: Shell) -> None:
 @pytest.mark.parametrize(
     ("question", "understood"),
     [
-        ("who keeps the goat as of 3 May 2026?", 'Read "as of 3 May 2026" as how it stood on 3 May 2026.'),
+        ("who keeps the goat as of 3 May 2026?", 'Read "as of 3 May 2026" as the state on 3 May 2026.'),
         ("what did Ferelith write in April 2026?", 'Read "in April 2026" as 1 April 2026 to 30 April 2026.'),
         ("what did Ferelith write since April 2026?", 'Read "since April 2026" as 1 April 2026 or later.'),
         ("what did Ferelith write before 2027?", 'Read "before 2027" as 31 December 2026 or earlier.'),

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.taught import moved, teach
 from tests.cli.vault import Said, Shell
 
-HOW = "To decide: pal review ID keep (the new one stands), both (both are true), old (the old one is right), undo"
+HOW = "To decide: pal review ID keep (the new one is right), both (both are true), old (the old one is right), undo"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_facts_of_another_time(marta: Shell) -> None:
         "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n"
     )
     early = marta.pal("facts", "Marta", "--as-of", "2020")
-    assert (early.code, early.out, early.err) == (4, "", "Nothing held at that time of 'Marta'.\n")
+    assert (early.code, early.out, early.err) == (4, "", "Nothing was valid at that time of 'Marta'.\n")
     unread = marta.pal("facts", "Marta", "--as-known-on", "2020")
     assert (unread.code, unread.err) == (4, "Nothing was known then of 'Marta'.\n")
     assert marta.pal("facts", "Marta", "--as-known-on", "someday").code == 2
@@ -144,8 +144,8 @@ def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
     assert marta.pal("review", "1", "keep", "--json").json["state"] == "kept"
     assert marta.pal("review", "1", "keep").out == "Revision 1 was so already: the new one is right.\n"
     assert marta.pal("review", "1").out.startswith("Revision 1: replaced, the new one is right.\n")
-    assert marta.pal("undo", "1").out == "Revision 1: undone; both facts are as they were before.\n"
-    assert marta.pal("undo", "1").out == "Revision 1 was so already: undone; both facts are as they were before.\n"
+    assert marta.pal("undo", "1").out == "Revision 1: undone; both facts are restored.\n"
+    assert marta.pal("undo", "1").out == "Revision 1 was so already: undone; both facts are restored.\n"
     assert marta.pal("review", "2", "undo", "--json").json["state"] == "undone"
     empty = marta.pal("review")
     assert (empty.code, empty.out) == (0, "")
@@ -192,7 +192,7 @@ def test_review_in_a_terminal_goes_one_by_one(marta: Shell) -> None:
     said = at_terminal(marta, "review", keys=[(prompt, "q")])
     assert "Decided: 0. Waiting: 1." in said.out
     said = at_terminal(marta, "review", keys=[(prompt, "u")])
-    assert "undone; both facts are as they were before." in said.out and "Nothing waits any more." in said.out
+    assert "undone; both facts are restored." in said.out and "Nothing waits any more." in said.out
     assert "Nothing waits for you." in at_terminal(marta, "review", keys=[]).out
 
 

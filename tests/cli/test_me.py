@@ -16,7 +16,7 @@ def test_a_note_about_the_writer_fills_the_profile_and_a_person_mends_it(shell: 
     told = shell.pal("me").out
     assert told.startswith("Nadia Okafor  ") and "phone: 07700 900142" in told
     said = shell.pal("me", "set", "phone", "07700 111222")
-    assert "Your phone is 07700 111222." in said.err and "It takes the place of 07700 900142." in said.err
+    assert "Your phone is 07700 111222." in said.err and "It replaces 07700 900142." in said.err
     told = shell.pal("me").out
     assert "phone: 07700 111222" in told and "before: 07700 900142" in told and "you said so" in told
     assert "07700 111222" in shell.pal("ask", "What is my phone number?").out.split("\n")[0]

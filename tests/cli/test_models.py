@@ -100,7 +100,7 @@ def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollam
     assert shell.pal("models", "probe", QWEN).code == 0
     said = shell.pal("models", "use", "extract", QWEN)
     assert (said.code, said.out) == (0, f"extract: {QWEN}\n"), "it is done all the same"
-    assert f"{QWEN} has not passed its probe for extract: it does not read in a note what stands there." in said.err
+    assert f"{QWEN} has not passed its probe for extract: it does not extract the facts of a note." in said.err
     assert shell.pal("models", "use", "answer", QWEN).err == ""
     ollama.models["qwen3:4b"] = replace(ollama.models["qwen3:4b"], build="2")
     said = shell.pal("models", "use", "answer", QWEN)

@@ -57,7 +57,7 @@ def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
 def test_a_refusal_teaches_nothing_and_says_so(town: Shell) -> None:
     id = ask(town, MONGOLIA)
     said = town.pal("bad")
-    nothing = "It cites nothing, so there is nothing to learn from."
+    nothing = "It cites nothing, so nothing can be learned from it."
     assert said.out == f'"{MONGOLIA}" (trace {id}). Noted as bad. {nothing}\n'
     assert said.err.endswith(f"What it misses: pal why --not WORDS {id}\n")
     assert f"Noted as good. {nothing}" in town.pal("good").out

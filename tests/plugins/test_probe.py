@@ -113,7 +113,7 @@ def test_a_model_that_answers_and_breaks_json() -> None:
     grades = grades_of(lambda body: Says('{"episodes": oops') if body.get("format") else diligent(body))
     assert shares(grades) == (0.0, None, 1.0, 1.0, 1.0)
     assert [role for role in ROLES if grades.fits(role)] == ["answer", "agent"]
-    assert grades.shortcomings("extract") == ("it does not read in a note what stands there",)
+    assert grades.shortcomings("extract") == ("it does not extract the facts of a note",)
 
 
 def test_a_model_that_reads_and_does_not_refuse() -> None:

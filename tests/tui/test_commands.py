@@ -250,7 +250,7 @@ async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
         await chat.until(lambda: len(notes(chat)) == 5)
         assert (
             notes(chat)[-1]
-            == "Noted as good. It cites nothing, so there is nothing to learn from. /unsay takes it back."
+            == "Noted as good. It cites nothing, so nothing can be learned from it. /unsay takes it back."
         )
 
 

@@ -197,7 +197,7 @@ async def test_undo_offers_the_last_change_of_a_fact() -> None:
         await chat.send("/undo")
         await chat.until(lambda: "was replaced by “Ana lives in Turin”" in chat.words() and "Yes, undo" in chat.words())
         await confirm(chat, "right", "enter")
-        await until_said(chat, "undone; both facts are as they were before.")
+        await until_said(chat, "undone; both facts are restored.")
         assert chat.client.settled == [(8, "undo")]
 
 

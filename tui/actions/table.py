@@ -17,7 +17,7 @@ TABLE: tuple[Action, ...] = (
            slash="sessions", footer="sessions", palette=True),
     Action("New session", "Begin a new session.", "new_session", key="ctrl+n", slash="new", footer="new",
            palette=True, of_row=True),
-    Action("Search", "Find what was asked or answered, in all sessions.", "search_sessions", key="ctrl+r",
+    Action("Search", "Find questions and answers in all sessions.", "search_sessions", key="ctrl+r",
            slash="search", argument="[WORDS]", palette=True),
     Action("Rename", "Rename this session.", "rename_session", slash="rename", argument="[NAME]", palette=True,
            of_row=True),
