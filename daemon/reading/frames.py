@@ -76,10 +76,6 @@ _requests = msgspec.json.Decoder(ReadRequest)
 _replies = msgspec.json.Decoder(Reply)
 
 
-class FrameError(Exception):
-    """An invalid frame: too long, incomplete, or of another type."""
-
-
 def pack(message: ReadRequest | Reply) -> bytes:
     """Encodes a message as a frame."""
     body = _encode(message)
@@ -92,16 +88,16 @@ def unpack_request(receive: Callable[[int], bytes]) -> ReadRequest:
 
 
 def unpack_reply(receive: Callable[[int], bytes]) -> tuple[Reply, int]:
-    """Returns (next reply, its bytes). FrameError."""
+    """Returns (next reply, its bytes). ValueError for an invalid frame."""
     body = _read_body(receive)
     try:
         return _replies.decode(body), len(body)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise FrameError(str(error)) from error
+        raise ValueError(str(error)) from error
 
 
 def _read_body(receive: Callable[[int], bytes]) -> bytes:
     (length,) = LENGTH.unpack(receive(LENGTH.size))
     if length > MAX_FRAME_BYTES:
-        raise FrameError(f"a frame of {length:,} bytes")
+        raise ValueError(f"a frame of {length:,} bytes")
     return receive(length)

@@ -287,7 +287,7 @@ class _ReadingProcess:
         return ours
 
     def _receive(self, deadline: float, reader: Reader) -> tuple[Reply, int]:
-        from daemon.reading.frames import FrameError, unpack_reply
+        from daemon.reading.frames import unpack_reply
 
         connection = self._connection
         assert connection is not None
@@ -309,7 +309,7 @@ class _ReadingProcess:
             raise Unreadable(f"the {reader.name} reader took longer than {reader.max_seconds * WALL:.0f} s") from None
         except (EOFError, OSError) as error:
             raise self._explain_exit(reader) from error
-        except FrameError as error:
+        except ValueError as error:
             raise self._fail(f"{NO_TEXT} ({error})") from error
 
     def _explain_exit(self, reader: Reader) -> Exception:
