@@ -15,6 +15,11 @@ from tui.fuzzy import rank
 from tui.inquiry import Limit, parse_day
 from tui.wording import day, short_path
 
+MEANINGS = {  # of the services that `daemon.setup` can connect
+    "ollama": "On this machine: private and free. Get it at ollama.com.",
+    "openai": "llama.cpp, LM Studio, vLLM and others, here or elsewhere.",
+    "anthropic": "Elsewhere, paid by the token, with a key of your account.",
+}
 _LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")
 
 
@@ -75,6 +80,8 @@ def suggest_now(typing: Typing) -> list[Suggestion] | None:
             ]
         case "usage":
             return suggest_usage(typing)
+        case "service":
+            return suggest_words(typing.query, MEANINGS.items())
         case "path":
             return [Suggestion(path, "", path) for path in _list_paths(typing.query)] or suggest_usage(typing)
         case _:
@@ -89,6 +96,12 @@ def suggest_usage(typing: Typing) -> list[Suggestion]:
 def suggest_words(query: str, words: Iterable[tuple[str, str]]) -> list[Suggestion]:
     """Returns the words that match, with their meanings."""
     return [Suggestion(word, meaning, word) for word, meaning in rank(query, words, lambda entry: (entry[0],))]
+
+
+def describe_model(row: wire.ModelRow) -> str:
+    """Says where a model is, and how fast."""
+    speed = f" · {row.grades.tokens_per_s:,.0f} tokens/s" if row.grades else ""
+    return f"{'on this machine' if row.is_local else 'elsewhere'}{speed}"
 
 
 def suggest_tags(query: str, tags: Iterable[wire.Tag]) -> list[Suggestion]:

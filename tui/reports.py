@@ -11,33 +11,6 @@ from tui.wording import short_path
 SKIPPED_SHOWN = 3
 
 NOBODY = "I do not know who you are. Tell me: /me name YOUR NAME"
-_STATES = {"watching": "watched", "scanning": "being read", "missing": "missing", "polling": "checked now and then"}
-
-
-def status_report(status: wire.Status) -> str:
-    """Reports the content of the memory, current work, and problems with the commands that fix them."""
-    from daemon.health import list_problems  # with the settings 60 ms, which a chat that opens should not pay
-
-    stats = status.stats
-    lines = [f"{count(stats.sources, 'note')}, {count(stats.episodes, 'passage')} in {short_path(stats.path)}"]
-    if status.busy or status.queue:
-        lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
-    for folder in status.folders:
-        state = _STATES.get(folder.state, folder.state)
-        detail = f": {folder.detail}" if folder.detail else ""
-        lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'note')}")
-    if not status.folders:
-        lines.append("No folder is watched. /watch PATH reads and watches one.")
-    if status.review:
-        lines.append(f"{count(status.review, 'changed fact')} to look at: /review")
-    lines.append(
-        f"Model: {status.model}" if status.model else "Model: none; answers are the lines of your notes. /model"
-    )
-    if status.preparing:
-        lines.append(status.preparing)
-    if status.erasing:
-        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
-    return "\n".join([*lines, *list_problems(status), *skipped_lines(status.skipped, stats.skipped)])
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:

@@ -38,14 +38,6 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
     return f"~{path[len(home) :]}" if path.startswith(home + "/") else path
 
 
-def is_folder(path: Path) -> bool:
-    """Whether the folder exists; False for invalid paths, such as too long names."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def is_file(path: Path) -> bool:
     """Whether the file exists; False for invalid paths."""
     try:

@@ -58,7 +58,6 @@ class ScriptedClient:
     kept_traces: dict[int, wire.Trace] = field(default_factory=dict)
     whys: dict[int, wire.Why] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNot] = field(default_factory=dict)
-    around: dict[int, wire.Surroundings] = field(default_factory=dict)
     secrets_kept: dict[str, str] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
     mine: wire.Profile = field(default_factory=lambda: wire.Profile((), (), ()))
@@ -237,11 +236,6 @@ class ScriptedClient:
         if id not in self.episodes:
             raise DaemonError(wire.Failed("not_found", f"There is no passage {id}."))
         return wire.Passage(id, f"{HOME}/a.md", "file", "A", self.episodes[id])
-
-    def surroundings(self, id: int) -> wire.Surroundings:
-        if id not in self.around:
-            raise DaemonError(wire.Failed("not_found", f"There is no passage {id} any more."))
-        return self.around[id]
 
     def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
         return tuple(name for name in self.objects if name.casefold().startswith(begin.casefold()))[:limit]

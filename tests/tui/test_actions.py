@@ -19,7 +19,6 @@ from tui.dialogs.help import HelpScreen, KeyTable
 from tui.dialogs.sessions import SessionsScreen
 from tui.folders.folders import FolderList
 from tui.folders.health import HealthList
-from tui.folders.models import ModelList
 from tui.folders.reading import ReadingList
 from tui.folders.rows import TabList
 from tui.folders.screen import FoldersScreen
@@ -57,7 +56,6 @@ OWNERS: dict[str, type[DOMNode]] = {
     "rows": TabList,
     "watched": FolderList,
     "reading": ReadingList,
-    "models": ModelList,
     "health": HealthList,
 }
 PAGES: dict[str, type[Page]] = {
@@ -112,7 +110,7 @@ async def test_help_tells_every_command_and_every_key() -> None:
 async def test_the_palette_offers_what_the_registry_says() -> None:
     async with chatting(world.client(kept=world.sessions(), answers=[world.answer()])) as chat:
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
-        assert {"Sessions", "Status"} <= set(names) and {"Evidence", "Good", "Why"}.isdisjoint(names)
+        assert {"Sessions", "Back up"} <= set(names) and {"Evidence", "Good", "Why"}.isdisjoint(names)
         await chat.ask(world.QUESTION)
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
         offered = [action for action in ACTIONS if action.palette]
@@ -154,9 +152,7 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
         await chat.ask(world.QUESTION)
         await chat.until(lambda: footer() == ["F2 evidence", "^S sessions", "^N new", "^P actions", "F1 help"])
         await chat.pilot.press("tab")
-        await chat.until(
-            lambda: chat.text().splitlines()[-1].startswith("  Enter open  → next source  ^O copy  ^G around")
-        )
+        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  → next source  ^O copy"))
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
@@ -168,7 +164,7 @@ async def test_the_footer_shows_no_key_that_has_nothing_to_act_on() -> None:
         await chat.pilot.press("f7")
         await chat.until(lambda: "There is nothing to review." in chat.text())
         assert "undo" not in chat.said("#hints") and "filter" in chat.said("#hints")
-        await chat.pilot.press("f8", "right", "right", "right")
+        await chat.pilot.press("f8", "right", "right")
         await chat.until(lambda: "No problems." in chat.text())
         await chat.pilot.press("enter")
         await chat.until(lambda: "Check again." in chat.text())

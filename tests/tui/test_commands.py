@@ -71,15 +71,10 @@ async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
         assert chat.client.state.folders[-1].path == str(tmp_path)
 
 
-async def test_status_says_what_the_memory_holds_and_which_model_answers() -> None:
+async def test_status_opens_the_folders() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/status")
-        await chat.until(lambda: notes(chat))
-        assert notes(chat)[0].splitlines() == [
-            "86 notes, 1,204 passages in /home/tilda/.local/share/palimpsest/memory.db",
-            "/home/tilda/notes is watched · 86 notes",
-            "Model: none; answers are the lines of your notes. /model",
-        ]
+        await chat.until(lambda: "Health" in chat.text() and "watched · 86 notes" in chat.words())
 
 
 @pytest.mark.parametrize(
@@ -128,11 +123,10 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
         assert slashes[0] == "help" and slashes[-1] == "quit", "leaving is offered last, as in the palette"
         await chat.pilot.press("s")
         first, *rest = chat.said("#suggestions").splitlines()
-        told = "Choose an earlier session; search or delete."
-        assert first.split(maxsplit=2) == ["▸", "/sessions", told]
+        assert first.startswith("▸ /sessions [WORDS]   Choose an earlier session;")
         assert all(line.startswith("  /s") for line in rest)
         await chat.pilot.press("tab")
-        assert chat.screen.prompt.text == "/sessions"
+        assert chat.screen.prompt.text == "/sessions "
         chat.screen.prompt.fill("/watch ")
         await chat.until(lambda: chat.screen.query_one("#suggestions").display)
         chat.screen.prompt.fill("/etc/fstab, what is it?")

@@ -66,7 +66,7 @@ async def test_a_click_on_a_source_shows_its_passage_and_opens_nothing() -> None
         await chat.ask(world.QUESTION)
         await chat.pilot.click(chat.screen.evidence.query_one(Sources), offset=(6, 3))
         await chat.until(lambda: world.EARLIER.quote in passage(chat, "quoted"))
-        assert passage(chat, "remark") == ""
+        assert not chat.message()
 
 
 async def test_an_earlier_answer_shows_its_evidence_again() -> None:
@@ -135,7 +135,7 @@ async def test_enter_opens_the_source_in_the_editor_at_the_line(
         await chat.pilot.press("tab", "enter")
         await chat.until(opened.exists)
         assert opened.read_text("utf-8") == repr(["+2", str(note)])
-        assert passage(chat, "remark") == ""
+        assert not chat.message()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_what_cannot_be_opened_shows_its_passage_and_says_why(
         await chat.ask("?")
         make_room(chat.app, monkeypatch)
         await chat.pilot.press("tab", "enter")
-        await chat.until(lambda: remark in passage(chat, "remark"))
+        await chat.until(lambda: remark in chat.message())
         assert remark[:20] in chat.text() and passage(chat, "quoted")
 
 
@@ -181,24 +181,6 @@ async def test_a_wide_terminal_can_hide_the_evidence() -> None:
         assert chat.app.focused is chat.screen.prompt
         await chat.pilot.press("f2")
         assert "Evidence" in chat.text()
-
-
-async def test_a_key_shows_what_stands_around_the_passage_and_hides_it_again() -> None:
-    async with chatting(world.examined()) as chat:
-        await chat.ask(world.QUESTION)
-        await chat.pilot.press("tab", "ctrl+g")
-        await chat.until(lambda: passage(chat, "previous"))
-        assert passage(chat, "previous") == "↑ lines 1 to 9\nThe museum keeps her under a tarpaulin."
-        assert passage(chat, "next") == "↓ lines 20 to 22\n## Belt\n\nThe old one was of leather."
-        assert passage(chat, "quoted") == world.PRISM.quote
-        await chat.pilot.press("ctrl+g")
-        await chat.until(lambda: not passage(chat, "previous") and not passage(chat, "next"))
-        await chat.pilot.press("right", "ctrl+g")
-        await chat.until(lambda: passage(chat, "previous") == "↑ It begins here.")
-        assert passage(chat, "next") == "↓ It ends here."
-        await chat.pilot.press("right", "ctrl+g")
-        await chat.until(lambda: passage(chat, "remark") == "There is no passage 55 any more.")
-        assert not passage(chat, "previous")
 
 
 @pytest.mark.parametrize(

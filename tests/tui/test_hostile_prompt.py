@@ -17,7 +17,7 @@ from tests.tui.test_prompt import LONG
 from tui.dialogs.dialog import ConfirmScreen
 from tui.dialogs.sessions import SessionsScreen
 from tui.inquiry import Limit
-from tui.widgets.below import Chip
+from tui.widgets.below import Chips
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -36,7 +36,7 @@ async def test_hostile_text_around_the_prompt_is_shown_as_text(text: str) -> Non
         for kind in ("note", "tag", "day"):
             chat.screen.limits.add(Limit(kind, text, text))  # type: ignore[arg-type]
         chat.app.post_message(Paste(text + LONG))
-        await chat.until(lambda: len(chat.screen.query(Chip)) == 4)
+        await chat.until(lambda: len(chat.screen.query_one(Chips).labels) == 4)
         assert safe(chat)
         for typed in ("@", "#"):
             chat.screen.prompt.fill(typed)

@@ -141,7 +141,7 @@ async def test_page_keys_in_a_list_that_has_no_room_do_nothing() -> None:
 
 async def test_a_name_that_no_file_can_have_is_no_note() -> None:
     async with chatting(world.client()) as chat:
-        await chat.send(f"/within {'x' * 300}")
+        await chat.send(f"/forget {'x' * 300}")
         await chat.until(lambda: "No note matches" in chat.text())
 
 
@@ -160,7 +160,7 @@ async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> No
         await chat.pilot.pause()
         await chat.app.pop_screen()
         await chat.until(lambda: late)
-        chat.app.push_screen(SessionsScreen(chat.screen.link, (), NOW, "", False))
+        chat.app.push_screen(SessionsScreen(chat.screen.link, (), NOW, ""))
         await chat.app.action_open_page("chat")  # before it has its widgets
         await chat.pilot.pause()
         assert chat.app.is_running

@@ -231,17 +231,6 @@ async def test_what_is_yours_is_listed_and_said_anew() -> None:
         await chat.until(lambda: "Nothing is known about you yet." in chat.text() and title(page) == "")
 
 
-async def test_what_is_planned_and_which_tasks_are_open() -> None:
-    async with chatting(world.remembered()) as chat:
-        page = await memory(chat)
-        page.filter.choose("plans")
-        page.reload()
-        listed = ["Planned", "Foghorn committee", "", "Tasks", "☐ Paint the door", "☑ Count the steps"]
-        await chat.until(lambda: rows(page) == listed)
-        await chat.pilot.press("down", "enter")
-        await chat.until(lambda: title(page) == "calendar")
-
-
 async def test_the_mouse_does_it_all() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)

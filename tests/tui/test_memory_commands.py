@@ -149,17 +149,13 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
         assert chat.client.forgotten == [chosen] and "/backup/memory.db  2026-04-24" in notes(chat)[-1]
 
 
-@pytest.mark.parametrize("command", ["forget", "within"])
-async def test_a_note_is_found_by_its_name_before_anything_is_asked(command: str) -> None:
+async def test_a_note_is_found_by_its_name_before_anything_is_asked() -> None:
     kept = tuple(wire.ListedSource(f"{HOME}/{name}.md", "file", name.title(), 4) for name in ("goat", "goat-diet"))
     async with chatting(world.client(listed=kept)) as chat:
-        await give(chat, f"/{command} zzz", "No note matches “zzz”.")
-        await give(chat, f"/{command} oat", "Several notes match “oat”: notes/goat.md, notes/goat-diet.md.")
-        await chat.send(f"/{command} Goat")
-        if command == "forget":
-            await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
-        else:
-            await chat.until(lambda: chips(chat) == ["@notes/goat.md"])
+        await give(chat, "/forget zzz", "No note matches “zzz”.")
+        await give(chat, "/forget oat", "Several notes match “oat”: notes/goat.md, notes/goat-diet.md.")
+        await chat.send("/forget Goat")
+        await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
 
 
 async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.widgets import Input
-
 from daemon import wire
 from daemon.config.settings import load
 from daemon.paths import Paths
@@ -13,7 +11,6 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script, ScriptedClient
 from tui.chat.screen import ChatScreen
-from tui.dialogs.models import ConnectScreen
 from tui.widgets.note import Note
 
 GRADES = wire.Grades("ollama:qwen3:4b", "1", 0, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
@@ -40,14 +37,17 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
         await chat.send("/model ollama:gone")
         await chat.until(lambda: "ollama:gone is selected, but cannot be reached now." in chat.words())
         await chat.send("/model")
-        await chat.until(lambda: "anthropic:[b]claude" in chat.text() and "not graded" in chat.words())
+        await chat.until(lambda: "anthropic:[b]claude elsewhere" in chat.words())
+        assert "ollama:qwen3:4b on this machine · 40 tokens/s" in chat.words()
+        chat.screen.prompt.fill("/model cla")
+        await chat.until(lambda: "anthropic:[b]claude" in chat.said("#suggestions"))
 
 
-async def test_without_a_model_the_tab_names_the_command_of_the_chat_and_none_of_a_shell() -> None:
+async def test_without_a_model_it_names_the_command_of_the_chat_and_none_of_a_shell() -> None:
     nothing = wire.ModelsReply((), (), hints=("Start it: ollama serve",))
     async with chatting(world.client(reachable=nothing)) as chat:
         await chat.send("/model")
-        await chat.until(lambda: "/connect in the chat connects Ollama" in chat.words())
+        await chat.until(lambda: "/connect connects Ollama" in chat.words())
         assert "ollama serve" not in chat.words()
 
 
@@ -79,15 +79,18 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
     told = connected(tmp_path, tries=[wire.ModelTest("anthropic", problem="It does not accept [/] the key."), tried])
     async with chatting(told, NARROW) as chat:
         await chat.send("/connect")
-        await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
-        assert "Optional: without one" in chat.words() and "Ollama On this machine" in chat.words()
+        await chat.until(lambda: "anthropic" in chat.said("#suggestions"))
+        assert "On this machine: private and free." in chat.said("#suggestions")
         await chat.pilot.press("down", "down", "enter")
-        key = chat.app.screen.query_one("#key", Input)
-        await chat.until(lambda: key.has_focus)
+        await chat.until(lambda: chat.screen.prompt.text == "/connect anthropic")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "API key of Anthropic" in chat.words())
         await chat.pilot.press(*"sk-x", "enter")
         await chat.until(lambda: "It does not accept [/] the key. Nothing was saved." in chat.words())
         assert "sk-x" not in chat.text() and not (tmp_path / "anthropic.key").exists()
-        await chat.pilot.press("enter")
+        await chat.send("/connect anthropic")
+        await chat.until(lambda: "API key of Anthropic" in chat.words())
+        await chat.pilot.press(*"sk-x", "enter")
         await chat.until(lambda: "Shall anthropic:[b]claude write answers?" in chat.words())
         settings = load(tmp_path / "config.toml")
         assert settings.anthropic.key_file and "sk-x" not in (tmp_path / "config.toml").read_text("utf-8")
@@ -100,18 +103,13 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
         assert settings.models.answer == ("anthropic:[b]claude",) and settings.models.policy == "any"
         assert [folder.policy for folder in told.state.folders] == ["any"]
         await chat.send("/model anthropic:[b]claude")
-        await chat.until(lambda: len(chat.screen.query(Note)) == 3)
+        await chat.until(lambda: "".join(note.text for note in chat.screen.query(Note)).count("now writes") == 2)
         assert isinstance(chat.app.screen, ChatScreen), "it is not asked again"
 
 
-async def test_who_thinks_better_of_a_service_goes_back(tmp_path: Path) -> None:
+async def test_who_thinks_better_of_a_service_cancels(tmp_path: Path) -> None:
     async with chatting(connected(tmp_path)) as chat:
-        await chat.send("/connect")
-        await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
-        await chat.pilot.press("enter")
-        await chat.until(lambda: "Address" in chat.words() and "127.0.0.1:11434" in chat.text())
-        assert "API key" not in chat.words()
+        await chat.send("/connect ollama")
+        await chat.until(lambda: "Address of Ollama" in chat.words() and "127.0.0.1:11434" in chat.text())
         await chat.pilot.press("escape")
-        await chat.until(lambda: "Anthropic" in chat.words())
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+        await chat.until(lambda: "Nothing was saved." in chat.words() and chat.app.focused is chat.screen.prompt)

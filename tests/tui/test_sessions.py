@@ -109,7 +109,7 @@ async def test_a_session_is_opened_where_the_words_were_found() -> None:
     goat = replace(kept.messages[31], text="Marmalade [1], the goat may not.")
     kept = replace(kept, messages=(*kept.messages[:31], goat, *kept.messages[32:]))
     async with chatting(world.client(kept={2: kept}, answers=[world.short_answer()])) as chat:
-        await chat.send("/search marmalade")
+        await chat.send("/sessions marmalade")
         await chat.until(lambda: "Memory: Marmalade" in chat.text())
         await chat.pilot.press("enter")
         await back(chat)
@@ -148,7 +148,7 @@ async def test_what_limited_a_session_and_what_it_took_are_there_again() -> None
 
 async def test_search_begins_from_the_prompt() -> None:
     async with chatting(world.client(kept=talk()), NARROW) as chat:
-        await chat.send("/search marmalade")
+        await chat.send("/sessions marmalade")
         await chat.until(lambda: "Memory: Marmalade" in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: "Belt" in chat.text())

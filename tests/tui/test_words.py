@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from daemon import wire
-from tests.tui import world
 from tui.editor import editor_command, find_editor
-from tui.reports import added_report, skipped_lines, status_report
+from tui.reports import added_report, skipped_lines
 from tui.widgets.note import hang_lines
 from tui.widgets.passage import mark_quote
 from tui.wording import cited_label, cut_left, day, short_path, when
@@ -105,25 +103,6 @@ def test_the_editor_is_the_visual_one_first(tmp_path: Path, monkeypatch: pytest.
     assert find_editor({}) is None
     (tmp_path / "vi").touch(mode=0o755)
     assert find_editor({}) == "vi"
-
-
-def test_a_report_tells_what_is_wrong() -> None:
-    skipped = tuple(wire.Skipped(f"/n/{n}.bin", "it is no text") for n in range(5))
-    folder = wire.Folder("/n", "missing", 3, "it was unmounted")
-    stats = dataclasses.replace(world.STATS, path="/m.db", sources=3, episodes=9, skipped=5)
-    status = wire.Status("0.1.0", 1, 1, 1.0, stats, 2, "reading", (folder,), skipped)
-    assert status_report(status).splitlines() == [
-        "3 notes, 9 passages in /m.db",
-        "Now: reading, 2 to read",
-        "/n is missing: it was unmounted · 3 notes",
-        "Model: none; answers are the lines of your notes. /model",
-        '/n is watched, but it was unmounted. To stop watching it: pal watch rm "/n"',
-        "  skipped /n/0.bin: it is no text",
-        "  skipped /n/1.bin: it is no text",
-        "  skipped /n/2.bin: it is no text",
-        "  and 2 more; `pal status` lists them",
-    ]
-    assert "No folder is watched." in status_report(world.EMPTY)
 
 
 def test_an_addition_is_summed_up() -> None:

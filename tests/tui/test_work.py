@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
 from daemon import wire
-from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
@@ -154,35 +152,9 @@ async def test_a_file_that_is_skipped_meanwhile_is_listed() -> None:
         await chat.until(lambda: "/new/empty" in chat.text())
 
 
-async def test_reading_by_models_is_paused_and_goes_on() -> None:
-    async with chatting(world.working()) as chat:
-        await work(chat, 1)
-        await chat.choose("Pause or resume")
-        await chat.until(lambda: "· paused" in chat.said("#summary"))
-        await chat.choose("Pause or resume")
-        await chat.until(lambda: "paused" not in chat.said("#summary"))
-
-
-async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> None:
-    progress, graded = wire.Progress(3, 9, "reads"), world.GRADED
-    kept = world.working(probes=[Script(progress, graded)], paths=Paths.in_folder(tmp_path))
-    async with chatting(kept) as chat:
-        await work(chat, 2)
-        assert "qwen3:4b reads notes · nobody writes answers" in chat.said("#summary")
-        assert "reads     92%" in chat.said("#detail") and "answer: yes" in chat.said("#detail")
-        await chat.choose("Use")
-        await typed(chat, "answer")
-        await chat.until(lambda: chat.client.reachable.roles == (wire.ModelRole("answer", ("qwen3:4b",), "qwen3:4b"),))
-        await chat.choose("Grade")
-        await confirmed(chat)
-        await chat.until(lambda: said(chat)("qwen3:4b is graded. Use it for extract, answer"))
-        await chat.pilot.press("down")
-        await chat.until(lambda: "It has no grades." in chat.said("#detail"))
-
-
 async def test_what_is_wrong_is_mended_from_here() -> None:
     async with chatting(world.working()) as chat:
-        tab = await work(chat, 3)
+        tab = await work(chat, 2)
         assert "3 problems; 1 can be fixed here" in chat.said("#summary")
         assert "Enter fixes it: pal backup" in chat.said("#detail")
         await chat.choose("Copy")

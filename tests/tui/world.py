@@ -175,17 +175,6 @@ def changes() -> dict[int, wire.Revision]:
     }  # type: ignore[arg-type]  # fmt: skip
 
 
-BEFORE = wire.Passage(
-    30, PRISM.uri, "file", "Fog signal", "---\ntags: [museum]\n---\nThe museum keeps her under a tarpaulin.", line=1,
-    end_line=9,
-)  # fmt: skip
-AFTER = wire.Passage(
-    32, PRISM.uri, "file", "Fog signal", "## Belt\n\nThe old one was of leather.", line=20, end_line=22
-)
-AROUND = {
-    31: wire.Surroundings(BEFORE, AFTER, {"tags": "museum", "curator": "Nuria Solano"}),
-    12: wire.Surroundings(None, None),
-}
 PATH = (
     wire.Hop("Beatrice", "object"),
     wire.Hop("the mayor", "object", "was sounded for"),
@@ -203,8 +192,8 @@ WHY = wire.Why(
 
 
 def examined(**fields: object) -> ScriptedClient:
-    """A memory that tells why the answer to QUESTION is so, and what stands around its passages."""
-    return client(**({"answers": [answer()], "around": AROUND, "whys": {9: WHY}} | fields))
+    """A memory that tells why the answer to QUESTION is so."""
+    return client(**({"answers": [answer()], "whys": {9: WHY}} | fields))
 
 
 EPISODES = {

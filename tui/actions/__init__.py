@@ -35,7 +35,6 @@ PLACES: dict[Where, str] = {
     "rows": "In its tabs",
     "watched": "In the folders",
     "reading": "In reading",
-    "models": "In the models",
     "health": "In the health",
 }
 

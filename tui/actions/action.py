@@ -45,10 +45,9 @@ Where = Literal[
     "rows",
     "watched",
     "reading",
-    "models",
     "health",
 ]
-Completes = Literal["", "path", "name", "note", "effort", "theme"]
+Completes = Literal["", "path", "name", "note", "effort", "theme", "model", "service"]
 
 
 class Action(NamedTuple):

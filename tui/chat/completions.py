@@ -9,6 +9,7 @@ from tui.completion import (
     Suggestion,
     Typing,
     complete_path,
+    describe_model,
     suggest_notes,
     suggest_now,
     suggest_tags,
@@ -57,6 +58,9 @@ class CompletionTopic(Topic):
                 return [Suggestion(name, "", name) for name in names]
             case "effort":
                 return suggest_words(query, EFFORTS.items())
+            case "model":
+                models = (await self.link.call(lambda client: client.models())).models
+                return suggest_words(query, [(row.name, describe_model(row)) for row in models])
             case "theme":
                 return suggest_words(query, [(name, "") for name in sorted(self.page.app.available_themes)])
             case _:

@@ -12,7 +12,6 @@ from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.topic import Topic, background
-from tui.editor import CannotOpenError, open_in_editor
 from tui.inquiry import Inquiry
 from tui.memory.rows import Target
 from tui.page import Page
@@ -91,7 +90,7 @@ class HomeTopic(Topic):
                 self.shared.look_at = target
                 await self.page.run_action("app.open_page('memory')")
             case "open", wire.PlannedEntry() as planned:
-                self._open_planned(planned)
+                self.page.open_source(planned.uri, planned.line)
             case "read", tuple() as read:
                 await self.say(_read_report(read))
                 self.prompt.focus()
@@ -136,12 +135,6 @@ class HomeTopic(Topic):
             return
         await self._reading.read_once(folder, at_home=True)
         self.prompt.focus()
-
-    def _open_planned(self, planned: wire.PlannedEntry) -> None:
-        try:
-            open_in_editor(self.page.app, planned.uri, planned.line)
-        except CannotOpenError as error:
-            self.show_message(str(error), "warning")
 
 
 def _read_report(read: tuple[wire.ListedSource, ...]) -> str:

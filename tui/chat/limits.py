@@ -15,7 +15,7 @@ SHOWN = 3  # names of several that fit
 
 
 class LimitTopic(Topic):
-    """/within, /asof, and the chips above the prompt"""
+    """/asof, and the chips above the prompt"""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -99,24 +99,15 @@ class LimitTopic(Topic):
 
     async def action_choose_day(self, day: str = "") -> None:
         if not day:
-            self._drop("day")
+            self._drop_day()
             await self.say("Answers are as of now.")
         elif parse_day(day) is None:
             await self.say(f"“{day}” is not a date. Write a year, a month or a day: /asof 2026-03", "warning")
         else:
             self.add(Limit("day", day, day))
 
-    async def action_choose_note(self, uri: str = "") -> None:
-        if uri:
-            with self.tell_failures():
-                if (note := await self.find_note(uri)) is not None:
-                    self.add(Limit("note", note.uri, short_path(note.uri, self.folders)))
-        else:
-            self._drop("note", "folder", "tag")
-            await self.say("Questions search the whole memory again.")
-
-    def _drop(self, *kinds: str) -> None:
-        self.conversation.session.limits = tuple(limit for limit in self.limits if limit.kind not in kinds)
+    def _drop_day(self) -> None:
+        self.conversation.session.limits = tuple(limit for limit in self.limits if limit.kind != "day")
         self.show_chips()
 
 

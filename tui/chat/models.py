@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypeVar
+
 from daemon import wire
-from daemon.setup import ConnectError, describe_model_test, use_models
+from daemon.setup import (
+    SERVICES,
+    ConnectError,
+    asks_policy,
+    connect,
+    describe_model_test,
+    keep_policy,
+    read_address,
+    use_models,
+)
+from daemon.terminal import display_safe
 from tui.chat.topic import Topic, background
-from tui.dialogs.dialog import ConfirmScreen
+from tui.completion import describe_model
+from tui.dialogs.dialog import AskScreen, ConfirmScreen, Dialog
 from tui.link import EFFORTS
 from tui.widgets.plain import Plain
 
-ROLE = "answer"
+T = TypeVar("T")
+ROLE, NONE = "answer", "none"
+MAX_ADDRESS, MAX_KEY = 300, 500  # characters
+TRY = "Enter goes on · Esc cancels"
+KEY = "Stored where only you can read it; empty if set already or not needed."
+ASKED_ONCE = "It is a remote model. You are asked once for all folders; the page Folders changes one."
 SIGN = "›"  # before the prompt
 USUAL = "normal"
+ROLES = {"extract": "reads notes", "answer": "writes answers", "agent": "directs searches"}
+NONE_CONNECTED = "No language model is connected (optional). /connect connects Ollama, a server or Anthropic."
 LATER = "/model shows all models; /model none gives answers without one."
 
 
@@ -20,43 +41,87 @@ class ModelTopic(Topic):
 
     @background()
     async def action_choose_model(self, name: str = "") -> None:
-        if name:
-            with self.tell_failures():
+        with self.tell_failures():
+            if name:
                 await self._use(name)
-        else:
-            self.shared.wants_tab = "models"
-            await self.page.run_action("app.open_page('folders')")
+            else:
+                await self.say("\n".join(_list_models(await self.link.call(lambda client: client.models()))))
 
     @background()
-    async def action_connect(self) -> None:
-        from tui.dialogs.models import ConnectScreen  # not before it is wanted
-
-        tried = await self.page.app.push_screen_wait(ConnectScreen(self.link))
-        if tried is not None:
+    async def action_connect(self, service: str = "") -> None:
+        """Connects a service and tests one of its models; without a name, lets the prompt suggest one."""
+        if service not in SERVICES:
+            self.prompt.fill("/connect ")
+            self.prompt.focus()
+            return
+        with self.tell_failures():
+            try:
+                tried = await self._try(service)
+            except ConnectError as error:
+                await self.say(str(error), "warning")
+                return
+            if tried is None or tried.problem:
+                await self.say(f"{tried.problem}\nNothing was saved." if tried else "Nothing was saved.", "warning")
+                return
             await self.say(describe_model_test(tried))
-            wanted = ConfirmScreen(f"Shall {tried.name} write answers?", LATER, "Yes, it shall")
-            if await self.page.app.push_screen_wait(wanted):
-                with self.tell_failures():
-                    await self._use(tried.name)
-        self.prompt.focus()
+            if await self._ask(ConfirmScreen(f"Shall {tried.name} write answers?", LATER, "Yes, it shall")):
+                await self._use(tried.name)
+
+    async def _try(self, service: str) -> wire.ModelTest | None:
+        """Asks for the address and the key, and tests one of the models. None if cancelled."""
+        known = SERVICES[service]
+        address: str | None = await self.link.call(lambda client: read_address(client.paths.config, service))
+        if not (known.takes_key and known.usual):
+            question = f"Address of {known.title}"
+            address = await self._ask(
+                AskScreen(question, value=address or known.usual, hint=TRY, max_length=MAX_ADDRESS)
+            )
+        key: str | None = ""
+        if address is not None and known.takes_key:
+            key = await self._ask(
+                AskScreen(f"API key of {known.title}", KEY, hint=TRY, max_length=MAX_KEY, hidden=True)
+            )
+        if address is None or key is None:
+            return None
+        await self.say("Testing one of its models; loading it may take a while…")
+        return await self.link.call(lambda client: connect(client, client.paths.config, service, address, key))
+
+    async def _ask(self, dialog: Dialog[T]) -> T:
+        return await self.page.app.push_screen_wait(dialog)
+
+    async def _ask_policy(self, reply: wire.ModelsReply, name: str) -> None:
+        """Asks whether text may go to this model, if it is the first remote one."""
+        is_elsewhere = any(row.name == name and not row.is_local for row in reply.models)
+        if is_elsewhere and await self.link.call(lambda client: asks_policy(client.paths.config)):
+            question = f"May text of your folders be sent to {display_safe(name, line=True)}?"
+            policy = "any" if await self._ask(ConfirmScreen(question, ASKED_ONCE, "Yes, it may")) else "local"
+            await self.link.call(lambda client: keep_policy(client, client.paths.config, policy))
 
     async def _use(self, name: str) -> None:
-        from tui.dialogs.models import NONE, ask_policy
-
         names = () if name == NONE else (name,)
         try:
             reply = await self.link.call(lambda client: use_models(client, client.paths.config, ROLE, names))
-            await ask_policy(self.page.app, self.link, reply, name)
+            await self._ask_policy(reply, name)
         except ConnectError as error:
             await self.say(str(error), "error")
             return
         await self.say("\n".join(_report(reply, name)))
 
 
+def _list_models(reply: wire.ModelsReply) -> Iterator[str]:
+    """Yields what each role does, and each model with its roles."""
+    if not reply.models:
+        yield NONE_CONNECTED
+        return
+    yield " · ".join(f"{role.used or 'nobody'} {ROLES.get(role.role, role.role)}" for role in reply.roles)
+    for row in reply.models:
+        yield f"    {row.name}  {describe_model(row)}"
+    yield "/model NAME lets one write answers, /model none lets none. Grades and other roles: pal models"
+    yield from (*reply.warnings, *reply.problems)
+
+
 def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     """Lists the consequences of the choice."""
-    from tui.dialogs.models import NONE
-
     used = next((role.used for role in reply.roles if role.role == ROLE), "")
     row = next((row for row in reply.models if row.name == used), None)
     if name == NONE:

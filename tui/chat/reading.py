@@ -12,14 +12,14 @@ from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import SessionStarted, StreamEvent
 from tui.page import Page
-from tui.reports import added_report, failure, profile_report, status_report
+from tui.reports import added_report, failure, profile_report
 from tui.shared import Statement
 from tui.widgets.note import Level, Note
 from tui.wording import short_path, typed_path
 
 
 class ReadingTopic(Topic):
-    """/add, /watch, /me, /status"""
+    """/add, /watch, /me"""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -128,13 +128,6 @@ class ReadingTopic(Topic):
             else:
                 reply = await self.link.call(lambda client: client.profile())
             await self.say(profile_report(reply, key))
-
-    @background()
-    async def action_show_status(self) -> None:
-        with self.tell_failures():
-            status = await self.link.call(lambda client: client.status())
-            self.shared.status = status
-            await self.say(status_report(status))
 
 
 def _describe_count(counted: wire.Counted) -> str:

@@ -168,13 +168,11 @@ class ChatScreen(Page):
     def _attached(self, message: Prompt.Attached) -> None:
         self.limits.attach_pasted(message.text)
 
-    @on(Prompt.BackedOut)
-    def _backed_out(self) -> None:
+    def action_remove_last_limit(self) -> None:
         self.limits.remove_last()
 
-    @on(Chips.Removed)
-    def _chip_removed(self, message: Chips.Removed) -> None:
-        self.limits.remove(message.index)
+    def action_remove_limit(self, index: int) -> None:
+        self.limits.remove(index)
         self.prompt.focus()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -183,10 +181,9 @@ class ChatScreen(Page):
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
 
-    @on(Waiting.Removed)
-    def _taken_from_waiting(self, message: Waiting.Removed) -> None:
-        self.conversation.take_waiting(message.index, message.edit)
-        if message.edit:
+    def action_take_waiting(self, index: int, edit: bool) -> None:
+        self.conversation.take_waiting(index, edit)
+        if edit:
             self.prompt.focus()
 
     async def action_take_back(self) -> None:
@@ -205,12 +202,10 @@ class ChatScreen(Page):
 
     # Home ---------------------------------------------------------------------------------------
 
-    @on(Home.Opened)
-    def _home_opened(self) -> None:
+    def action_refill_home(self) -> None:
         self.home.refill()
 
-    @on(Prompt.MovedUp)
-    def _above_prompt(self) -> None:
+    def action_enter_home(self) -> None:
         self.home.enter()
 
     @on(HomeList.Exited)
@@ -300,10 +295,6 @@ class ChatScreen(Page):
             self.evidence.highlight(message.n)
             if self.has_class("-narrow"):
                 self.add_class("-evidence-open")
-
-    @on(Evidence.Requested)
-    def _citation_requested(self, message: Evidence.Requested) -> None:
-        self.sources.look_into(message)
 
     def action_toggle_evidence(self) -> None:
         if not self.conversation.has_answer:

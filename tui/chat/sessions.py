@@ -11,7 +11,7 @@ from tui.page import Page
 
 
 class SessionTopic(Topic):
-    """/sessions, /search, /new, /last, /rename"""
+    """/sessions, /new, /last, /rename"""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -22,12 +22,12 @@ class SessionTopic(Topic):
         self._last = next(iter(sessions), None)
 
     @background()
-    async def action_show_sessions(self, words: str = "", searches: bool = False) -> None:
+    async def action_show_sessions(self, words: str = "") -> None:
         from tui.dialogs.sessions import NEW, SessionsScreen  # not before it is wanted
 
         with self.tell_failures():
             sessions = await self.link.sessions()
-            screen = SessionsScreen(self.link, sessions, self.shared.now(), words, searches)
+            screen = SessionsScreen(self.link, sessions, self.shared.now(), words)
             chosen = await self.page.app.push_screen_wait(screen)
             if chosen is not None and chosen.id == NEW:
                 await self.action_new_session()
@@ -40,9 +40,6 @@ class SessionTopic(Topic):
                     await self.action_new_session()
                 else:
                     self.conversation.rename(renamed)
-
-    def action_search_sessions(self, words: str = "") -> None:
-        self.action_show_sessions(words, not words)
 
     def action_resume_last(self) -> None:
         if self._last is not None:

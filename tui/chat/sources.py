@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from daemon import wire
-from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client
 from daemon.terminal import describe_evidence
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
-from tui.widgets.evidence import Evidence
 from tui.wording import answer_markdown, cited_label
 
 EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
@@ -15,7 +14,7 @@ MARKS = "Enter marks the answer as wrong · Esc cancels"
 
 
 class SourceTopic(Topic):
-    """/copy, /why, /secrets, /good, /bad, /unsay, and the context of a citation."""
+    """/copy, /why, /secrets, /good, /bad, /unsay."""
 
     @background("why")
     async def action_toggle_why(self) -> None:
@@ -40,15 +39,6 @@ class SourceTopic(Topic):
             self.conversation.transcript.bring_into_view(line, line.walk)
         elif id is None:
             self.show_message("The search of this answer is not stored.", "warning")
-
-    @background("evidence")
-    async def look_into(self, message: Evidence.Requested) -> None:
-        cited = message.cited
-        try:
-            around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
-            self.evidence.surround(cited, around)
-        except (DaemonError, DaemonDownError) as error:
-            self.evidence.remark(cited, str(error))
 
     def action_copy_answer(self) -> None:
         answer = self.conversation.transcript.selected

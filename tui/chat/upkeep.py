@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from daemon.client.client import DaemonDownError, DaemonError
-from daemon.terminal import display_safe, size
+from daemon.terminal import size
 from tui.chat.topic import Topic, background
-from tui.widgets.note import Note
 from tui.wording import short_path
-
-
-@contextmanager
-def _report_failures(note: Note) -> Iterator[None]:
-    """Replaces the note of a command by the daemon's error."""
-    try:
-        yield
-    except (DaemonError, DaemonDownError) as error:
-        note.say(display_safe(str(error)), "error")
 
 
 class UpkeepTopic(Topic):
@@ -27,7 +13,7 @@ class UpkeepTopic(Topic):
     @background()
     async def action_back_up(self) -> None:
         note = await self.say("Copying the memory…")
-        with _report_failures(note):
+        with self.tell_failures():
             backup = await self.link.call(lambda client: client.backup())
             path = short_path(backup.path)
             note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
@@ -39,7 +25,7 @@ class UpkeepTopic(Topic):
     @background()
     async def action_tidy(self) -> None:
         note = await self.say("Tidying the memory, as every night…")
-        with _report_failures(note):
+        with self.tell_failures():
             report = await self.link.call(lambda client: client.tidy())
             note.say(f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy.")
 

@@ -83,9 +83,11 @@ class AskScreen(Dialog[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
 
     def __init__(
-        self, question: str, more: str = "", value: str = "", hint: str = HINT, max_length: int = MAX_LENGTH
-    ) -> None:
+        self, question: str, more: str = "", value: str = "", hint: str = HINT, max_length: int = MAX_LENGTH,
+        hidden: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._hidden = hidden  # a password
         self._question, self._more, self._value, self._hint = question, more, value, hint
         self._max_length = max_length
 
@@ -94,7 +96,9 @@ class AskScreen(Dialog[str | None]):
             yield Plain(self._question, classes="dialog-title")
             if self._more:
                 yield Plain(self._more, classes="dialog-more")
-            yield Input(display_safe(self._value, line=True), max_length=self._max_length, compact=True)
+            yield Input(
+                display_safe(self._value, line=True), max_length=self._max_length, compact=True, password=self._hidden
+            )
             yield Plain(self._hint, classes="dialog-hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -36,18 +36,14 @@ class Choice(NamedTuple):
 
 
 class SessionsScreen(Dialog[Choice | None]):
-    """Asks for a session or a NEW one; None if closed. `words` are searched in all sessions; `searches`: the search
-    field has the focus."""
+    """Asks for a session or a NEW one; None if closed. `words` are searched in all sessions."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
     TAKES_LETTERS = True
 
-    def __init__(
-        self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str, searches: bool
-    ) -> None:
+    def __init__(self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str) -> None:
         super().__init__()
-        self._searches = searches
         self._link = link
         self._sessions = sessions  # those that are listed
         self._matches: dict[int, wire.ConversationMatch] = {}  # what was found in them, while words are looked for
@@ -64,8 +60,6 @@ class SessionsScreen(Dialog[Choice | None]):
 
     def on_mount(self) -> None:
         self._show(0)
-        if self._searches:
-            self.query_one(Input).focus()
 
     @property
     def _highlighted(self) -> wire.Conversation | None:

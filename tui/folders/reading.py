@@ -55,10 +55,6 @@ class ReadingList(TabList):
         return {f"job {job.id}": job for job in (*(status.failed if status else ()), *models)}
 
     @property
-    def enabled(self) -> bool:
-        return not (self._status and self._status.enrichment and self._status.enrichment.state == "off")
-
-    @property
     def summary(self) -> str:
         lines = [self._describe_progress()]
         if self._status and self._status.enrichment and self._status.enrichment.total:
@@ -129,14 +125,6 @@ class ReadingList(TabList):
         return f"{far} · {rate:,.0f} a second · {left} left." if rate >= 1 else f"{far} · {left} left."
 
     @work
-    async def action_switch(self) -> None:
-        enabled = not self.enabled
-        if await self.call(lambda client: client.enable_enrichment(enabled)) is not None:
-            text = "Models read in the background" if enabled else "No model reads in the background"
-            self.say(f"{text}; to keep this after a restart: pal {'unpause' if enabled else 'pause'}")
-            self.shared.link.refresh_status()
-
-    @work
     async def action_retry(self, every: bool = False) -> None:
         key = self.key
         if every or key in self.failed:
@@ -156,7 +144,7 @@ class ReadingList(TabList):
 def describe_models(state: wire.Enrichment) -> str:
     """Describes the progress of models, and today's usage against the limits."""
     far = f"{state.read:,} of {count(state.total, 'passage')} read by a model"
-    doing = {"off": "paused", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
+    doing = {"off": "paused: /unpause", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
     if state.state == "reading":
         doing = "; ".join(filter(None, (f"now {state.model}", state.detail)))
     most = f" of {state.daily_minutes:,}" if state.daily_minutes else ""

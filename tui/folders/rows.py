@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -15,7 +14,6 @@ from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.setup import ConnectError
 from daemon.terminal import display_safe
 from tui.actions import Action, bindings_of
 from tui.link import Activity
@@ -93,17 +91,11 @@ class TabList(Options):
 
     async def call(self, method: Callable[[Client], T]) -> T | None:
         """Returns the result of a call; None if it failed, after a message."""
-        with self.tell_failures():
-            return await self.shared.link.call(method)
-        return None
-
-    @contextmanager
-    def tell_failures(self) -> Iterator[None]:
-        """Shows errors to the person."""
         try:
-            yield
-        except (ConnectError, DaemonError, DaemonDownError) as error:
+            return await self.shared.link.call(method)
+        except (DaemonError, DaemonDownError) as error:
             self.notify(str(error), severity="error", markup=False)
+        return None
 
     def say(self, text: str) -> None:
         self.notify(text, markup=False)

@@ -11,7 +11,6 @@ from textual.widgets import ContentSwitcher, OptionList
 from tui.actions import Action, bindings_of
 from tui.folders.folders import FolderList
 from tui.folders.health import HealthList
-from tui.folders.models import ModelList
 from tui.folders.reading import ReadingList
 from tui.folders.rows import TabList
 from tui.link import Activity, StatusChanged
@@ -31,9 +30,7 @@ class FoldersScreen(Page):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.add_class("-empty")
-        self._tabs: tuple[TabList, ...] = tuple(
-            make(shared) for make in (FolderList, ReadingList, ModelList, HealthList)
-        )
+        self._tabs: tuple[TabList, ...] = tuple(make(shared) for make in (FolderList, ReadingList, HealthList))
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="work"):

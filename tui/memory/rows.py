@@ -1,4 +1,4 @@
-"""The rows of the list on the page of the memory: things, facts, notes, the owner's profile, plans."""
+"""The rows of the list on the page of the memory: things, facts, notes, the owner's profile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from daemon.terminal import count
 from tui.wording import day, when
 
 Kind = Literal["object", "note", "fact", "me"]
-KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me", "plans": "Plans"}
+KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me"}
 
 
 class Target(NamedTuple):
@@ -78,19 +78,6 @@ def make_entry_row(entry: wire.ProfileEntry) -> Row:
         return Row(f"{entry.key}: {entry.before[0].objects[-1]}", "no longer", _make_entry_target(entry), look="past")
     since = entry.facts[0].since
     return Row(f"{entry.key}: {value}", f"since {since}" if since else "", _make_entry_target(entry))
-
-
-def make_plan_row(plan: wire.PlannedEntry) -> Row:
-    """Returns the row of an appointment or a due task."""
-    name = f"☐ {plan.text}" if plan.due else plan.text
-    return Row(name, f"{plan.day} {plan.time}".strip(), make_note_target(plan.uri, plan.title))
-
-
-def make_task_row(task: wire.Fact) -> Row:
-    """Returns the row of a task and its state."""
-    state = task.objects[-1]
-    box = "☐" if state == "open" else "☑" if state == "done" else "☒"
-    return Row(f"{box} {task.objects[0]}", state, make_fact_target(task), look="plain" if state == "open" else "past")
 
 
 def _make_entry_target(entry: wire.ProfileEntry) -> Target:

@@ -35,8 +35,6 @@ from tui.memory.rows import (
     make_fact_row,
     make_note_row,
     make_object_row,
-    make_plan_row,
-    make_task_row,
 )
 from tui.shared import Shared
 from tui.widgets.choices import Choices
@@ -49,7 +47,6 @@ NOTHING: Final = "Nothing in your memory matches."
 EMPTY: Final = {  # the message for an empty list without search words, by kind
     "all": "Your memory is empty. Type /add PATH in the chat to read something.",
     "me": "Nothing is known about you yet. Tell me in the chat: /me phone 0161 496 07",
-    "plans": "There are no plans for the next two months and no tasks.",
 }
 
 
@@ -145,8 +142,6 @@ class MemoryScreen(MemoryEdits):
                 reply = await self.link.call(lambda client: client.profile())
                 entries = [entry for entry in reply.profile.entries if self._tells(entry, words)]
                 rows, total = list(map(make_entry_row, entries)), None
-            elif kind == "plans":
-                rows, total = await self._list_plans(words), None
             else:
                 rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
                 self.filter.set_number(kind, total)
@@ -158,14 +153,6 @@ class MemoryScreen(MemoryEdits):
         for kind, (_, total) in zip(kinds, lists, strict=True):
             self.filter.set_number(kind, total)
         return group_rows((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
-
-    async def _list_plans(self, words: str) -> list[Row]:
-        plans = await self.link.call(lambda client: client.plans())
-        rows = [make_plan_row(entry) for entry in plans.planned if holds_words(entry.text, words)]
-        tasks = [entry for entry in plans.tasks if holds_words(entry.objects[0], words)]
-        tasks.sort(key=lambda entry: entry.objects[-1] != "open")
-        sections = (("Planned", rows), ("Tasks", [make_task_row(entry) for entry in tasks]))
-        return group_rows((name, len(section), section) for name, section in sections)
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
         """Fetches rows of one kind from the daemon; runs in a thread."""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -19,7 +15,7 @@ from tui.actions import Where, bindings_of
 from tui.changes import news
 from tui.inquiry import Inquiry
 from tui.keys import Keymap, short_key
-from tui.widgets.plain import Options, Plain
+from tui.widgets.plain import Options, Parts, Plain
 
 
 class News(Plain):
@@ -54,46 +50,28 @@ MAX_LABEL = 32  # characters
 REMOVE = "×"
 
 
-class Chip(Plain):
-    """A limit or attachment; a click removes it."""
-
-    def __init__(self, index: int, label: str, kind: str) -> None:
-        text = display_safe(label, line=True)
-        text = text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
-        super().__init__(f"{text} {REMOVE}", classes=f"chip -{kind}")
-        self._index = index
-
-    def on_click(self) -> None:
-        self.post_message(Chips.Removed(self._index))
-
-
-class Chips(Horizontal):
-    """The line above the prompt, if there are any."""
-
-    @dataclass
-    class Removed(Message):
-        """A person removed the chip at this index."""
-
-        index: int
+class Chips(Parts):
+    """The limits and attachments above the prompt, if there are any; a click removes one."""
 
     def __init__(self) -> None:
         super().__init__(id="chips")
         self.display = False
-        self._shown: list[tuple[str, str]] = []
-
-    def compose(self) -> ComposeResult:
-        for index, (label, kind) in enumerate(self._shown):
-            yield Chip(index, label, kind)
+        self.labels: list[str] = []
 
     def show(self, chips: Sequence[tuple[str, str]]) -> None:
-        """Shows chips, each with its label and its kind."""
-        self._shown = list(chips)
+        """Shows limits and attachments, each with its label and its kind."""
+        self.labels = [label for label, _ in chips]
         self.display = bool(chips)
-        self.refresh(recompose=True)
+        self.show_parts(((_chip(label, kind), str(index)) for index, (label, kind) in enumerate(chips)), "  ")
 
-    @property
-    def labels(self) -> list[str]:
-        return [label for label, _ in self._shown]
+    async def choose_part(self, name: str) -> None:
+        await self.run_action(f"screen.remove_limit({name})")
+
+
+def _chip(label: str, kind: str) -> Content:
+    text = display_safe(label, line=True)
+    text = text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+    return Content.styled(f" {text} {REMOVE} ", "$text-warning on $panel" if kind == "day" else "on $panel")
 
 
 class Waiting(Options):
@@ -101,13 +79,6 @@ class Waiting(Options):
 
     PLACES: ClassVar[tuple[Where, ...]] = ("queue",)
     BINDINGS = bindings_of("queue")
-
-    @dataclass
-    class Removed(Message):
-        """A person removes the question at this index from the queue; with `edit`, to change it."""
-
-        index: int
-        edit: bool
 
     def __init__(self) -> None:
         super().__init__(id="waiting", markup=False, compact=True)
@@ -121,17 +92,19 @@ class Waiting(Options):
         if inquiries:
             self.highlighted = min(highlighted, len(inquiries) - 1)
 
-    def action_edit(self) -> None:
+    async def _take(self, edit: bool) -> None:
         if self.highlighted is not None:
-            self.post_message(self.Removed(self.highlighted, edit=True))
+            await self.run_action(f"screen.take_waiting({self.highlighted}, {edit})")
 
-    def action_drop(self) -> None:
-        if self.highlighted is not None:
-            self.post_message(self.Removed(self.highlighted, edit=False))
+    async def action_edit(self) -> None:
+        await self._take(True)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    async def action_drop(self) -> None:
+        await self._take(False)
+
+    async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(self.Removed(event.option_index, edit=True))
+        await self._take(True)
 
 
 def _entry(number: int, inquiry: Inquiry) -> Content:

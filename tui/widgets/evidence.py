@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.message import Message
 
 from daemon import wire
 from tui.actions import Where, bindings_of
-from tui.editor import CannotOpenError, open_in_editor
+from tui.page import Page
 from tui.widgets.passage import Passage
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
@@ -27,12 +25,6 @@ class Evidence(Vertical, can_focus=True):
 
     PLACES: ClassVar[tuple[Where, ...]] = ("evidence",)
     BINDINGS = bindings_of("evidence")
-
-    @dataclass
-    class Requested(Message):
-        """A request for the text around a citation."""
-
-        cited: wire.Citation
 
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
@@ -77,16 +69,6 @@ class Evidence(Vertical, can_focus=True):
             self._at = places[0]
             self._draw()
 
-    def remark(self, cited: wire.Citation, text: str) -> None:
-        """Shows a remark above a citation's passage, if it is still visible."""
-        if cited == self.citation:
-            self.passage.remark(text)
-
-    def surround(self, cited: wire.Citation, around: wire.Surroundings) -> None:
-        """Shows the text around a citation's passage, if it is still visible."""
-        if cited == self.citation:
-            self.passage.surround(around)
-
     @on(Sources.Selected)
     def _source_chosen(self, message: Sources.Selected) -> None:
         message.stop()
@@ -108,19 +90,9 @@ class Evidence(Vertical, can_focus=True):
     def action_scroll_line(self, direction: int) -> None:
         self.passage.scroll_line(direction)
 
-    def action_toggle_neighbours(self) -> None:
-        if self.citation is not None and self.passage.around is None:
-            self.post_message(self.Requested(self.citation))
-        else:
-            self.passage.show_neighbours(not self.passage.shows_neighbours)
-
     def action_open_source(self) -> None:
-        if self.citation is None:
-            return
-        try:
-            open_in_editor(self.app, self.citation.uri, self.citation.line)
-        except CannotOpenError as error:
-            self.passage.remark(str(error))
+        if self.citation is not None and isinstance(self.screen, Page):
+            self.screen.open_source(self.citation.uri, self.citation.line)
 
     def _draw(self) -> None:
         place = f"{self._at + 1} of {len(self.citations)}" if len(self.citations) > 1 else ""

@@ -243,11 +243,8 @@ class Home(Container):
         self._line = Plain("Opening your memory…", id="home-line")
         self._lists: dict[str, HomeList] = {}  # made when there is something to show: seven lists take 12 ms
 
-    class Opened(Message):
-        """Home is mounted, and needs its content."""
-
-    def on_mount(self) -> None:
-        self.post_message(self.Opened())
+    async def on_mount(self) -> None:
+        await self.run_action("screen.refill_home")
 
     def compose(self) -> ComposeResult:
         yield self._line

@@ -24,7 +24,6 @@ _FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.D
 _KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 LEAST_COLUMNS = 20  # of a heading
-BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
 
 class Marked(NamedTuple):
@@ -98,56 +97,24 @@ class Heading(Plain):
 
 class Passage(Vertical):
     """The passage of one citation below its source, with the quoted part marked by a bar and without frontmatter.
-    Markdown is rendered.
-
-    A remark comes above it; on request the surrounding text of its note, dimmed, before and after it.
-    """
+    Markdown is rendered."""
 
     def __init__(self) -> None:
         super().__init__(id="passage")
         self.cited: wire.Citation | None = None
-        self._remark = ""
-        self._around: wire.Surroundings | None = None
-        self._shows_neighbours = False
         self._heading = Heading()
         self._text = VerticalScroll(can_focus=False)
 
     def compose(self) -> ComposeResult:
         yield from (self._heading, self._text)
 
-    @property
-    def around(self) -> wire.Surroundings | None:
-        """Returns the surrounding text of its note, if fetched."""
-        return self._around
-
-    @property
-    def shows_neighbours(self) -> bool:
-        return self._shows_neighbours
-
     def show(self, cited: wire.Citation | None, place: str = "", folders: Iterable[str] = ()) -> None:
-        """Shows a citation's passage, or nothing; clears earlier remarks. `place`: its position, `2 of 3`."""
+        """Shows a citation's passage, or nothing. `place`: its position, `2 of 3`."""
         is_new = cited != self.cited
-        if is_new:
-            self._remark = ""
-            self._around = None
-            self._shows_neighbours = False
         self.cited = cited
         self._heading.show(cited, place, folders)
         if is_new:
             self._draw()
-
-    def remark(self, text: str) -> None:
-        self._remark = text
-        self._draw()
-
-    def surround(self, around: wire.Surroundings) -> None:
-        """Shows the surrounding text of its note."""
-        self._around, self._shows_neighbours = around, True
-        self._draw()
-
-    def show_neighbours(self, visible: bool) -> None:
-        self._shows_neighbours = visible
-        self._draw()
 
     def scroll_page(self, direction: int) -> None:
         """Scrolls a page up (-1) or down (1)."""
@@ -171,21 +138,17 @@ class Passage(Vertical):
         quoted: str | Content = marked.lines
         if not is_markdown:
             quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
-        around = self._around if self._shows_neighbours else None
         texts: dict[str, str | Content] = {
-            "remark": self._remark,
-            "previous": (_neighbour(around.before, "↑") if around.before else BEGINS) if around else "",
             "before": marked.before.removeprefix(self._frontmatter).lstrip("\n"),
             "quoted": quoted, "after": marked.after,
-            "next": (_neighbour(around.after, "↓") if around.after else ENDS) if around else "",
         }  # fmt: skip
         parts: dict[str, Widget] = {}
         for name, content in texts.items():
             if str(content).strip():
-                parts[name] = await self._mount_part(name, content, is_markdown and name != "remark")
+                parts[name] = await self._mount_part(name, content, is_markdown)
         if is_markdown and "quoted" in parts:
             cast("Prose", parts["quoted"]).stress(quote)
-        self.call_after_refresh(self._reveal, None if self._remark else parts.get("quoted"))
+        self.call_after_refresh(self._reveal, parts.get("quoted"))
 
     async def _mount_part(self, name: str, text: str | Content, is_markdown: bool) -> Widget:
         if not is_markdown:
@@ -211,16 +174,3 @@ class Passage(Vertical):
         """Returns the hidden frontmatter of the passage; "" if the quote is in it."""
         block, _ = split_frontmatter(display_safe(self.cited.passage or "")) if self.cited else ("", "")
         return "" if self.cited and mark_quote(block, display_safe(self.cited.quote)).lines else block
-
-
-def _neighbour(passage: wire.Passage, arrow: str) -> str:
-    """Returns a neighbouring passage under its position, without frontmatter."""
-    safe = display_safe(passage.text)
-    block, body = split_frontmatter(safe)
-    if passage.line is None:
-        position = passage.speaker or ""
-    else:
-        position = wire.name_position(passage.uri, passage.line, passage.end_line)
-    head = f"{arrow} {display_safe(position, line=True)}".rstrip()
-    gap = "\n\n" if passage.is_markdown else "\n"
-    return f"{head}{gap}{(body if block else safe).strip()}"

@@ -47,12 +47,6 @@ class Prompt(TextArea):
 
         suggestion: Suggestion
 
-    class BackedOut(Message):
-        """A person pressed Backspace at the very beginning."""
-
-    class MovedUp(Message):
-        """A person moves up from the empty prompt."""
-
     def __init__(self, suggestions: Suggestions) -> None:
         super().__init__(id="prompt", compact=True, highlight_cursor_line=False, placeholder=PLACEHOLDER)
         self.cursor_blink = False  # blinking draws the line twice a second, for as long as the chat is open
@@ -95,7 +89,8 @@ class Prompt(TextArea):
         typing = self.typing
         suggestion = self._suggestions.highlighted_for(typing)
         if typing is not None and suggestion is not None:
-            if typing.kind in ("limit", "tag") or (self._suggestions.is_moved and typing.kind != "command"):
+            is_begun = typing.query == "~/" or (typing.kind == "service" and suggestion.text != typing.query)
+            if is_begun or typing.kind in ("limit", "tag") or (self._suggestions.is_moved and typing.kind != "command"):
                 self.take(suggestion)
                 return
             if typing.kind == "command" and suggestion.text:
@@ -113,7 +108,7 @@ class Prompt(TextArea):
 
     def action_delete_left(self) -> None:
         if self.selection.start == self.selection.end == (0, 0):
-            self.post_message(self.BackedOut())
+            self.call_next(self.run_action, "screen.remove_last_limit")
         else:
             super().action_delete_left()
 
@@ -126,7 +121,7 @@ class Prompt(TextArea):
             self._back += 1
             self.fill(self.asked[-self._back])
         elif not self.text:
-            self.post_message(self.MovedUp())
+            self.call_next(self.run_action, "screen.enter_home")
         else:
             self.action_cursor_up()
 
