@@ -238,6 +238,19 @@ async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Pa
         assert [folder.path for folder in chat.client.state.folders] == [str(tmp_path / "notes")]
 
 
+async def test_enter_takes_the_folder_that_is_marked_and_not_the_whole_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await begin(chat, "Choose a folder")
+        await chat.until(lambda: "▸ ~/notes/" in chat.said("#suggestions"))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.screen.prompt.text == "/add ~/notes/")
+        assert chat.client.added == []
+
+
 async def test_an_empty_memory_asks_who_the_owner_is() -> None:
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Say who you are")
