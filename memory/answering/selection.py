@@ -21,8 +21,8 @@ from memory.time.timestamps import to_wall
 
 MAX_COURSE = 12  # lines of a course of events
 SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
-_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
+_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 
 
 def select_best(
@@ -51,7 +51,7 @@ def _cut_to_addition(
 ) -> AnswerCandidate | None:
     """Returns the line, or its sentence alone if it shares a unit with a selected line; None if it adds nothing or is
     below `least`."""
-    if any(line.words == other.words or _adds_nothing(line, other) for other in selected):
+    if any(line.words == other.words for other in selected):
         return None
     overlapping = [other for other in selected if line.overlaps(other)]
     if any(line.source.text in other.shown for other in overlapping):
@@ -79,11 +79,6 @@ def _sort_values(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
 def _restates(line: AnswerCandidate, first: AnswerCandidate) -> bool:
     """Whether it gives another value of the same thing, and covers all words of the question that the first does."""
     return first.features.covered <= line.features.covered and same_statement(line, first)
-
-
-def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
-    """Whether a better line of the same passage has all its values."""
-    return line.episode.id == better.episode.id and line.values <= better.values and line.newer is None
 
 
 def select_by_type(
