@@ -25,6 +25,7 @@ from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType,
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.text.languages import alternatives, is_unspaced, stem, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
+from memory.text.sentences import sentences
 from memory.text.words import strip_accents
 from memory.time.expressions import contains_time, find_clock_words
 
@@ -166,12 +167,14 @@ def _share(near: Floats, weights: Floats) -> Floats:
 
 
 def contains_kind(line: AnswerCandidate, features: QueryFeatures) -> bool:
-    """Whether a line contains a number or time, if the question asks for one, and its sentence a name if it asks who. A
-    place or thing needs no name."""
+    """Returns whether a line contains a number or time, if the question asks for one; if it asks who, whether a
+    sentence with a word of the question names somebody. A place or thing needs no name."""
     question = features.question
     who = alternatives("followup", "who", language=question.language)
     if who and re.search(rf"(?<!\w)(?:{who})(?!\w)", question.text, re.IGNORECASE):
-        return "name" in _list_kinds(line.claim, features)
+        texts = [line.shown[start:end] for start, end in sentences(line.shown)]
+        asked = [text for text in texts if features.coverage(text)] or texts
+        return any("name" in _list_kinds(text, features) for text in asked)
     kinds = expected_types(question.text, question.language)
     if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(line.shown, features)):
         return True

@@ -248,8 +248,8 @@ def test_a_line_about_something_else_is_no_clear_answer() -> None:
         memory.ingest.remember("My boss says yes to that. Belgium is over.", title="Talk", source="/talk.md")
         memory.ingest.remember("Insurance: with the car, till March.", title="Papers", source="/papers.md")
         memory.ingest.remember("We drive to the coast on Sunday.", title="Plan", source="/plan.md")
-        head, *_ = ask(memory, "What car do we drive?").lines
-    assert head.text == "Your memory does not say this plainly. Closest:"
+        heads = [ask(memory, question).lines[0].text for question in ("What car do we drive?", "Who is my boss?")]
+    assert set(heads) == {"Your memory does not say this plainly. Closest:"}
 
 
 def test_what_several_notes_say_leads() -> None:
