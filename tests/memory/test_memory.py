@@ -203,7 +203,7 @@ def test_any_other_question_is_answered_somehow(fresh: Memory, question: str) ->
 def test_a_question_without_a_word_is_told_so(fresh: Memory) -> None:
     fresh.ingest.remember(LIGHT, source="/notes/light.md")
     answer = asked(fresh, "???")
-    assert answer.no_answer and answer.text.startswith("The question has no word") and not answer.citations
+    assert answer.no_answer and answer.text.startswith("The question contains no word") and not answer.citations
 
 
 def test_a_moved_source_keeps_its_episodes(fresh: Memory) -> None:
