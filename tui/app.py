@@ -41,7 +41,7 @@ from tui.chat.screen import ChatScreen
 from tui.dialogs.dialog import Hasty, Window
 from tui.keys import FILE, Keymap, load_keymap, prepare_input, teach_alt_enter
 from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, SessionStarted, StatusChanged, StreamEvent
-from tui.page import Page
+from tui.page import CHOOSE, Page
 from tui.preferences import Preferences
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
@@ -227,7 +227,9 @@ class PalimpsestApp(App[None]):
             self.push_screen(Palette())
 
     def action_show_actions(self) -> None:
-        if isinstance(self.screen, Page):
+        page = self.screen
+        chooses = [action for action in ACTIONS if action.handler == CHOOSE]
+        if isinstance(page, Page) and any(action.where in page.places and page.can_do(action) for action in chooses):
             self.push_screen(Palette(providers=[HereProvider], placeholder="Enter does it, Esc goes back"))
 
     def notify(

@@ -12,7 +12,7 @@ from textual.notifications import SeverityLevel
 
 from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
-from tui.actions import Action, Where
+from tui.actions import Action, Where, actions_of
 from tui.dialogs.dialog import ConfirmScreen, Hasty, use_styles
 from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, Disconnected, StatusChanged
@@ -22,6 +22,7 @@ from tui.widgets.frame import UNDO, Hints, MessageLine, Rail
 
 WIDE = 100  # columns from which a second pane fits
 MESSAGE_SECONDS = {"information": 10.0, "warning": 15.0, "error": 15.0}
+CHOOSE = "app.show_actions"
 NEWEST = 20  # changes among which one to undo is looked for
 
 
@@ -74,6 +75,9 @@ class Page(Hasty[None]):
 
     def can_do(self, action: Action) -> bool:
         """Whether an action has something to act on now."""
+        if action.handler == CHOOSE:
+            here = (other for place in self.places for other in actions_of(place))
+            return any(other.palette and self.can_do(other) for other in here)
         return action.handler != UNDO or bool(self.shared.done)
 
     def word_of(self, action: Action) -> str:
