@@ -366,7 +366,8 @@ def _refuse(
         return Answer(NOTHING_THERE if result.graph.n_alive else NOTHING_READ, no_answer=True)
     covered = covered_by(candidates)
     language = result.question.language
-    terms = (term for term in result.question.terms if term not in stop_words(language))
+    when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
+    terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
     missing = tuple(term for term in terms if stem(term, language) not in covered)
     missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))

@@ -239,5 +239,5 @@ def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
     cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
     if len(head) == len(cells):
         named = (f"{name}: {cell}" if name else cell for name, cell in zip(head, cells, strict=True) if cell)
-        return ", ".join(named)
+        return "; ".join(named)
     return ": ".join(filter(None, (cells[0], ", ".join(filter(None, cells[1:])))))

@@ -61,7 +61,7 @@ def test_a_line_that_leads_to_the_next_is_no_answer(memory: Memory) -> None:
 
 def test_a_row_is_found_by_the_number_in_its_column(memory: Memory) -> None:
     read(memory, "shelf.md", "| Tray | Screws |\n|---|---|\n| 7 | 50 |\n| 50 | 7 |\n")
-    assert ask(memory, "How many screws are in tray 7?").text.startswith("- Tray: 7, Screws: 50 [1]")
+    assert ask(memory, "How many screws are in tray 7?").text.startswith("- Tray: 7; Screws: 50 [1]")
 
 
 def test_a_code_is_unknown_without_the_verb_before_it(memory: Memory) -> None:

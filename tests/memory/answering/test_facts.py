@@ -142,7 +142,7 @@ def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fres
         ("Who is the boss of Nordlicht Verlag?", "Karl Meier (since 2015)"),
         ("Who is the editor of Nordlicht Verlag?", "Sabine Roth (since 2019-03)"),
         ("What is the fax of Nordlicht Verlag?", "0341 12345 (since 2020-01-01)"),
-        ("How much is electricity?", "Price: 84 €, Since: 2022-10 (as of 2025-06-05)"),
+        ("How much is electricity?", "Price: 84 €; Since: 2022-10 (as of 2025-06-05)"),
         ("What is the fee of the tennis club?", "40 € (as of 2025-02)"),
     ],
 )

@@ -146,10 +146,10 @@ def test_the_list_of_the_year_that_is_asked_of_answers(notes: Memory) -> None:
             "Which contracts do I have?",
             [
                 f"Contract: {row}"
-                for row in ("Power, Provider: Nordstrom, Price: 84 €", "Phone, Provider: Lyra, Price: 15 €")
+                for row in ("Power; Provider: Nordstrom; Price: 84 €", "Phone; Provider: Lyra; Price: 15 €")
             ],
         ),
-        ("What happens on 30 November?", ["2026-11-30: Film: Solaris, Director: Tarkov"]),
+        ("What happens on 30 November?", ["2026-11-30: Film: Solaris; Director: Tarkov"]),
     ],
 )
 def test_a_row_is_shown_with_what_stands_over_it(notes: Memory, question: str, expected: list[str]) -> None:

@@ -38,7 +38,7 @@ def units(text: str) -> dict[str, Place]:
 
 
 def test_a_row_is_shown_with_the_head_of_its_table() -> None:
-    assert "what: pumps, value: P1 and P2, note: P2 whines" in units(NOTE)
+    assert "what: pumps; value: P1 and P2; note: P2 whines" in units(NOTE)
 
 
 def test_an_item_is_read_whole_under_what_stands_above_it() -> None:

@@ -268,4 +268,4 @@ def test_a_row_is_shown_with_its_columns_and_never_raw() -> None:
     with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
         memory.ingest.remember(table, title="Tablets", source="/tablets.md")
         answer = ask(memory, "How much thyroxine does Ani take?")
-    assert "who: Ani, what: thyroxine, how much: 50 mcg" in answer.text and "|" not in answer.text
+    assert "who: Ani; what: thyroxine; how much: 50 mcg" in answer.text and "|" not in answer.text
