@@ -177,8 +177,10 @@ def describe_verdict(judged: wire.Judged) -> str:
 
 def describe_forgotten(gone: wire.Forgotten, name: Callable[[str], str] = str) -> Iterator[str]:
     """Describes forgotten items, and the other places that still contain them, by the `name` of each path."""
-    parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects, "object"), (gone.facts, "fact"))
+    names = gone.objects if gone.episodes else 0  # of forgotten text; else the objects themselves were named
+    parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects - names, "object"), (gone.facts, "fact"))
     counts = ", ".join(count(number, noun) for number, noun in parts if number)
+    counts += f" and {count(names, 'name')} that only it mentioned" if names else ""
     yield f"Forgotten for good: {counts}." if counts else "Nothing of it is in the memory."
     if gone.pending:
         yield f"Not yet erased from the disk: {gone.pending}. It is tried again until it is; pal status shows it."

@@ -21,12 +21,14 @@ from daemon.cli.options import (
     require_path,
     watch_folder,
 )
+from daemon.cli.output import NothingFound
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, print_forgotten
 from daemon.terminal import count, display_safe
 
 STDIN = "-"
 GONE_SHOWN = 20
+MAX_LISTED = 1000  # sources among which one is found by its name
 
 
 @click.command()
@@ -154,8 +156,10 @@ def forget(
     what = " ".join(f"the {noun} {display_safe(str(value), line=True)}" for noun, value in chosen.items())
     if retired:
         what = "deleted and earlier text" + (f" of {what}" if what else "")
+    elif source is not None:
+        chosen["source"], what = _find_source(session, str(chosen["source"]), yes)
     if not yes:
-        question = f"Forget {what} for good? This cannot be undone."
+        question = f"Forget {display_safe(what, line=True)} for good? This cannot be undone."
         output.confirm(question, "forget", "Nothing was forgotten.")
     gone = session.client.forget(**chosen, retired=retired or None)  # type: ignore[arg-type]  # of its own type
     if not session.shows_json(gone):
@@ -164,6 +168,32 @@ def forget(
             output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
         if episode is not None and gone.episodes:
             output.print_text("If its file changes it is read again. To keep it out: forget the --source, or edit it.")
+
+
+def _find_source(session: Session, name: str, may_be_gone: bool) -> tuple[str, str]:
+    """Returns (uri, words for it) of the source with that uri, file name, end of a path, or title; of a file or folder
+    with several, or of one that `may_be_gone`, its name. NothingFound; UsageError if several have that name."""
+    listed = session.client.sources(name, MAX_LISTED).sources
+    known: list[wire.ListedSource | wire.RetiredText] = [*listed, *session.client.list_retired(MAX_LISTED).sources]
+    for row in known:
+        if row.uri == name:
+            return name, _describe_source(name, row.title)
+        if row.uri.startswith((f"{name}#", f"{name}/")):
+            return name, output.name(name, "")
+    key = name.casefold()
+    rows = [row for row in listed if row.title.casefold() == key or f"/{row.uri.casefold()}".endswith(f"/{key}")]
+    if len(rows) > 1:
+        commands = "".join(f"\n  pal forget --source {shlex.quote(row.uri)}" for row in rows)
+        raise click.UsageError(display_safe(f"{len(rows)} sources have that name. Choose one:{commands}"))
+    if may_be_gone and not rows:
+        return name, name  # the daemon finishes an erasure that was interrupted
+    if not rows:
+        raise NothingFound(f"There is no source {output.name(name, name)}. To see all: pal status --sources")
+    return rows[0].uri, _describe_source(rows[0].uri, rows[0].title)
+
+
+def _describe_source(uri: str, title: str) -> str:
+    return f"“{title}” ({output.name(uri, uri)})" if title and title != uri else output.name(uri, uri)
 
 
 @click.group()

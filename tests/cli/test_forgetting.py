@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.cli.taught import moved
+from tests.cli.terminal import at_terminal
 from tests.cli.vault import Shell
 
 
@@ -50,6 +51,22 @@ def test_another_note_with_the_same_text_is_named(shell: Shell) -> None:
     assert shell.pal("add", "copy.md").code == 1, "it is not read again"
     assert shell.pal("add", "--again", "copy.md").code == 0
     assert "globe" in shell.pal("ask", "where is the chocolate?").out
+
+
+def test_a_source_is_found_by_its_name_before_anything_is_asked(shell: Shell) -> None:
+    for path in ("a/reading list.md", "b/plan.md", "c/plan.md"):
+        (shell.folder / path).parent.mkdir()
+        (shell.folder / path).write_text(f"# To read {path[0]}\n\nEdda Quill lends {path} to Osric Vane.\n", "utf-8")
+        shell.pal("add", path)
+    unknown = shell.pal("forget", "--source", "no such thing")
+    assert (unknown.code, unknown.out) == (4, "") and "There is no source no such thing." in unknown.err
+    several = shell.pal("forget", "--source", "plan.md", "--yes")
+    assert several.code == 2 and "./b/plan.md" in several.err and "./c/plan.md" in several.err
+    said = at_terminal(shell, "forget", "--source", "Reading List.md", keys=[("for good?", "y\n")])
+    assert "Forget “To read a” (a/reading list.md) for good? This cannot be undone." in said.out
+    assert "Forgotten for good: 1 note, 1 passage" in said.out and "that only it mentioned." in said.out
+    assert shell.pal("forget", "--source", "to read b", "--yes").code == 0
+    assert "Osric" in shell.pal("recall", "Osric Vane").out
 
 
 def test_what_was_deleted_or_edited_away_is_listed_and_erased(shell: Shell) -> None:

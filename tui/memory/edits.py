@@ -123,8 +123,8 @@ class MemoryEdits(Page):
             n_facts, n_notes = len(self.page.facts), self.page.notes_total
             question = f"Forget {target.name}?"
             facts = f"It and its {count(n_facts, 'fact')} are" if n_facts else "It is"
-            notes = f" The {count(n_notes, 'note')} that name it stay." if n_notes else ""
-            more = f"{facts} deleted for good.{notes}"
+            notes = " The note that names it stays." if n_notes == 1 else f" The {n_notes} notes that name it stay."
+            more = f"{facts} deleted for good.{notes if n_notes else ''}"
             step = lambda client: client.forget(object=target.name)  # noqa: E731
         else:
             return
