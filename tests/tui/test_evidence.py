@@ -171,6 +171,19 @@ async def test_a_small_terminal_shows_the_evidence_instead_of_the_conversation()
         assert chat.app.focused is chat.screen.prompt
 
 
+async def test_why_shows_the_conversation_that_the_evidence_covers() -> None:
+    async with chatting(world.examined(), NARROW) as chat:
+        await chat.ask(world.QUESTION)
+        for _ in range(2):  # it stays open when it is covered again
+            await chat.pilot.press("tab")
+            await chat.until(lambda: chat.screen.evidence.has_focus)
+            await chat.pilot.press("ctrl+t")
+            await chat.until(lambda: "kept 3" in chat.words())
+        assert chat.screen.prompt.has_focus
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "kept 3" not in chat.words())
+
+
 async def test_a_wide_terminal_can_hide_the_evidence() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         assert "Evidence" not in chat.text()

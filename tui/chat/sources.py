@@ -24,7 +24,10 @@ class SourceTopic(Topic):
             self.show_message("There is no answer yet.")
             return
         line, id = answer.trace, answer.trace_id
-        if line.unfolded:
+        if self.page.has_class("-evidence-open"):  # it covers the conversation
+            self.page.remove_class("-evidence-open")
+            self.prompt.focus()
+        elif line.unfolded:
             line.unfolded = False
             return
         if id is not None:
