@@ -36,7 +36,7 @@ MOST_DAYS = 366  # of plans
 MOST_VERTICES = 5000  # of the graph
 MOST_NEAR = 500  # objects of a neighbourhood
 SHOWN = 5  # of each kind
-MAX_PLANNED = 30
+MAX_PLANNED, MAX_OVERDUE = 30, 10
 DAYS = 9  # of plans: today, and the eight days after it
 SUGGESTED = 3
 
@@ -324,7 +324,12 @@ def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry
 def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
     """Returns the changes since a time (until the end of `day`), the newest open revision and the plans.
     InvalidInputError for an invalid day."""
-    until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
+    from memory.insight.overview import OVERDUE
+
+    today = _parse_day(day) if day else date.today()
+    overdue = [entry for entry in planned if entry.day < today.isoformat()]
+    planned = [entry for entry in planned if entry.day >= (today - OVERDUE).isoformat()]
+    until = datetime.combine(today, time.max).astimezone() if day else None
     with memory.store.reading():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)
         read, read_total = memory.sources.read_since(since, SHOWN, until) if since else ([], 0)
@@ -332,7 +337,7 @@ def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | No
         review_total = memory.knowledge.count_open_revisions()
     return wire.Home(
         since, tuple(changed), changed_total, tuple(read), read_total, next(iter(review), None), review_total,
-        tuple(planned[:MAX_PLANNED]), len(planned), day,
+        tuple(planned[:MAX_PLANNED]), len(planned), day, tuple(overdue[: -MAX_OVERDUE - 1 : -1]), len(overdue),
     )  # fmt: skip
 
 

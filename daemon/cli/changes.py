@@ -48,7 +48,7 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     unable = models.unable if models else ""
     if unable and not session.as_json:
         output.say(unable)
-    if not (reply.changed_total or reply.planned_total or waiting):
+    if not (reply.changed_total or reply.planned_total or reply.overdue_total or waiting):
         if session.as_json:
             output.print_json(reply)
         nothing = "No fact changed, nothing is due and nothing waits for you."
@@ -58,7 +58,9 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     if session.shows_json(reply):
         return
     date = first.date().isoformat()
-    _print_entries("Overdue", [entry for entry in reply.planned if entry.due and entry.day < date], dated=True)
+    _print_entries("Overdue", reply.overdue, dated=True)
+    if more := reply.overdue_total - len(reply.overdue):
+        output.say(f"  and {more:,} earlier.")
     _print_entries("Today" if day is None else date, [entry for entry in reply.planned if entry.day == date])
     _print_entries("Coming", [entry for entry in reply.planned if entry.day > date], dated=True)
     if more := reply.planned_total - len(reply.planned):

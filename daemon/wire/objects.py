@@ -192,8 +192,8 @@ class Corrected:
 @dataclass(frozen=True, slots=True)
 class Home:
     """The newest changes and the newest sources read `since` (none without it), the newest revision to review, and the
-    plans for the next days or overdue; each with its total. With a `day`: the changes up to its end, and the plans from
-    it on."""
+    plans for the next days or overdue by two weeks at most, and the newest `overdue` tasks; each with its total. With a
+    `day`: the changes up to its end, and the plans from it on."""
 
     since: datetime | None = None
     changed: tuple[Revision, ...] = ()
@@ -205,6 +205,8 @@ class Home:
     planned: tuple[PlannedEntry, ...] = ()
     planned_total: int = 0
     day: str = ""
+    overdue: tuple[PlannedEntry, ...] = ()
+    overdue_total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

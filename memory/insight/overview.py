@@ -12,7 +12,7 @@ from memory.answering.entries import NO_DAYS, Entry, keep_newest, read_entries
 from memory.facts.attributes import CONTACT, FAMILY, attribute_of, attribute_words, title_spellings
 from memory.facts.rules.phrases import value_kind
 from memory.nouns import Fact, Profile, ProfileEntry
-from memory.store import browse, calendars, episodes, facts, graph, sources
+from memory.store import browse, calendars, episodes, facts, graph, relations, sources
 from memory.store.connect import Connection
 from memory.text.mentions import is_name
 from memory.text.predicates import same_value
@@ -74,18 +74,22 @@ def _find_place(entry: ProfileEntry) -> tuple[int, str]:
     return len(ORDER) + (entry.key not in CONTACT) + (entry.key not in FAMILY), entry.key
 
 
-OVERDUE = timedelta(days=14)  # how long an open task is still listed
-MAX_PASSAGES = 200  # the newest, which are read for it
+OVERDUE = timedelta(days=14)  # how long an open task is listed that names the day without a mark of "due"
+MAX_PASSAGES = 200  # the newest, which are read for it; as many with open tasks
+MAX_TASKS = 1000  # the newest
 _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
 
 
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
-    """The planned entries of the next `days` days and the open tasks of the last OVERDUE days, by day and time."""
+    """The planned entries of the next `days` days and the overdue tasks, by day and time."""
     end = today + timedelta(days=days)
     named = calendars.find_on_days(conn, today - OVERDUE, end)
+    tasks = facts.get_many(conn, relations.list_labelled(conn, ["status"])[-MAX_TASKS:])
+    is_open = {fact.episode_id for fact in tasks if fact.objects[-1] == "open" and fact.superseded_by is None}
     versions = calendars.find_entry_versions(conn)
-    newest = sorted(episodes.alive(conn, named) - versions.outdated, reverse=True)[:MAX_PASSAGES]
-    entries = keep_newest(_read_passages(conn, newest, versions.elsewhere))
+    alive = episodes.alive(conn, [*named, *is_open]) - versions.outdated
+    newest = {id for ids in (named, is_open) for id in sorted(alive.intersection(ids), reverse=True)[:MAX_PASSAGES]}
+    entries = keep_newest(_read_passages(conn, sorted(newest, reverse=True), versions.elsewhere))
     planned = [plan for entry in entries for plan in _list_days(entry, today, end)]
     return sorted(planned, key=lambda plan: (plan.day, plan.time, plan.episode_id, plan.line or 0))
 
@@ -98,7 +102,10 @@ def _read_passages(conn: Connection, passages: list[int], elsewhere: Mapping[int
 
 def _list_days(entry: Entry, today: date, end: date) -> Iterator[PlannedEntry]:
     is_task, episode = entry.kind == "task", entry.episode
-    for day, at in entry.days_within(today - OVERDUE if is_task else today, end).items():
+    days = entry.days_within(today - OVERDUE if is_task else today, end)
+    if entry.due and entry.due[0] < today:
+        days = dict([entry.due]) | days
+    for day, at in days.items():
         head, _, text = entry.show(day, at).partition(": ")
         time = head.removeprefix(day.isoformat()).strip()
         if not time and (match := _CLOCK.search(text)):  # of a recurring event, after its name

@@ -62,7 +62,8 @@ def test_today_tells_what_is_due_changed_and_waits(shell: Shell) -> None:
 
 def test_another_day_has_its_own(shell: Shell) -> None:
     later = shell.pal("today", "--date", str(date.today() + timedelta(days=3))).out.splitlines()
-    assert later[:2] == ["Overdue", f"  {date.today() - timedelta(days=2)}  Pay the miller  notes/tasks.md:3"]
+    assert later[:2] == ["Overdue", f"  {date.today()}  Ring the bell  notes/tasks.md:1"]
+    assert later[2] == f"  {date.today() - timedelta(days=2)}  Pay the miller  notes/tasks.md:3"
     assert str(date.today() + timedelta(days=3)) in later and "  Mend the net  notes/tasks.md:2" in later
     assert shell.pal("today", "--date", "2020-01-01").code == 4
     assert shell.pal("today", "--date", "soonish").code == 2
@@ -80,4 +81,17 @@ def test_the_notes_of_the_first_day_are_a_number_and_the_next_eight_days_are_lis
     said = shell.pal("today").out
     assert "Read: 10 notes: pal status --sources\n" in said and "notes/3.md" not in said
     assert "Oil the lens" in said and "Paint the door" not in said
+    shell.pal("daemon", "stop")
+
+
+def test_the_newest_ten_overdue_tasks_are_listed_and_the_rest_counted(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, tmp_path / "home")
+    tasks = "".join(f"(B) Oil hinge {n} due:2026-0{n % 6 + 1}-1{n % 3}\n" for n in range(11))
+    (tmp_path / "todo.txt").write_text(
+        f"{tasks}(A) 2026-06-27 book pool guest pass due:2026-07-09\nx 2026-07-01 2026-06-01 Pay due:2026-07-10\n"
+    )
+    shell.pal("add", "todo.txt")
+    said = shell.pal("today", "--date", "2026-11-28")
+    assert said.out.splitlines()[:2] == ["Overdue", "  2026-07-09  book pool guest pass  todo.txt:12"]
+    assert said.out.count("Oil hinge") == 9 and "Pay" not in said.out and "and 2 earlier." in said.err
     shell.pal("daemon", "stop")

@@ -60,14 +60,15 @@ def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path)
     memory.ingest.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
     planned = memory.knowledge.list_planned(DAY, 7)
     assert [(day, text.partition(",")[0], due) for day, _, text, due in told(planned)] == [
+        ("2026-01-01", "Old debt", True),
         ("2026-11-20", "Pay the plumber", True),
         ("2026-11-26", "Choir rehearsal", False),
         ("2026-11-27", "Order the tray", True),
     ]
-    assert planned[1].time == "19:30 to 21:00" and planned[2].line == 3
-    assert [text for _, _, text, _ in told(memory.knowledge.list_planned(date(2027, 6, 1), 7))] == [
-        "Choir rehearsal, St Olave's hall"
-    ]
+    assert planned[2].time == "19:30 to 21:00" and planned[3].line == 3
+    later = told(memory.knowledge.list_planned(date(2027, 6, 1), 7))
+    assert [text for _, _, text, due in later if not due] == ["Choir rehearsal, St Olave's hall"]
+    assert [text for _, _, text, due in later if due] == ["Old debt", "Pay the plumber", "Order the tray", "Paint"]
 
 
 def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
