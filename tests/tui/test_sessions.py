@@ -98,7 +98,7 @@ async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
         await chat.pilot.press("escape")
         await chat.until(lambda: "Belt" in chat.text())
         assert isinstance(chat.app.screen, SessionsScreen)
-        await chat.pilot.press(*"goat", "enter", "enter")
+        await chat.pilot.press(*"goat", "enter")
         await back(chat)
         await settled(chat)
         assert chat.title() == "Animals"

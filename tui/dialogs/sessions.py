@@ -86,16 +86,17 @@ class SessionsScreen(Dialog[Choice | None]):
 
     @on(Input.Changed)
     @work(exclusive=True, group="search")
-    async def _search(self, event: Input.Changed) -> None:
-        self._words = event.value.strip()
+    async def _search(self) -> None:
         await self._list(0)
 
     @on(Input.Submitted)
-    def _searched(self) -> None:
-        self.query_one(OptionList).focus()
+    @work(exclusive=True, group="search")
+    async def _open_first(self) -> None:
+        await self._list(0)  # the words may have been typed this moment
+        self.action_resume()
 
     async def _list(self, highlighted: int) -> None:
-        words = self._words
+        words = self._words = self.query_one(Input).value.strip()
         try:
             if words:
                 matches = await self._link.call(lambda client: client.search_conversations(words))
