@@ -58,9 +58,12 @@ async def test_one_search_over_things_facts_and_notes() -> None:
         await chat.until(lambda: "Compressor" in rows(page)[:2] and "Ozzie Penhale" not in rows(page))
         await chat.pilot.press("down", "tab", "tab")
         await chat.until(lambda: page.filter.chosen == "facts" and not page.items.total)
-        assert "Nothing in your memory matches." in chat.text()
+        assert "No facts match; 1 thing does." in chat.text() and "Things 1   Facts   Notes   Me" in page.filter.text
         await chat.pilot.press("slash", "escape")
         await chat.until(lambda: page.items.total == 2)
+        assert "Things 3   Facts 2   Notes 2" in page.filter.text
+        await chat.pilot.press(*"xyz")
+        await chat.until(lambda: "Nothing in your memory matches." in chat.text())
 
 
 async def test_of_a_hundred_thousand_things_only_those_in_view_are_asked_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from textual import on, work
@@ -13,7 +14,7 @@ from textual.widgets import Input, OptionList
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
-from daemon.terminal import display_safe
+from daemon.terminal import count, display_safe
 from tui.actions import Action, bindings_of
 from tui.link import Activity, StatusChanged
 from tui.memory.details import (
@@ -43,7 +44,7 @@ from tui.widgets.plain import Plain
 TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
 LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
 SHOWN: Final = 6  # of each kind, where all are listed
-NOTHING: Final = "Nothing in your memory matches."
+NOUNS: Final = {"objects": "thing", "facts": "fact", "notes": "note"}
 EMPTY: Final = {  # the message for an empty list without search words, by kind
     "all": "Your memory is empty. Type /add PATH in the chat to read something.",
     "me": "Nothing is known about you yet. Tell me in the chat: /me phone 0161 496 07",
@@ -135,24 +136,22 @@ class MemoryScreen(MemoryEdits):
     async def _search(self, target: Target | None, pause: float = 0.0) -> None:
         await asyncio.sleep(pause)
         words, kind = self._query = self.query_one(SearchField).value.strip(), self.filter.chosen
+        limits = {each: PAGE if each == kind else SHOWN for each in NOUNS}
         with self.tell_failures():
+            lists = await self.link.call(
+                lambda client: {each: self._fetch(client, each, words, limit, 0) for each, limit in limits.items()}
+            )
+            for each, (_, number) in lists.items():
+                self.filter.set_number(each, number)
             if kind == "all":
-                rows, total = await self._list_all(words), None
+                rows, total = group_rows((each, number, matches) for each, (matches, number) in lists.items()), None
             elif kind == "me":
                 reply = await self.link.call(lambda client: client.profile())
                 entries = [entry for entry in reply.profile.entries if self._tells(entry, words)]
                 rows, total = list(map(make_entry_row, entries)), None
             else:
-                rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
-                self.filter.set_number(kind, total)
-            self._list(rows, total, target)
-
-    async def _list_all(self, words: str) -> list[Row]:
-        kinds = ("objects", "facts", "notes")
-        lists = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
-        for kind, (_, total) in zip(kinds, lists, strict=True):
-            self.filter.set_number(kind, total)
-        return group_rows((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
+                rows, total = lists[kind]
+            self._list(rows, total, target, describe_others(kind, {each: lists[each][1] for each in NOUNS}))
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
         """Fetches rows of one kind from the daemon; runs in a thread."""
@@ -173,13 +172,13 @@ class MemoryScreen(MemoryEdits):
         values = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
         return holds_words(f"{entry.key} {values}", words)
 
-    def _list(self, rows: list[Row], total: int | None, target: Target | None) -> None:
+    def _list(self, rows: list[Row], total: int | None, target: Target | None, nothing_found: str) -> None:
         self.items.show(rows, total, target)
         self.items.display = bool(rows)
         nothing = self.query_one("#nothing", Plain)
         nothing.display = not rows
         words, kind = self._query
-        nothing.update(NOTHING if words else EMPTY.get(kind, EMPTY["all"]))
+        nothing.update(nothing_found if words else EMPTY.get(kind, EMPTY["all"]))
         if not rows and not self._trail:
             self._close_page()
 
@@ -324,3 +323,12 @@ class MemoryScreen(MemoryEdits):
     async def type(self, character: str) -> None:
         self.action_search()
         self.query_one(SearchField).insert_text_at_cursor(character)
+
+
+def describe_others(kind: str, numbers: Mapping[str, int]) -> str:
+    """Says that nothing of one kind matches, and what else does: `No things match; 5 notes do.`"""
+    others = [count(number, NOUNS[each]) for each, number in numbers.items() if number]
+    if not others:
+        return "Nothing in your memory matches."
+    subject = "Nothing about you matches" if kind == "me" else f"No {KINDS[kind].lower()} match"
+    return f"{subject}; {' and '.join(others)} {'does' if sum(numbers.values()) == 1 else 'do'}."
