@@ -18,22 +18,33 @@ from memory.text.predicates import subject_and_predicate
 
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
+MAX_NAMES = 20  # that are listed without one
 NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @as_of_option
 @click.option(
     "--as-known-on", "known_on", metavar="DATE", type=as_date("end"), help="As the memory knew it on this date."
 )
 @click.option("--history", is_flag=True, help="Also list earlier values, with their times.")
 @json_command
-def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
-    """List the facts about NAME: a person, a place, a thing.
+def facts(session: Session, name: str | None, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
+    """List the facts about NAME: a person, a place, a thing; without one, the names with the most facts and notes.
 
     First the facts from your notes, then other lines of a note with that title, and sentences that mention it.
     """
+    if name is None:
+        known = session.client.search("objects", limit=MAX_NAMES)
+        rows = (
+            (thing.name, count(thing.facts, "fact") if thing.facts else "", count(thing.notes, "note"))
+            for thing in known.objects
+        )
+        if session.show_rows(known, rows, explain_nothing(session, "No names are known yet."), right=(1, 2)):
+            shown = f"{len(known.objects)} of {count(known.total, 'name')}"
+            output.say(f"{shown}, those with most facts and notes. For one: pal facts NAME")
+        return
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if not session.shows_json(reply):
         for fact in reply.facts:

@@ -1,5 +1,6 @@
 """Temporal facts: asserting and superseding them, viewing them as of a day, a person's verdicts, and undo."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,11 +20,12 @@ from memory.store import browse, episodes, fact_vectors, facts, graph, relations
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
+from memory.text.words import words
 from memory.time.timestamps import from_ms, now_ms, to_ms, to_wall, wall_of
 from memory.views import PlannedEntry
 
 MAX_NEAR, MAX_SENTENCES = 60, 16  # facts near to texts; their sentences by which they are found, the longest
-MAX_NAMES = 3  # that are offered for one that nothing has
+MAX_NAMES, MAX_COMPARED = 3, 100  # names that are offered for one that nothing has; of those with its letters
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
 
@@ -220,10 +222,20 @@ class Knowledge:
                 f"Nothing is known about {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
             )
         if not objects:
-            names = (graph.beginning_with(conn, key, MAX_NAMES) or find_similar(conn, key, MAX_NAMES)) if key else []
-            examples = f" Known names: {', '.join(names)}." if names else ""
-            raise NotFoundError(f"Nothing is known about {name!r}.{examples}")
+            raise NotFoundError(f"Nothing is known about {name!r}.{_suggest_names(conn, key)}")
         return objects
+
+
+def _suggest_names(conn: Connection, key: str) -> str:
+    """Returns a sentence on the names that begin with a norm or have its words, else those that are nearly it."""
+    names = graph.beginning_with(conn, key, MAX_NAMES) if key else []
+    if not names and (sought := set(words(key))):
+        things, _ = browse.find_objects(conn, key, MAX_COMPARED, 0)
+        names = [thing.name for thing in things if sought.issubset(words(norm(thing.name)))][:MAX_NAMES]
+    if len(names) == 1:
+        return f" One name has these words: pal facts {shlex.quote(names[0])}"
+    names = names or (find_similar(conn, key, MAX_NAMES) if key else [])
+    return f" Known names: {', '.join(names)}." if names else ""
 
 
 def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:

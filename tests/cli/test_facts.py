@@ -69,6 +69,13 @@ def test_facts_leave_out_what_only_names_and_tell_an_event_whole(shell: Shell) -
     assert (empty.code, empty.out) == (4, "") and "Nothing is known of 'Keller' but its name." in empty.err
 
 
+def test_without_a_name_those_with_most_facts_are_listed(marta: Shell) -> None:
+    said = marta.pal("facts")
+    assert said.code == 0 and said.out.startswith("Marta") and " facts  " in said.out.splitlines()[0]
+    assert said.err.endswith("For one: pal facts NAME\n")
+    assert marta.pal("facts", "--json").json["objects"][0]["name"] == "Marta"
+
+
 def test_facts_of_another_time(marta: Shell) -> None:
     assert told(marta.pal("facts", "Marta", "--as-of", "2025")) == (
         "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n"
