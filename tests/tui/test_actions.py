@@ -103,6 +103,7 @@ async def test_help_tells_every_command_and_every_key() -> None:
         text = " ".join(" ".join(plain.text for plain in chat.app.screen.query(Plain)).split())
         for action in ACTIONS:
             assert action.usage in text and key_names(action.key) in text and action.sentence in text
+            assert action.key or action.slash or f"Ctrl+P {action.name}: {action.sentence}" in text
         await chat.pilot.press("escape")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
 
@@ -188,9 +189,9 @@ async def test_the_footer_of_the_memory_shows_what_applies_to_the_line() -> None
     async with chatting(world.remembered()) as chat:
         await chat.app.action_open_page("memory")
         await chat.until(lambda: "Facts now" in chat.text())
-        assert "Enter look" not in chat.said("#hints") and "letters" not in chat.said("#hints")
+        assert not any(word in chat.said("#hints") for word in ("Enter look", "forget", "letters"))
         await chat.pilot.press("down")
-        await chat.until(lambda: "Enter look" in chat.said("#hints") and "undo" not in chat.said("#hints"))
+        await chat.until(lambda: "Enter look  Del forget" in chat.said("#hints") and "undo" not in chat.said("#hints"))
         await chat.choose("Same")
         await chat.pilot.press(*"Oz", "enter")
         await chat.until(lambda: "^Z undo" in chat.said("#hints"))

@@ -119,7 +119,7 @@ TABLE: tuple[Action, ...] = (
     Action("Not the same", "Separate one of its names.", "split", "memory", palette=True),
     Action("Open", "Open the file in your editor, at the line.", "open_source", "memory", palette=True),
     Action("Forget", "Delete it from the memory for good, after confirmation.", "forget", "memory", "delete",
-           palette=True),
+           footer="forget", palette=True),
     Action("Search", "Type words to search for.", "search", "memory", "ctrl+f,slash", palette=True),
     Action("Filter", "Show all, things, facts, notes, or your profile.", "show_next_filter", "memory", "tab",
            footer="filter", palette=True),

@@ -44,10 +44,11 @@ class HelpScreen(Dialog[None]):
                     yield KeyTable([(action.usage, action.sentence) for action in commands()])
 
     def _list_keys(self, place: Where) -> Iterator[Plain]:
-        rows = [
-            (key_names(action.key) or action.name, action.sentence)
-            for action in self._keymap.actions_of(place)
-            if action.key or not action.slash
+        actions = self._keymap.actions_of(place)
+        palette = key_names(self._keymap.keys_of("command_palette"))
+        rows = [(key_names(action.key), action.sentence) for action in actions if action.key]
+        rows += [
+            (palette, f"{action.name}: {action.sentence}") for action in actions if not (action.key or action.slash)
         ]
         if rows:
             yield Plain(PLACES[place], classes="heading")

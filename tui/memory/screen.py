@@ -320,6 +320,10 @@ class MemoryScreen(MemoryEdits):
                 return self._place is not None
         return super().can_do(action)
 
+    def word_of(self, action: Action) -> str:
+        deletes_letter = action.key == "delete" and self.query_one(SearchField).has_focus
+        return "" if deletes_letter else super().word_of(action)
+
     async def type(self, character: str) -> None:
         self.action_search()
         self.query_one(SearchField).insert_text_at_cursor(character)

@@ -68,7 +68,7 @@ class ReviewScreen(Page):
                     yield FactView("new")
 
     def on_mount(self) -> None:
-        self.query_one("#changes").border_title = "Changes"
+        self.query_one("#changes").border_title = "Review"
         self._show_sides()
 
     @property
