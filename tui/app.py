@@ -45,6 +45,7 @@ from tui.page import CHOOSE, Page
 from tui.preferences import Preferences
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
+from tui.widgets.frame import MessageLine
 from tui.widgets.prompt import Prompt
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
@@ -249,6 +250,8 @@ class PalimpsestApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         # Here and not where the letter bubbles up to, when the next ones are already in the prompt.
         key = event if isinstance(event, events.Key) and not event.is_forwarded else None
+        if key is not None and isinstance(self.screen, Page) and self.screen.is_mounted:
+            self.screen.query_one(MessageLine).note_key()
         if key is not None and isinstance(self.screen, Hasty) and self.screen.is_typed_outside(key):
             await self.screen.type(key.character or "")
         else:

@@ -37,6 +37,20 @@ async def test_someone_who_looks_elsewhere_is_told() -> None:
         await chat.until(lambda: "\x1b]9;Palimpsest has answered.\x07" in written)
 
 
+async def test_a_message_that_was_read_goes_with_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with chatting(world.client(answers=[world.short_answer()])) as chat:
+        await chat.ask("One?")
+        for seconds, message in ((1e9, "This answer has no further lines."), (0.0, "")):
+            monkeypatch.setattr("tui.widgets.frame.READ_SECONDS", seconds)
+            await chat.pilot.press("ctrl+g")
+            await chat.until(lambda: chat.message() == "This answer has no further lines.")
+            await chat.pilot.press("x")
+            assert chat.message() == message
+        chat.app.notify("It failed.", severity="error")
+        await chat.pilot.press("x")
+        assert chat.message() == "It failed."
+
+
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 async def test_what_is_told_covers_nothing(size: tuple[int, int]) -> None:
     async with chatting(world.client(), size) as chat:

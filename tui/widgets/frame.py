@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
@@ -19,6 +20,7 @@ from tui.widgets.plain import Parts, Plain
 
 _LABEL = 24
 _GAP = 2
+READ_SECONDS = 2.0  # in which keys hide no message: a person may have been typing when it came
 
 
 class Rail(Horizontal):
@@ -108,12 +110,13 @@ class TabLine(Parts):
 
 
 class MessageLine(Plain):
-    """The last message, shown for some seconds between the page and the keys, where it covers nothing."""
+    """The last message, between the page and the keys, where it covers nothing: for some seconds, or until a key."""
 
     def __init__(self) -> None:
         super().__init__(id="message")
         self.display = False
         self._timer: Timer | None = None
+        self._shown_at = 0.0
 
     def show(self, text: str, severity: str, seconds: float) -> None:
         """Shows a text in place of the one before."""
@@ -123,6 +126,12 @@ class MessageLine(Plain):
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(seconds, self.hide)
+        self._shown_at = time.monotonic()
+
+    def note_key(self) -> None:
+        """Hides a message that only informs, at the first key after the time to read it."""
+        if self.display and self.has_class("-information") and time.monotonic() - self._shown_at > READ_SECONDS:
+            self.hide()
 
 
 WHERE_TEXT_IS_TYPED = ("prompt", "finding")
