@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from benchmarks import command, data, judge, metrics
 from benchmarks.ablations import CONFIGURATIONS
 from memory import Memory
-from memory.answering.extractive import NOT_PLAIN
+from memory.events import NOT_PLAIN
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
 from plugins import manager

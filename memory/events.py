@@ -69,6 +69,7 @@ class Token(Event):
     text: str
 
 
+NOT_PLAIN = "Your memory does not say this plainly."  # begins the text of an answer without a clear line
 STAMPED = "file of "  # before the day of a file without another date
 
 
@@ -240,7 +241,7 @@ class Answer(Event):
     @property
     def kind(self) -> AnswerKind:
         """ "closest": no line states it plainly, but some come close; "none": there are no such lines."""
-        if not self.no_answer:
+        if not self.no_answer and not self.text.startswith(NOT_PLAIN):
             return "answer"
         return "closest" if self.citations else "none"
 

@@ -77,7 +77,7 @@ def ask(
     session.as_json = session.as_json or shows_events
     answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
     secrets.say("pal ask")
-    if answered.no_answer:
+    if answered.kind != "answer":
         if not session.as_json and session.reader.status().stats.episodes == 0:
             output.say(HOW_TO_READ)
         elif not session.as_json:

@@ -184,7 +184,7 @@ class PlainChat:
         secrets.say("pal ask")
         if self._told is not None and not self._told.source:
             self._offer_to_keep(self._told)
-        if self._answered.no_answer and not self._code:
+        if self._answered.kind != "answer" and not self._code:
             self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
 
     def _note_statement(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:

@@ -29,16 +29,12 @@ from memory.answering.confidence import (
     is_clear_answer,
     prefer_agreed,
 )
-from memory.answering.facts import (
-    MAX_FACTS_ANSWERING,
-    asks_past,
-    find_fact_candidates,
-    supersede,
-)
+from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.lines import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import contradicts, select_best, select_by_type
+from memory.events import NOT_PLAIN
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course, expected_types
@@ -58,7 +54,6 @@ NOTHING_THERE = "No note is within these limits."
 NO_WORD = "The question contains no word."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
-NOT_PLAIN = "Your memory does not say this plainly."
 NOTHING_CHANGED = "No fact that I know of changed{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
@@ -110,7 +105,7 @@ def extract_answer(
     )
     if asks_changed and not any(line.earlier for line in selected):
         answer = _deny_change(result, answer)
-    elif not listed and answer.kind == "answer":
+    elif not listed and not answer.no_answer:
         answer = replace(answer, note=describe_age(state, selected))
     note = AnswerNote(len(selected), write_chains(chains.chains, answer.citations))
     taken = step(note, (perf_counter() - start) * 1000)

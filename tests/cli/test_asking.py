@@ -56,6 +56,15 @@ def test_what_is_not_there_is_not_answered(vault: Shell) -> None:
     assert said.out.strip()
 
 
+def test_a_script_can_tell_the_closest_lines_from_an_answer(vault: Shell) -> None:
+    question = "who likes the compressor"
+    said = vault.pal("ask", question)
+    assert said.code == 5 and said.out.startswith("Your memory does not say this plainly. Closest:\n- ")
+    reply = vault.pal("ask", question, "--json")
+    assert (reply.code, reply.json["kind"]) == (5, "closest")
+    assert vault.pal("ask", "where is the harbour office?", "--json").json["kind"] == "answer"
+
+
 def test_a_password_is_shown_to_who_says_so(vault: Shell) -> None:
     question = "What is the password for the compressor house?"
     masked, shown = vault.pal("ask", question), vault.pal("ask", question, "--secrets")
@@ -136,7 +145,7 @@ def test_a_question_can_be_put_to_one_file_or_one_chat(
 
 def test_an_answer_comes_from_the_chat_alone(vault: Shell) -> None:
     said = vault.pal("ask", "How far from the foghorn does Nuria live?", "--chat", "foghorn committee", "--json")
-    assert said.code == 0, said
+    assert said.code == 5, said
     assert "600 metres" in said.lines[-1]["text"]
     assert {cited["uri"] for cited in said.lines[-1]["citations"]} == {"./notes/chats/foghorn-committee.json"}
     outside = vault.pal("ask", "What is Nuria's boat called?", "--chat", "foghorn committee")

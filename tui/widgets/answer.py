@@ -238,7 +238,7 @@ class Answer(Vertical):
         self.text = display_safe(answered.text)
         self.citations = answered.citations
         self.no_answer = answered.no_answer
-        self.set_class(answered.kind == "closest", "-closest")
+        self.set_class(answered.no_answer and answered.kind == "closest", "-closest")
         above: Prose | None = None
         folded = sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations))
         for kind, text in _passages(self.text, answered.citations, answered.model):
