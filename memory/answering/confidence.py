@@ -40,7 +40,7 @@ BIAS = -2.81
 # Whether the first line clearly answers: fitted to whether it answers, on the questions of six lives. Of 100 clear
 # answers of a life that they were not fitted on 70 are right (docs/decisions.md).
 CLEAR: Mapping[str, float] = {"lead": 0.5, "asked": 1.4, "agreement": 1.1, "value": 0.7}
-LEAST_CLEAR, LEAST_ASKED, SURE_LEAD = 2.6, 0.5, 6.0
+LEAST_CLEAR, LEAST_ASKED, SURE_LEAD, COMPLETE = 2.6, 0.5, 6.0, 0.99
 AGREEMENT = 1.0  # score of a line with whose values all others agree
 MAX_COMPARED, MAX_AGREEING = 20, 5  # of the best lines; of the best of other notes, with each of these
 
@@ -66,17 +66,18 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
 def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked: Sequence[AnswerCandidate]) -> bool:
     """Whether the first of the lines `shown` may be shown alone, as the answer: one with a former value, or by its lead
     over `ranked` lines with other values, the share of the question that it has with its headings, the share of
-    the next lines that agree with it, and whether it has a value at all."""
+    the next lines that agree with it, and whether it has a value at all; or since it alone has a value and every word
+    of the question."""
     first, features = shown[0], state.features
     if first.own or any(line.earlier for line in shown[1:2]):
         return True
     values = features.new_values(first.shown)
-    others = [line.score for line in ranked if line.words != first.words and values.isdisjoint(line.values)]
+    rivals = [line for line in ranked if line.words != first.words and values.isdisjoint(line.values)]
     texts = (first.claim, first.context, name_passage(first.episode))
     near, asked = np.maximum.reduce([features.max_similarity(text) for text in texts]), _split_stems(features)[1]
     kinds = [_stem_kinds(state.question, kind) for kind in _list_kinds(first.claim, features)]
     near = np.maximum(near, [any(key in of_kind for of_kind in kinds) for key in features.stems])
-    lead = first.score - max(others, default=-math.inf)
+    lead = first.score - max((line.score for line in rivals), default=-math.inf)
     measured = {
         "lead": min(lead, MAX_LEAD),
         "asked": float(_share(near[None], features.shares * asked)[0]),
@@ -84,7 +85,14 @@ def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked
         "value": float(bool(values)),
     }
     odds = sum(weight * measured[name] for name, weight in CLEAR.items())
-    return lead >= SURE_LEAD or (odds >= LEAST_CLEAR and measured["asked"] >= LEAST_ASKED)
+    if lead >= SURE_LEAD or (odds >= LEAST_CLEAR and measured["asked"] >= LEAST_ASKED):
+        return True
+    return bool(values) and _has_all(first, features) and not any(_has_all(line, features) for line in rivals)
+
+
+def _has_all(line: AnswerCandidate, features: QueryFeatures) -> bool:
+    """Returns whether a line has every word of the question, with its headings and title."""
+    return features.coverage(f"{line.claim} {line.context} {name_passage(line.episode)}") >= COMPLETE
 
 
 def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:

@@ -50,8 +50,9 @@ def test_each_phase_stands_beside_the_same_questions_without_memory(
     assert phases["without memory, retry"]["memory"]["slots"] == 0
     assert first["right"] == control["right"] == 100 and first["gained"] == 0
     assert first["memory"]["edges"] > 0 and 0 < first["memory"]["share"] < 100
-    assert again["at_r0"] == again["brought"] == 100 and again["precision"] == 100 and again["gained"] == 0
-    assert again["calls"] == 1 and again["saved_answered"] == again["saved"] > 0
+    # An answer without proof is not replayed, but looked for in other words.
+    assert 0 < again["at_r0"] <= again["brought"] and again["precision"] == 100 and again["gained"] == 0
+    assert again["saved_answered"] > 0
     assert again["wrong_r0"] == again["false_r0"] == again["in_vain"] == 0 and again["stage_p95_ms"] > 0
     different = phases["different after 1 turn"]
     assert different["right"] == phases["without memory, different"]["right"] == 100

@@ -106,7 +106,7 @@ def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
     assert told.source and told.changes == ()
     assert "under the pot" in ask(client, "Where is the spare key?")[1].text
     assert client.forget(source=told.source).sources == 1
-    with pytest.raises(DaemonError, match="nothing to keep"):
+    with pytest.raises(DaemonError, match="statement is missing"):
         client.tell("  ")
     long = " ".join(f"The {number}th plank of the hull is larch and was sawn in May." for number in range(60))
     client.tell(long)

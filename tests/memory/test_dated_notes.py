@@ -52,7 +52,7 @@ def keep(tmp_path: Path, memory: Memory, plugins: manager.Plugins) -> Keep:
 def answer(memory: Memory, question: str = QUESTION, as_of: datetime | None = None) -> list[str]:
     *_, last = memory.questions.ask(question, as_of=as_of)
     assert isinstance(last, Answer)
-    return [line.removeprefix("- ").partition(" [")[0] for line in last.text.split("\n")]
+    return [line.removeprefix("- ").partition(" [")[0] for line in last.text.split("\n") if line.startswith("- ")]
 
 
 NEWEST = "Deadline: 1 June"

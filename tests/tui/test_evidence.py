@@ -241,7 +241,7 @@ async def test_a_table_without_room_is_a_list_of_its_rows() -> None:
     cited = replace(world.PRISM, quote=row, passage=f"# Tablets\n\n{table}\n\nEnd.")
     async with chatting(answering(cited)) as chat:
         await chat.ask("?")
-        await chat.until(lambda: "who: Ani, what: thyroxine," in chat.text() and "with water" in chat.text())
+        await chat.until(lambda: "who: Ani; what: thyroxine;" in chat.text() and "with water" in chat.text())
 
 
 async def test_a_page_that_was_laid_out_as_markdown_is_rendered_and_plain_text_is_not() -> None:
@@ -250,7 +250,7 @@ async def test_a_page_that_was_laid_out_as_markdown_is_rendered_and_plain_text_i
     plain = replace(page, n=2, uri="/n/shop.md", is_markdown=False, quote="- ask *Ozzie*")
     async with chatting(answering(page, plain)) as chat:
         await chat.ask("?")
-        await chat.until(lambda: "• belt, 12" in chat.text() and "• ask Ozzie" in chat.text())
+        await chat.until(lambda: "│ belt" in chat.text() and "• ask Ozzie" in chat.text())
         assert "## Prices" not in chat.text() and "old" in chat.text()
         await chat.pilot.press("tab", "right")
         await chat.until(lambda: "- ask *Ozzie*" in chat.text() and "## Prices" in chat.text())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+WIDEST = 10_000  # columns, while the size is not known
 LEAST_COLUMNS = 20  # of a heading
 
 
@@ -104,9 +105,15 @@ class Passage(Vertical):
         self.cited: wire.Citation | None = None
         self._heading = Heading()
         self._text = VerticalScroll(can_focus=False)
+        self._drawn = 0  # the width for which tables were fitted
 
     def compose(self) -> ComposeResult:
         yield from (self._heading, self._text)
+
+    def on_resize(self) -> None:
+        """Fits tables again, since the size may arrive after the text."""
+        if self.cited is not None and "|" in (self.cited.passage or "") and self._drawn != self.size.width:
+            self._draw()
 
     def show(self, cited: wire.Citation | None, place: str = "", folders: Iterable[str] = ()) -> None:
         """Shows a citation's passage, or nothing. `place`: its position, `2 of 3`."""
@@ -159,7 +166,8 @@ class Passage(Vertical):
 
         prose = Prose(cites=False, classes=name)
         await self._text.mount(prose)
-        await prose.update(fit_tables(str(text), self._text.size.width))
+        self._drawn = self.size.width
+        await prose.update(fit_tables(str(text), self._drawn - 2 if self._drawn else WIDEST))  # a scrollbar has two
         return prose
 
     def _reveal(self, part: Widget | None) -> None:

@@ -79,7 +79,7 @@ def fit_tables(text: str, width: int) -> str:
             head, body = (cells[0], cells[2:]) if is_headed else ([], cells)
             named = (zip_longest(head, row, fillvalue="") for row in body)
             return "".join(
-                f"- {', '.join(': '.join(filter(None, pair)) for pair in row if pair[1])}\n" for row in named
+                f"- {'; '.join(': '.join(filter(None, pair)) for pair in row if pair[1])}\n" for row in named
             )
         if is_headed:
             return match[0]

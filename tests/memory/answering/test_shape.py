@@ -271,3 +271,8 @@ def test_a_row_is_shown_with_its_columns_and_never_raw() -> None:
         memory.ingest.remember(table, title="Tablets", source="/tablets.md")
         answer = ask(memory, "How much thyroxine does Ani take?")
     assert "who: Ani; what: thyroxine; how much: 50 mcg" in answer.text and "|" not in answer.text
+
+
+def test_the_only_line_with_every_word_of_the_question_is_a_clear_answer() -> None:
+    text = "Marta is my sister. She paints.\n\nMarta lives in Lisbon. She keeps bees."
+    assert ask_about(text, "", "Where does Marta live?").lines[0].kind == "answer"

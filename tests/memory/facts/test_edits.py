@@ -71,7 +71,7 @@ def test_a_row_with_a_fact_is_shown_as_any_row(memory: Memory, tmp_path: Path) -
     table = f"# Contracts\n\n| Contract | Provider | Price | Since |\n|---|---|---|---|\n{rows}"
     write(memory, tmp_path / "contracts.md", table)
     said = ask(memory, "How much do we pay for electricity?")
-    assert "Contract: Electricity, Provider: Volta, Price: 84 €, Since: 2022-10" in said and "|" not in said, said
+    assert "Contract: Electricity; Provider: Volta; Price: 84 €; Since: 2022-10" in said and "|" not in said, said
 
 
 @pytest.mark.parametrize("frontmatter", [FRONTMATTER, ""])

@@ -28,7 +28,7 @@ def on(day: int, month: int = 1) -> datetime:
 @pytest.fixture
 def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
     """Answers come from the three best passages."""
-    settings = MemorySettings(answer=AnswerSettings(episodes=3))
+    settings = MemorySettings(answer=AnswerSettings(episodes=3, lines=3))
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=settings) as memory:
         note(memory, "harbour", "The harbour office is in the Customs House. It smells of tar.")
         note(memory, "ferry", "The ferry leaves from the harbour at nine.", day=2)
@@ -119,8 +119,8 @@ def test_no_words_are_refused(memory: Memory) -> None:
 
 
 def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
-    found = lost(memory, ask(memory), "tar")
-    assert (found.cut, found.quote, found.place) == ("lines", "It smells of tar.", 1)
+    found = lost(memory, ask(memory), "nine")
+    assert (found.cut, found.quote) == ("lines", "The ferry leaves from the harbour at nine.")
     assert found.reason == (
         'Its line came 4th of 4, and the answer shows 3. The best is "The harbour office is in the Customs House.".'
     )
