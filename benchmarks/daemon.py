@@ -32,7 +32,7 @@ NOTES = 1000  # in the folder that it watches while it is idle
 SETTLE_S = 3.0  # after the last note, before the idle clock starts
 READER_IDLE_S = 45.0  # at most, in which the process that reads files waits for the next one
 READER_S = 90.0  # in which it has ended
-ANSWERED = (0, 4)  # exit codes of `pal ask`: an answer, or that there is none
+ANSWERED = (0, 4, 5)  # exit codes of `pal ask`: an answer, that there is none, or none that is plain
 
 
 def measure(questions: data.QuestionSet, embedder: str, place: Path, idle_s: float) -> dict[str, Any]:

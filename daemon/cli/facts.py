@@ -31,9 +31,10 @@ NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was 
 @click.option("--history", is_flag=True, help="Also list earlier values, with their times.")
 @json_command
 def facts(session: Session, name: str | None, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
-    """List the facts about NAME: a person, a place, a thing; without one, the names with the most facts and notes.
+    """List the facts about NAME: a person, a place, a thing.
 
-    First the facts from your notes, then other lines of a note with that title, and sentences that mention it.
+    First the facts from your notes, then other lines of a note with that title, and sentences that mention it. Without
+    a name: the names with the most facts and notes.
     """
     if name is None:
         known = session.client.search("objects", limit=MAX_NAMES)

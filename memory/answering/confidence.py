@@ -91,8 +91,8 @@ def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked
 
 
 def _has_all(line: AnswerCandidate, features: QueryFeatures) -> bool:
-    """Returns whether a line has every word of the question, with its headings and title."""
-    return features.coverage(f"{line.claim} {line.context} {name_passage(line.episode)}") >= COMPLETE
+    """Returns whether a line has every word of the question itself: with its headings more lines were wrongly sure."""
+    return features.coverage(line.claim) >= COMPLETE
 
 
 def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:

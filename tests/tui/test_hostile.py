@@ -93,7 +93,7 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         found = (wire.ConversationMatch(kept[7].conversation, 2, 2, "memory", f"found {text}", NOW),)
         chat.client.search_conversations = lambda words, limit=50: found  # type: ignore[method-assign]
-        await chat.pilot.press("x", "enter")
+        await chat.pilot.press("x")
         await chat.until(lambda: "Memory: found" in chat.text())
         assert safe(chat)
         await chat.pilot.press("enter")

@@ -133,6 +133,8 @@ class ReviewScreen(Page):
         head, more = NOTHING[self.filter.chosen]
         nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
         self._show()
+        if revisions and self.focused is None:  # the list was hidden while it was empty
+            self.call_after_refresh(self.changes.focus)
         self.show_keys()
 
     # Showing ------------------------------------------------------------------------------------
