@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 COULD_NOT_START = "The daemon could not start: "  # begins what one that could not says last
 CANNOT_WRITE = 75  # the exit code where the home of a daemon cannot be written
+WAIT_SECONDS = 60.0  # a start takes one second of CPU: 20 on a machine with twenty busy processes
 NEW_MEMORY = "There was no memory in {}, so a new one begins there."
 
 
-def connect(
-    paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
-) -> Client:
+def connect(paths: Paths, start: bool = True, say: Callable[[str], None] = lambda message: None) -> Client:
     """Returns a client of the running daemon. With `start`, a missing one is started, and one of an older protocol
     replaced; `say` receives a sentence about it. DaemonDownError (with the end of the log, if the daemon died);
     DaemonError if the running daemon is newer than this client."""
@@ -40,7 +39,7 @@ def connect(
             raise
         begins = not paths.memory.exists() and not paths.trace_of_lost
         say(NEW_MEMORY.format(paths.data) if begins else "Starting the memory in the background.")
-        _start(client, wait, say)
+        _start(client, say)
         return client
     if hello.protocol > wire.PROTOCOL:
         raise DaemonError(
@@ -53,7 +52,7 @@ def connect(
             raise DaemonDownError("The running daemon is of an older version. Restart it with `pal daemon stop`.")
         say(f"The running daemon is of an older version ({hello.version}); it is being restarted.")
         client.stop()
-        _start(client, wait, say)
+        _start(client, say)
     return client
 
 
@@ -62,15 +61,15 @@ def explain_failure(error: DaemonDownError) -> str:
     return str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
 
 
-def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
+def _start(client: Client, say: Callable[[str], None]) -> None:
     """Starts a daemon and waits until one answers. Several clients may do so at once: the lock admits one daemon."""
     from daemon.lock import ALREADY_RUNNING, is_held
 
-    if _start_service(client, wait, say):
+    if _start_service(client, say):
         return
     output_bytes = _measure_output(client.paths)
     process = _spawn(client.paths)
-    deadline = time.monotonic() + wait
+    deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         try:
             client.hello()
@@ -83,17 +82,19 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
             why = _read_tail(client.paths, output_bytes)
             raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{why}", code)
         time.sleep(0.02)
-    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_read_tail(client.paths, output_bytes)}")
+    raise DaemonDownError(
+        f"The daemon has not answered for {WAIT_SECONDS:.0f} s.\n{_read_tail(client.paths, output_bytes)}"
+    )
 
 
-def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
+def _start_service(client: Client, say: Callable[[str], None]) -> bool:
     """Starts the daemon through its installed service, so that no second one runs; returns whether there is one."""
     from daemon.service import find_installed, start_service  # 10 ms, which only a start should pay
 
     service = find_installed(client.paths)
     if service is None:
         return False
-    deadline, problem = time.monotonic() + wait, "it does not answer"
+    deadline, problem = time.monotonic() + WAIT_SECONDS, "it does not answer"
     for failure in start_service(service):
         with contextlib.suppress(DaemonDownError):
             client.hello()

@@ -82,7 +82,7 @@ def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
     paths = Paths.in_folder(tmp_path / "home")
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         said: list[str] = []
-        clients = list(pool.map(lambda _: connect(paths, wait=60, say=said.append), range(3)))
+        clients = list(pool.map(lambda _: connect(paths, say=said.append), range(3)))
     try:
         assert len({client.hello().pid for client in clients}) == 1
         assert said
@@ -122,20 +122,20 @@ def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     paths = Paths.in_folder(tmp_path)
     paths.config.write_text("[watch]\ndebounces = 1\n")
     with pytest.raises(DaemonDownError) as caught:
-        connect(paths, wait=60)
+        connect(paths)
     assert "exit code 78" in str(caught.value)
     assert "config.toml, line 2: watch.debounces is not a setting" in str(caught.value)
 
     paths.config.write_text("[night]\nhour = 99\n")
     with pytest.raises(DaemonDownError, match=r"line 2: night\.hour must be a number from 0 to 23, not 99") as caught:
-        connect(paths, wait=60)
+        connect(paths)
     assert caught.value.code == 78 and "debounce" not in str(caught.value)
 
     paths.config.unlink()
     paths.memory.write_bytes(b"this is no database, whatever its name says" * 100)
     before = paths.memory.read_bytes()
     with pytest.raises(DaemonDownError) as caught:
-        connect(paths, wait=60)
+        connect(paths)
     assert caught.value.code == 74 and "memory.db" in str(caught.value)
     assert "config.toml" not in str(caught.value), "what an earlier daemon said is over"
     assert paths.memory.read_bytes() == before
@@ -203,7 +203,7 @@ def test_a_daemon_whose_home_is_moved_ends(tmp_path: Path) -> None:
         daemon.paths.data.rename(tmp_path / "moved")
         assert daemon.process.wait(60) == 74
         said: list[str] = []
-        connect(daemon.paths, wait=60, say=said.append).stop()
+        connect(daemon.paths, say=said.append).stop()
         assert "a new one begins there" in said[0]
         with run_daemon(tmp_path / "moved") as moved:
             assert moved.client.status().stats.sources == 1
@@ -214,7 +214,7 @@ def test_a_daemon_whose_home_was_moved_leaves_its_successor_alone(tmp_path: Path
         assert daemon.process is not None
         daemon.process.send_signal(signal.SIGSTOP)
         daemon.paths.data.rename(tmp_path / "moved")
-        successor = connect(daemon.paths, wait=60)
+        successor = connect(daemon.paths)
         daemon.process.send_signal(signal.SIGCONT)
         assert daemon.process.wait(60) == 74
         assert successor.hello().pid != daemon.process.pid
@@ -258,7 +258,7 @@ def test_an_older_daemon_is_replaced_and_a_newer_one_is_not(tmp_path: Path, monk
         monkeypatch.undo()
         monkeypatch.setattr(wire, "PROTOCOL", wire.PROTOCOL + 1)
         said: list[str] = []
-        assert connect(daemon.paths, wait=60, say=said.append).hello().pid != old
+        assert connect(daemon.paths, say=said.append).hello().pid != old
         assert "older version" in said[0]
 
 
