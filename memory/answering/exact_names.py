@@ -168,10 +168,9 @@ class ExactNames:
         """Returns 1 if the line, or else its nearest heading with such a word, spells a name likewise; -1 if not; 0
         without any."""
         for text in _list_levels(candidate):
-            line_words = set(WORD.findall(norm(text)))
-            shared = {strip_accents(word) for word in line_words} & self._spellings.keys()
-            if shared:
-                return 1 if all(self._spellings[word] in line_words for word in shared) else -1
+            written = norm(text)
+            if shared := self._spellings.keys() & WORD.findall(strip_accents(written)):
+                return 1 if {self._spellings[word] for word in shared}.issubset(WORD.findall(written)) else -1
         return 0
 
 

@@ -108,7 +108,7 @@ class QueryFeatures:
             return []
         if not is_unspaced(self._language):  # pieces of words have no meaning
             lines = [(line.shown, line.context, line.source.episode.title) for line in candidates]
-            self.embed_words(chain.from_iterable(lines))
+            self.embed_words(set(chain.from_iterable(lines)))
         measured = [self.measure(line) for line in candidates]
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
         near = [max(0.0, cosines.get(line.source.thesis_id, mean)) for line in measured]
@@ -243,15 +243,13 @@ class QueryFeatures:
         """Returns the kinds of thing that the question asks for and that a text contains."""
         if not self._expected:
             return frozenset()
-        values, weekdays = self.new_values(text), word_numbers("time", "weekdays").keys()
-        contains: dict[ExpectedType, bool] = {
-            "date": any(mention.kind == "date" for mention in self.mentions(text)),
-            "number": any(value[0].isdigit() for value in values),
-            "name": any(
-                value[0].isalpha() and weekdays.isdisjoint((value, value.removesuffix("s"))) for value in values
-            ),
-        }
-        return frozenset(kind for kind in self._expected if contains[kind])
+        kinds, weekdays = {mention.kind for mention in self.mentions(text)} & {"date"}, word_numbers("time", "weekdays")
+        for value in self.new_values(text):
+            if value[0].isdigit():
+                kinds.add("number")
+            elif value[0].isalpha() and weekdays.keys().isdisjoint((value, value.removesuffix("s"))):
+                kinds.add("name")
+        return self._expected & kinds
 
     def _content_words(self, text: str) -> set[str]:
         if text not in self._words:
@@ -371,8 +369,9 @@ class AnswerState:
         candidates of one of them, since their evidence is in the same places."""
         lines_of: dict[int, list[AnswerCandidate]] = defaultdict(list)
         for line in known:
-            lines_of[line.episode.id].append(line)
-        distinct = {line.episode.content: line.episode for line in known}
+            lines_of[line.source.episode.id].append(line)
+        passages_of = {id: lines[0].source.episode for id, lines in lines_of.items()}
+        distinct = {passage.content: passage for passage in passages_of.values()}
         others = sorted(set(ids) - lines_of.keys())
         passages = episodes.get_many(self.conn, others) if others else []
         copy_of = {passage.id: distinct.setdefault(passage.content, passage).id for passage in passages}

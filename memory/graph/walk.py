@@ -320,7 +320,7 @@ def _pick(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:
 def _join_neighbours(parts: list[Neighbours]) -> Neighbours:
     if not parts:
         return Neighbours(np.empty(0, np.int32), np.empty(0, np.int8), np.empty(0, np.int32))
-    edges, kinds, vertices = (np.concatenate(column) for column in zip(*parts, strict=True))
+    edges, kinds, vertices = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(edges, kind="stable")
     return Neighbours(edges[order], kinds[order], vertices[order])
 

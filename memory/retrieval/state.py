@@ -117,7 +117,7 @@ class CachedEmbedder:
         """(n,) texts -> (n, d)."""
         new = [text for text in dict.fromkeys(texts) if text not in self._documents]
         if new:
-            spoken = [drop_letters(text) for text in new]
+            spoken = [drop_letters(text) if "‹" in text else text for text in new]
             self._documents.update(zip(new, self.embedder.embed_documents(spoken), strict=True))
         if not texts:
             return np.zeros((0, self.dimension), np.float32)

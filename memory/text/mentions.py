@@ -358,7 +358,7 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     have been wrapped."""
     for match in _find_names(text):
         start = match.start()
-        before = start - max(text.rfind(end, 0, start) for end in "\n\0")
+        before = start - max(text.rfind("\n", 0, start), text.rfind("\0", 0, start))
         is_label = text.startswith(":", match.end())  # "Hamid: yes" in the next line
         is_wrapped = _WRAP.fullmatch(match[0]) and before > MIN_WRAPPED_CHARS and not is_label
         is_wrapped = is_wrapped and "   " not in text[max(0, start - before) : start]  # columns

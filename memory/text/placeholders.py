@@ -25,7 +25,7 @@ class MaskedSecret:
 
 def drop_letters(text: str) -> str:
     """Returns the text with the kinds of secrets only, for embedding: the letters carry no meaning."""
-    return PLACEHOLDER.sub(lambda match: match[0][1 : -LENGTH - 2], text) if "‹" in text else text
+    return PLACEHOLDER.sub(lambda match: match[0][1 : -LENGTH - 2], text)
 
 
 def find_placeholders(text: str) -> Iterator[str]:
