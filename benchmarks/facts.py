@@ -27,7 +27,7 @@ from memory.answering import facts
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.store import fact_vectors
+from memory.store import facts as stored_facts
 from plugins import manager
 
 PER_NOTE = 10  # facts
@@ -136,7 +136,7 @@ def measure(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
         near = []
         for (id,) in conn.execute("SELECT id FROM vec_fact ORDER BY id DESC LIMIT ?", (len(questions),)).fetchall():
             started = time.thread_time()
-            fact_vectors.nearest(conn, id, 12)
+            stored_facts.nearest(conn, id, 12)
             near.append(1000 * (time.thread_time() - started))
     return {
         "questions": len(questions),

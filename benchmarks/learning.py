@@ -30,7 +30,7 @@ from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
 from memory.retrieval.state import Serving
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import traces, training, vectors
+from memory.store import queries, traces, vectors
 from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
@@ -61,7 +61,7 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, trained
         report = TrainedRanker(trained).train(store, _serving(store, embedder), RecallSettings(), now=FIRST)
         cpu_seconds = round(time.process_time() - started, 2)
         with store.reading() as conn:
-            models = training.models(conn, ranker_kind(embedder.name))
+            models = queries.models(conn, ranker_kind(embedder.name))
     beside = [name for name in BESIDE if "entities" in name] if report.promoted else []
     return {
         "set": questions.name,

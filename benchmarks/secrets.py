@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import command
 from benchmarks.canaries import KINDS, make_canaries, make_ordinary
-from memory.ingest.masking import Masker
+from memory.ingest.draft import Masker
 from memory.text.secrets import find_secrets
 
 MAX_BYTES = 20 << 20

@@ -31,7 +31,7 @@ from memory.facts.llm_requests import MAX_EPISODES
 from memory.nouns import Fact
 from memory.protocols import LLM, Embedder
 from memory.revisions import Revision
-from memory.store import fact_vectors
+from memory.store import facts
 from memory.store.connect import FIRST_EDGE
 from plugins import manager
 from plugins.llms.registry import Models
@@ -127,7 +127,7 @@ def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, 
     life.learnt.append([*life.enriched.extractions][sum(map(len, life.learnt)) :])
     with memory.store.reading() as conn:
         known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
-        life.nearest |= {id: fact_vectors.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}
+        life.nearest |= {id: facts.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}
 
 
 def _told(memory: Memory, persona: Path) -> list[losses.Told]:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.protocols import LLM, ChooseLLM, Embedder, Reranker, choose_none
-from memory.retrieval.pagerank import find_core_strategy
 from memory.retrieval.rerank import Reranking
-from memory.retrieval.traversers import FindStrategy
+from memory.retrieval.traversers import FindStrategy, find_core_strategy
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs
 from memory.services.questions import Questions

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from memory.ingest.chunk import Draft
-from memory.ingest.draft import DocumentDraft
-from memory.ingest.masking import Masker
+from memory.ingest.draft import DocumentDraft, Masker
 from memory.settings import ChunkSettings
 
 LENGTH = struct.Struct("!I")  # bytes of the following JSON

@@ -24,7 +24,7 @@ from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:
     from daemon.reading.frames import Reply
-    from memory.ingest.masking import Masker
+    from memory.ingest.draft import Masker
     from memory.settings import ChunkSettings
 
 MAX_REPLY_BYTES = 512 * MIB  # of one file

@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from memory.answering.chains import ExtractiveAnswer
 from memory.answering.confidence import find_unknown_names
 from memory.answering.extractive import extract_answer, stream_extractive
-from memory.answering.lines import ExtractiveAnswer
 from memory.answering.options import AskOptions
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing

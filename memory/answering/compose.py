@@ -22,10 +22,10 @@ from functools import partial
 from memory.answering import context as evidence
 from memory.answering import grounding
 from memory.answering.candidates import cite, stems
+from memory.answering.chains import ExtractiveAnswer, stream_lines
 from memory.answering.context import EvidencePiece, PromptContext
 from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, WORD_FOR_WORD, stream_extractive
 from memory.answering.grounding import NO_ANSWER, REFUSAL_MARKS, Problem
-from memory.answering.lines import ExtractiveAnswer, stream_lines
 from memory.answering.options import AskOptions
 from memory.errors import (
     LocalOnlyError,

@@ -22,6 +22,7 @@ from time import perf_counter
 from memory.answering import compose
 from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.candidates import AnswerCandidate
+from memory.answering.chains import ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import (
     MAX_PASSAGES_MORE,
@@ -32,7 +33,6 @@ from memory.answering.context import (
     gather_evidence,
 )
 from memory.answering.extractive import extract_answer, stream_extractive
-from memory.answering.lines import ExtractiveAnswer
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError

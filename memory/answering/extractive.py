@@ -21,7 +21,16 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by, drop_paraphrases, holds_at, show_day, stems
-from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
+from memory.answering.chains import (
+    NO_CHAINS,
+    ChainEvidence,
+    ExtractiveAnswer,
+    Line,
+    join_with_chains,
+    make_answer,
+    stream_lines,
+    write_chains,
+)
 from memory.answering.confidence import (
     absent_names,
     confidence,
@@ -31,7 +40,6 @@ from memory.answering.confidence import (
 )
 from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.answering.lines import ExtractiveAnswer, Line, make_answer, stream_lines
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
 from memory.answering.selection import contradicts, select_best, select_by_type
 from memory.events import NOT_PLAIN

@@ -18,8 +18,8 @@ from memory.exploring.labels import OptionLabels
 from memory.graph.arrays import Bools, Floats
 from memory.graph.walk import Walkable, top_k
 from memory.nouns import Step
-from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.state import RetrievalResult
+from memory.retrieval.traversers import transition_steps
 from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection

@@ -12,7 +12,7 @@ from memory.facts.supersede import MIN_CONFIDENCE, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.protocols import Embedder
 from memory.revisions import AssertionResult, Decision
-from memory.store import episodes, fact_vectors, graph, past, relations, revisions, sources
+from memory.store import episodes, facts, graph, past, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
@@ -57,7 +57,7 @@ class FactAsserter:
                 self._theses += assert_theses(self.conn, self._resolver, row, extraction.theses, self._now)
         if model is not None:
             episodes.mark_read(self.conn, extractions, model, self._now)
-        fact_vectors.put(self.conn, self._embedder, [*self._new, *(thesis.node_id for thesis in self._theses)])
+        facts.put_vectors(self.conn, self._embedder, [*self._new, *(thesis.node_id for thesis in self._theses)])
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
         """Applies a model's decisions. If a superseded fact is asserted again and supersedes its successor by them, it
@@ -109,7 +109,7 @@ class FactAsserter:
         """Retracts the relations whose evidence was only in these retired episodes. What an edit replaced stays in
         history."""
         lost = relations.list_without_evidence(self.conn, gone)
-        fact_vectors.delete(self.conn, lost)
+        facts.delete_vectors(self.conn, lost)
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def restore_passages(self, ids: Sequence[int]) -> None:
@@ -165,7 +165,7 @@ class FactAsserter:
         for row in revisions.list_by_older(self.conn, fact):
             if row.new == new:
                 revisions.settle(self.conn, row.id, "kept", self._now)
-        fact_vectors.put(self.conn, self._embedder, [new])
+        facts.put_vectors(self.conn, self._embedder, [new])
         episodes.mark_read(self.conn, [episode], USER, self._now)
         return new
 
@@ -180,7 +180,7 @@ class FactAsserter:
             revisions.add(
                 self.conn, "contradicts", old.id, new, "Two computers stated different values.", "rule", 1.0, self._now
             )
-            fact_vectors.put(self.conn, self._embedder, [new])
+            facts.put_vectors(self.conn, self._embedder, [new])
 
     def result(self) -> AssertionResult:
         """Returns the result, without the pairs that a model has to judge."""
@@ -194,7 +194,7 @@ class FactAsserter:
     def complete_vectors(self) -> None:
         """Computes the vectors of facts that an undone revision made current again."""
         if touched := self._superseder.touched:
-            fact_vectors.put(self.conn, self._embedder, fact_vectors.list_missing(self.conn, -1, touched))
+            facts.put_vectors(self.conn, self._embedder, facts.list_without_vectors(self.conn, -1, touched))
 
     def graph_changes(self) -> list[GraphChange]:
         """Returns the changes to the graph in memory, removals first; none if nothing was asserted."""

@@ -12,7 +12,7 @@ from memory.facts import slots
 from memory.facts.extraction import ExtractedRelation
 from memory.nouns import RevisionState
 from memory.revisions import Decision
-from memory.store import fact_vectors, facts, graph, relations, revisions, sources
+from memory.store import facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
@@ -179,8 +179,8 @@ class Superseder:
 
     def propose_pairs(self, ids: Iterable[int]) -> list[tuple[int, int]]:
         """Returns pairs (older, newer) of facts where one may replace the other: each of these facts with those of the
-        nearest (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
-        near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
+        nearest (`facts.nearest`) that fill one slot with it, whatever the name of their subject."""
+        near = {id: facts.nearest(self._conn, id, NEAREST) for id in ids}
         rows = relations.get_claims(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
         known = {fact.id: fact for fact in rows}
         names = graph.object_labels(self._conn, sorted({node for fact in rows for node in (fact.subject, fact.object)}))

@@ -17,8 +17,7 @@ from memory.errors import ModelError
 from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
-from memory.ingest.draft import DocumentDraft, draft_document
-from memory.ingest.masking import Masker
+from memory.ingest.draft import DocumentDraft, Masker, draft_document
 from memory.ingest.versions import FormerSentence, VersionDiff, align_versions, compare_versions, find_version_begin
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors

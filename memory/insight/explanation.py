@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
-from memory.answering.lines import ExtractiveAnswer
+from memory.answering.chains import ExtractiveAnswer
 from memory.answering.options import ALLOWANCES
 from memory.errors import InvalidInputError
 from memory.nouns import Answer, Citation, Episode, Fact, Visit
-from memory.retrieval.scope import limit_to_time
 from memory.retrieval.state import RetrievalResult
-from memory.retrieval.visits import path_to
+from memory.retrieval.text_search import limit_to_time
+from memory.retrieval.traversers import path_to
 from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, TextNote, last_note, notes
 from memory.store import episodes, facts, text

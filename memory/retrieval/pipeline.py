@@ -16,13 +16,18 @@ from memory.graph.walk import Walkable, scale
 from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
-from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, rerank_chats, score_links
 from memory.retrieval.rerank import Reranking
-from memory.retrieval.scope import asked_time_ms, limit_scope
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
-from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
-from memory.retrieval.traversers import EdgeScorer, Guidance, Lookup, PropagatedRelevance, Seeds, Strategy
+from memory.retrieval.text_search import (
+    asked_time_ms,
+    find_named_objects,
+    limit_scope,
+    link_objects,
+    search_text,
+    text_scores,
+)
+from memory.retrieval.traversers import SPREAD, EdgeScorer, Guidance, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
 from memory.stages import GraphNote, Note, ReplayNote, step
 from memory.store.connect import Connection

@@ -22,10 +22,9 @@ from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
 from memory.graph.walk import Status, Walk, Walkable, top_k
 from memory.nouns import Episode, Hit, Visit
-from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
-from memory.retrieval.visits import add_parents
+from memory.retrieval.traversers import add_parents, transition_steps
 from memory.settings import RecallSettings
 from memory.stages import ContextNote, LinksNote, RankNote, RerankNote
 from memory.store import episodes

@@ -18,16 +18,14 @@ from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors, Write
-from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.rerank import Reranking
-from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
-from memory.retrieval.visits import add_parents
+from memory.retrieval.traversers import SPREAD, EdgeScorer, Seeds, Strategy, add_parents
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store.connect import Connection
+from memory.store.queries import Model
 from memory.store.store import Store
-from memory.store.training import Model
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters

@@ -1,20 +1,35 @@
-"""Graph traversal: the input and output of a traverser, and strategies, which are found by name.
+"""Graph traversal: the input and output of a traverser, strategies, found by name, the library's own traverser, and
+the paths to the visited vertices.
 
 A traverser gets the graph, the seeds, the episodes it may enter and the retrieval settings, and returns a `Walk`. The
-same input gives the same walk. `pagerank` is the library's; plugins register others.
+same input gives the same walk. Plugins register others than `spread`.
+
+Spread is personalised PageRank over episodes and objects (after HippoRAG 2 and LinearRAG). All mass starts at a
+question's best passages and named objects. In every round an episode passes its mass to the objects it mentions (rare
+ones get more), an object to the episodes that mention it, most of it to those it titles; a share always returns to the
+start. The final mass says how near a vertex is to the question. Portions below `least` are not passed on, so the cost
+depends on the surroundings of the question and not on the size of the memory: at most 1 / LEAST portions of a layer can
+be larger.
+
+A strategy returns scores but not always paths, so the edges of the trace are computed afterwards, the same way for all
+strategies: the cheapest path over mentions and relations among the visited vertices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Floats, Graph, Ids
+from memory.graph.postings import flatten_slices
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import (
     ANY_TIME,
@@ -26,12 +41,14 @@ from memory.graph.walk import (
     Relevance,
     Walk,
     Walkable,
+    enterable,
     index,
     top_k,
 )
-from memory.nouns import Step
+from memory.nouns import Step, Visit
 from memory.protocols import LLM, Embedder
 from memory.settings import RecallSettings
+from memory.store import graph as stored
 from memory.store.connect import Connection
 
 MAX_RELEVANCE_SOURCES = 50  # best episodes, from which the relevance of an object follows
@@ -153,3 +170,210 @@ class PropagatedRelevance:
 def relevance_of(walk: Walkable, seeds: Seeds) -> Relevance:
     """Returns the relevance that guides the walk: the given one, by default from the text scores."""
     return seeds.guidance.relevance or PropagatedRelevance(walk.graph, seeds.episode_scores, walk.allowed)
+
+
+TEMPERATURE = 1 / 25  # of the softmax over the best text scores, in [0, 1] units
+NEVER_COMMON = 20  # in a small memory every object is in a large share of the episodes
+LEAST = 1e-5  # of all mass: a smaller portion is not passed on
+
+Doubles = NDArray[np.float64]
+
+
+class Mass(NamedTuple):
+    """Mass at rows or columns (p,): places and values."""
+
+    places: NDArray[np.integer[Any]]
+    values: Doubles
+
+    def times(self, factor: float) -> Mass:
+        return Mass(self.places, self.values * factor)
+
+
+def merge_mass(*parts: Mass) -> Mass:
+    """Merges the mass of each place."""
+    places = np.concatenate([part.places for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    order = np.argsort(places, kind="stable")
+    places = places[order]
+    first = np.flatnonzero(np.diff(places, prepend=-1))
+    return Mass(places[first], np.add.reduceat(values[order], first) if len(first) else values)
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """The transitions of one question. Objects that are dates, or mentioned in more than `common` of the episodes,
+    neither pass nor get mass."""
+
+    graph: Graph
+    allowed: Bools
+    common: float
+    title_weight: float
+    least: float
+
+    def rarity(self, columns: NDArray[np.integer[Any]]) -> Floats:
+        """Returns (c,) ln(N/df) of objects, 0 for those without spread."""
+        graph = self.graph
+        value = graph.rarity(columns)
+        value[(graph.degrees.mentions[columns] > self.common) | graph.leads_nowhere[columns]] = 0
+        return value
+
+    def to_objects(self, mass: Mass) -> Mass:
+        """Passes an episode's mass to its objects, by (1 + ln count) * rarity."""
+        counts = self.graph.counts
+        size = counts.indptr[mass.places + 1] - counts.indptr[mass.places]
+        large = mass.values >= self.least * size
+        sources, entries = flatten_slices(counts.indptr[mass.places[large]], size[large])
+        columns = counts.indices[entries]
+        weights = (1 + np.log(counts.data[entries])) * self.rarity(columns).astype(np.float64)
+        share = mass.values[large] * _invert(np.bincount(sources, weights, int(large.sum())))
+        positive = weights > 0
+        return Mass(columns[positive], (share[sources] * weights)[positive])
+
+    def to_episodes(self, mass: Mass) -> tuple[Mass, Mass]:
+        """Passes an object's mass to the episodes that mention it, by 1 + ln count, and most of it to those it titles,
+        in equal parts."""
+        graph, degrees = self.graph, self.graph.degrees
+        titles = degrees.titles[mass.places]
+        to_titles = mass.values * self.title_weight * (titles > 0)
+        to_mentions = mass.values - to_titles
+        large = to_mentions >= self.least * degrees.mentions[mass.places]
+        columns = mass.places[large]
+        sources, rows, entries = graph.mentioned.find(columns)
+        each = to_mentions[large] * _invert(degrees.weights[columns])
+        mentioning = self._keep_allowed(rows, each[sources] * (1 + np.log(graph.counts.data[entries])))
+        large = (to_titles > 0) & (to_titles >= self.least * titles)
+        sources, rows, _ = graph.titles.find(mass.places[large])
+        return mentioning, self._keep_allowed(rows, (to_titles[large] / titles[large])[sources])
+
+    def _keep_allowed(self, rows: Ids, values: Doubles) -> Mass:
+        visible = self.allowed[rows]
+        return Mass(rows[visible], values[visible])
+
+
+def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Transitions:
+    """Returns the transitions of a question; `allowed` (n,) are the episodes it may see."""
+    common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
+    return Transitions(graph, allowed & graph.alive, common, settings.title_weight, least)
+
+
+def _invert(sums: NDArray[Any]) -> Doubles:
+    inverse: Doubles = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
+    return inverse
+
+
+def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
+    """Returns the mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
+    `allowed` (n,) are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on.
+    Only the kinds of `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do
+    neither."""
+    steps = transition_steps(graph, allowed, settings, least)
+    columns = np.array(sorted(seeds.objects), np.int64)
+    weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
+    total = weights.sum()
+    share = settings.seed_weight if total > 0 else 0.0
+    text = _start(seeds.episode_scores, steps.allowed, settings.reset_episodes)
+    episodes, objects = text.times(1 - share), Mass(columns, weights).times(share / total if total > 0 else 0)
+    start = episodes.times(1 - settings.damping), objects.times(1 - settings.damping)
+    to_objects = settings.damping * ("E" in settings.vertices and OBJECT in enterable(settings.vertices))
+    to_episodes = settings.damping * ("O" in settings.vertices and EPISODE in enterable(settings.vertices))
+    for _ in range(settings.iterations):
+        arriving = steps.to_objects(episodes.times(to_objects))
+        leaving = steps.to_episodes(objects.times(to_episodes))
+        episodes, objects = merge_mass(start[0], *leaving), merge_mass(start[1], arriving)
+    return Walk(_to_dense(episodes, len(graph.alive)), _to_dense(objects, len(graph.object_ids)))
+
+
+def _to_dense(mass: Mass, size: int) -> Floats:
+    values = np.zeros(size, np.float32)
+    values[mass.places] = mass.values
+    return values
+
+
+def _start(scores: Floats, allowed: Bools, top: int) -> Mass:
+    """Returns the softmax over the `top` best allowed episodes with a score."""
+    rows = top_k(scores, allowed, top)
+    weight = np.exp((scores[rows] - scores[rows].max(initial=0)) / TEMPERATURE).astype(np.float64)
+    order = np.argsort(rows)
+    return Mass(rows[order], (weight / max(weight.sum(), 1e-300))[order])
+
+
+SPREAD = Strategy("spread", spread)
+TEXT_ALONE = Strategy("none")
+
+
+def find_core_strategy(name: str) -> Strategy:
+    """Returns a strategy of the library itself."""
+    for strategy in (SPREAD, TEXT_ALONE):
+        if strategy.name == name:
+            return strategy
+    raise InvalidInputError(f"There is no strategy {name!r}. There are: {SPREAD.name}, {TEXT_ALONE.name}.")
+
+
+WORDS_COST = 3.0  # of starting at an episode by its words; up to this many edges from a named object cost less
+PASSAGE_COST = 1.5  # of going on from an episode, which names much; of an object it is 1, and more of a hub
+
+
+class _Step(NamedTuple):
+    """The last edge to a vertex."""
+
+    parent: int
+    edge: int
+    depth: int
+
+
+def add_parents(conn: Connection, walk: Walkable, visits: Sequence[Visit], before: Sequence[Visit] = ()) -> list[Visit]:
+    """Returns the visits with the parent of each, if a visited vertex leads to it; those of `before` keep theirs."""
+    starts = {visit.node_id: 0.0 if visit.stage == "seed" else WORDS_COST for visit in visits}
+    starts = {id: cost for id, cost in starts.items() if not cost or walk.kinds([id])[0] == EPISODE}
+    starts |= {visit.node_id: float(visit.depth) for visit in before}
+    depths = {visit.node_id: visit.depth for visit in before}
+    steps = _find_steps(walk, starts, depths, {visit.node_id for visit in (*before, *visits)})
+    words = stored.relation_words(conn, sorted({step.edge for step in steps.values()}))
+    return [_set_parent(visit, steps.get(visit.node_id), words) for visit in visits]
+
+
+def path_to(visits: Iterable[Visit], episode: int) -> tuple[Visit, ...]:
+    """Returns the visits from a start of the question to an episode; empty if it was not visited."""
+    visit_of = {visit.node_id: visit for visit in visits}
+    path: list[Visit] = []
+    step = visit_of.get(episode)
+    while step is not None and step not in path:
+        path.insert(0, step)
+        step = visit_of.get(step.parent) if step.parent is not None else None
+    return tuple(path)
+
+
+def _set_parent(visit: Visit, step: _Step | None, words: Mapping[int, tuple[int, str]]) -> Visit:
+    if step is None or step.edge not in words:
+        return visit
+    begins, relation = words[step.edge]
+    return replace(
+        visit, parent_edge=step.edge, depth=step.depth, parent=step.parent, relation=relation,
+        inverse=begins == visit.node_id,
+    )  # fmt: skip
+
+
+def _find_steps(
+    walk: Walkable, starts: Mapping[int, float], depths: Mapping[int, int], vertices: Iterable[int]
+) -> dict[int, _Step]:
+    """Returns the last edge of the cheapest path from a start to each vertex, by Dijkstra's algorithm; none for a start
+    that no edge reaches more cheaply."""
+    near: dict[int, list[tuple[int, int]]] = {}
+    for edge, first, second in walk.edges_among(vertices):
+        near.setdefault(first, []).append((edge, second))
+        near.setdefault(second, []).append((edge, first))
+    costs, steps, done = dict(starts), dict[int, _Step](), set[int]()
+    waiting = [(cost, id) for id, cost in starts.items()]
+    heapq.heapify(waiting)
+    while waiting:
+        cost, vertex = heapq.heappop(waiting)
+        if vertex in done:
+            continue
+        done.add(vertex)
+        depth = steps[vertex].depth if vertex in steps else depths.get(vertex, 0)
+        leaving = PASSAGE_COST if walk.kinds([vertex])[0] == EPISODE else 2 - float(walk.penalties([vertex])[0])
+        for edge, second in near.get(vertex, ()):
+            if second not in done and second not in depths and cost + leaving < costs.get(second, np.inf):
+                costs[second], steps[second] = cost + leaving, _Step(vertex, edge, depth + 1)
+                heapq.heappush(waiting, (cost + leaving, second))
+    return steps

@@ -16,7 +16,7 @@ from memory.nouns import Episode, Fact, Profile, RevisionState, Verdict
 from memory.revisions import AssertionResult, Decision, Revision
 from memory.services import read_by
 from memory.services.state import State
-from memory.store import browse, episodes, fact_vectors, facts, graph, relations, revisions
+from memory.store import browse, episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
@@ -84,7 +84,7 @@ class Knowledge:
         if not longest:
             return []
         with self._store.reading() as conn:
-            near = fact_vectors.find_near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
+            near = facts.find_near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
             by_id = {fact.id: fact for fact in facts.get_many(conn, near)}
         return [by_id[id] for id in near if id in by_id]
 

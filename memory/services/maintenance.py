@@ -27,7 +27,7 @@ from memory.services.state import PAST, State, embed
 from memory.store import (
     check,
     edge_memory,
-    fact_vectors,
+    facts,
     files,
     jobs,
     queries,
@@ -40,7 +40,7 @@ from memory.store import (
     vectors,
 )
 from memory.store.connect import Connection, set_meta
-from memory.store.training import Model
+from memory.store.queries import Model
 from memory.text.mentions import norm
 from memory.trace import Diagnosis, TrainingReport
 from memory.views import Check, ConsolidationReport
@@ -185,7 +185,7 @@ class Maintenance:
         for number in self._embed(embedder, embedder_id, waiting, embedder.batch, write):
             progress(done := done + number, len(waiting))
         write(partial(self._state.load_vectors, embedder, embedder_id))
-        write(partial(self._store.write, set_meta, fact_vectors.EMBEDDER, None))
+        write(partial(self._store.write, set_meta, facts.VECTORS_OF, None))
         write(self._state.complete_fact_vectors)
         write(partial(self._store.write, seals.renew, ("vec", "sentence_vec")))
         progress(len(waiting), len(waiting))

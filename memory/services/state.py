@@ -28,7 +28,7 @@ from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import EdgeRanker, QuestionState, Serving
 from memory.retrieval.traversers import FindStrategy
 from memory.settings import MemorySettings
-from memory.store import episodes, fact_vectors, graph, past, sources, traces, vectors
+from memory.store import episodes, facts, graph, past, sources, traces, vectors
 from memory.store.connect import Connection, driver
 from memory.store.past import Versions
 from memory.store.store import P, R, Store
@@ -37,7 +37,7 @@ from memory.time.timestamps import now_ms, to_wall
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
-    from memory.ingest.masking import Masker
+    from memory.ingest.draft import Masker
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class State:
         with self.store.writing() as conn:
             if _measure_coverage(conn, embedder_id) == 1:  # a set that was kept, or an empty memory
                 vectors.activate(conn, embedder_id)
-            return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
+            return embedder_id, facts.open_vectors(conn, self._sentence_embedder or embedder)
 
     def make_for_store(self, store: Store) -> State:
         """Returns the state of another store, with the settings, strategies and embedders of this one."""
@@ -148,7 +148,7 @@ class State:
     @property
     def masker(self) -> Masker | None:
         """Returns the masker for secrets; None if masking is off."""
-        from memory.ingest.masking import Masker
+        from memory.ingest.draft import Masker
 
         return Masker(self.store.read(episodes.get_mask_key)) if self.settings.secrets.mask else None
 
@@ -234,7 +234,7 @@ class State:
         """Returns the asserter of facts within a transaction."""
         from memory.facts.assertion import FactAsserter
 
-        fact_vectors.open_index(conn, self.sentence_embedder)  # another one may have come into use
+        facts.open_vectors(conn, self.sentence_embedder)  # another one may have come into use
         return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner, self.sentence_embedder)
 
     def show(self, changes: Sequence[GraphChange]) -> None:
@@ -266,7 +266,7 @@ class State:
 
     def complete_fact_vectors(self) -> None:
         """Adds missing vectors of current facts, in small units, so that other writers need not wait."""
-        while not self.store.write(fact_vectors.complete, self.sentence_embedder, FACTS_AT_ONCE):
+        while not self.store.write(facts.complete_vectors, self.sentence_embedder, FACTS_AT_ONCE):
             pass
 
     def complete_edge_memory(self, conn: Connection) -> None:

@@ -5,7 +5,7 @@
 
     sources                      origins of texts                  vectors, text   indexes that can be rebuilt
     episodes, graph, facts       contents                          traces, conversations, jobs   activity
-    relations, revisions         facts and their changes           queries, edge_memory, training   learning
+    relations, revisions         facts and their changes           queries, edge_memory   learning
 
 Verbs take a connection of `store.reading()` or `store.writing()` first, and times as milliseconds UTC.
 """

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from memory.errors import StoreDamagedError
-from memory.store import fact_vectors, seals
+from memory.store import facts, seals
 from memory.store.connect import LIVE, Connection, driver, is_live, read_value
 from memory.store.store import Store
 from memory.views import Check, Stats
@@ -60,11 +60,11 @@ def _check_full_text(conn: Connection) -> Iterator[str]:
 
 
 def _check_fact_vectors(conn: Connection) -> Iterator[str]:
-    if not fact_vectors.is_open(conn):
+    if not facts.has_vectors(conn):
         return
     gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
     yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
-    lacking = {"no vector": fact_vectors.list_missing(conn, -1), "a damaged vector": fact_vectors.list_damaged(conn)}
+    lacking = {"no vector": facts.list_without_vectors(conn, -1), "a damaged vector": facts.list_damaged_vectors(conn)}
     for what, ids in lacking.items():
         if ids:
             yield f"{len(ids):,} facts have {what}: {', '.join(map(str, ids[: seals.MOST]))}. {ANEW_VECTORS}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
 from memory.nouns import Episode, Scope, TurnStart
-from memory.store import fact_vectors, sources, text, vectors
+from memory.store import facts, sources, text, vectors
 from memory.store.connect import (
     LISTED,
     LIVE,
@@ -275,7 +275,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int) -> tuple
     query = f"UPDATE node SET t_expired = ? WHERE id IN {LISTED}"
     conn.execute(query, (now, id_list([*live, *theses, *lonely])))
     vectors.delete_many(conn, live)
-    fact_vectors.delete(conn, theses)
+    facts.delete_vectors(conn, theses)
     return (*live, *theses, *lonely)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from secrets import token_hex
 
 from memory.errors import NotFoundError
-from memory.store import edge_memory, episodes, fact_vectors, graph, revisions, shared, synced, text, vectors
+from memory.store import edge_memory, episodes, facts, graph, revisions, shared, synced, text, vectors
 from memory.store.connect import (
     FIRST_EDGE,
     LISTED,
@@ -190,7 +190,7 @@ def _remove(
     conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {LISTED}", (nodes,))
     vectors.delete_many(conn, episodes)
     vectors.delete_sentences(conn, select_ids(conn, f"SELECT episode_id FROM thesis WHERE node_id IN {LISTED}", nodes))
-    fact_vectors.delete(conn, [*theses, *relations])
+    facts.delete_vectors(conn, [*theses, *relations])
     for table in ("alias", "object", "thesis", "episode"):
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {LISTED}", (nodes,))
     conn.execute(f"DELETE FROM node WHERE id IN {LISTED}", (nodes,))

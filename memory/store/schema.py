@@ -3,7 +3,7 @@
 Times are ms, UTC or wall time; spans count characters, end exclusive; JSON is text. Measured choices:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a whole page:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here). Its `item_kind` is always
-  "episode": the vectors of facts are in `vec_fact` alone (`memory.store.fact_vectors`).
+  "episode": the vectors of facts are in `vec_fact` alone (`memory.store.facts`).
 * The full text takes its content from a view instead of being contentless: a contentless-delete table leaves
   deleted words in the file until a merge, despite `secure-delete`. `reading` contains the index form of a text
   (`memory.text.words.index_form`) if it differs, mostly of scripts without spaces.

@@ -5,7 +5,7 @@ table that share a key, mostly one row. Temporary triggers of the writing connec
 transaction that changes the row, by the difference: so an update of a damaged row does not hide the damage.
 
 Without seals are `meta`, a few numbers that programs change outside of a unit, and what SQLite checks itself, the full
-text and indexes; the vectors of facts contain their checksums (`fact_vectors`)."""
+text and indexes; the vectors of facts contain their checksums (`facts`)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache

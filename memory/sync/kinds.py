@@ -18,8 +18,7 @@ from memory.nouns import BY_HAND, DISPUTED, Document, FactRelation, Trace
 from memory.revisions import Decision
 from memory.store import conversations, revisions, shared, synced, traces
 from memory.store.connect import Connection
-from memory.sync.document import Resolved
-from memory.sync.notes import draft_note, pack_note
+from memory.sync.document import Resolved, draft_note, pack_note
 from memory.text.predicates import statement
 from memory.time.timestamps import from_wall
 from memory.trace import OPINIONS, opinion

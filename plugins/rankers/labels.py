@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.graph.walk import EPISODE, OBJECT, Path, Relevance, Walkable
-from memory.store.training import Lesson
+from memory.store.queries import Lesson
 from plugins.traversers.paths import shortest_paths
 from plugins.traversers.subgraph import Subgraph
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from memory.protocols import Embedder
 from memory.retrieval.state import Serving
 from memory.settings import RecallSettings
-from memory.store import training
+from memory.store import queries
 from memory.store.connect import Connection
+from memory.store.queries import Model
 from memory.store.store import Store
-from memory.store.training import Model
 from memory.trace import TrainingReport
 from plugins.settings import TrainedSettings, ranker_kind
 
@@ -28,7 +28,7 @@ class TrainedRanker:
 
     def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
         """Returns the scorer in use with this embedder."""
-        model = training.active(conn, ranker_kind(embedder.name))
+        model = queries.active_model(conn, ranker_kind(embedder.name))
         if model is None:
             return None
         from plugins.rankers.scorer import Scorer  # most memories have none
@@ -37,7 +37,7 @@ class TrainedRanker:
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
         """Removes the scorer in use; returns it and its predecessor, if any. None if there was no scorer."""
-        return training.undo(conn, ranker_kind(embedder))
+        return queries.undo_promotion(conn, ranker_kind(embedder))
 
     def train(self, store: Store, serving: Serving, settings: RecallSettings, **options: Any) -> TrainingReport:
         """Trains on the questions answered so far; `options` are those of `training.Training`. Deterministic for the

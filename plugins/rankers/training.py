@@ -22,10 +22,10 @@ from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder, Serving
 from memory.retrieval.traversers import Lookup
 from memory.settings import RecallSettings
-from memory.store import traces, training
+from memory.store import queries, traces
 from memory.store.connect import Connection
+from memory.store.queries import Lesson
 from memory.store.store import Store
-from memory.store.training import Lesson
 from memory.time.timestamps import now_ms
 from memory.trace import Traced, TrainingReport
 from plugins.rankers.features import Surroundings, features
@@ -83,8 +83,8 @@ class Training:
 
     def _train(self) -> None:
         with self.store.reading() as conn:
-            lessons = training.lessons(conn, MAX_LESSONS)
-            model = training.active(conn, self.kind)
+            lessons = queries.lessons(conn, MAX_LESSONS)
+            model = queries.active_model(conn, self.kind)
         examples = self._study(lessons)
         self._note(questions=len(examples))
         least = max(self.settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
@@ -118,9 +118,9 @@ class Training:
 
         def unit() -> int:
             with self.store.writing() as conn:
-                id = training.store_model(conn, self.kind, self.at, scorer.pack(), figures)
+                id = queries.store_model(conn, self.kind, self.at, scorer.pack(), figures)
                 if promoted:
-                    training.promote(conn, id)
+                    queries.promote(conn, id)
             return id
 
         self._note(model=self.write(unit))
@@ -188,7 +188,7 @@ def _pool_edges(conn: Connection, trace: Traced, around: Surroundings) -> tuple[
     """Returns the edges on the candidate paths between the objects that a question names and what its answer cites."""
     objects = [vertex for vertex in around.starts if around.walk.kinds([vertex])[0] == OBJECT]
     cited = [citation.episode_id for citation in trace.answer.citations] if trace.answer else []
-    candidates = collect_candidates(around.walk, objects, cited, around.relevance, partial(training.predicates, conn))
+    candidates = collect_candidates(around.walk, objects, cited, around.relevance, partial(queries.predicates, conn))
     return tuple(sorted({edge for path in candidates for edge in path.edges}))
 
 

@@ -65,8 +65,7 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
 def make_strategy(name: str, registered: Mapping[str, Registered], settings: TraverserSettings) -> Strategy:
     """Returns the strategy of a name: what several that are joined walk is one walk, on which the rerankings work.
     InvalidInputError as for `parse_strategy`."""
-    from memory.retrieval.pagerank import find_core_strategy
-    from memory.retrieval.traversers import Strategy
+    from memory.retrieval.traversers import Strategy, find_core_strategy
     from plugins.traversers.walking import join_walks
 
     parts = parse_strategy(name, registered)

@@ -13,7 +13,7 @@ from memory.graph.walk import EPISODE, OBJECT, THESIS, Path, Relevance, Walkable
 from memory.retrieval.question_type import decompose
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
-from memory.store import training
+from memory.store import queries
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.walking import costs
 
@@ -165,7 +165,7 @@ class GraphEmbeddings:
         return vectors
 
     def _predicates(self, near: Subgraph) -> dict[int, str]:
-        return training.predicates(self._conn, near.edges[near.kinds == _REL].tolist())
+        return queries.predicates(self._conn, near.edges[near.kinds == _REL].tolist())
 
     def predicates(self, near: Subgraph) -> Floats:
         """Returns (e, d) the predicates of relations, zeros for other edges."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory.store import training
+from memory.store import queries
 from memory.store.store import Store
 from plugins import manager
 from plugins.rankers.features import WIDTH
@@ -18,8 +18,8 @@ def promoted(home: Path) -> None:
     """Puts a scorer into use, as a night would."""
     with Store.open(home / "memory.db") as store, store.writing() as conn:
         name = ranker_kind(manager.load().embedder("static").name)
-        id = training.store_model(conn, name, 1, bytes(4 * (WIDTH + WIDTH * HIDDEN + 2 * HIDDEN)), {})
-        training.promote(conn, id)
+        id = queries.store_model(conn, name, 1, bytes(4 * (WIDTH + WIDTH * HIDDEN + 2 * HIDDEN)), {})
+        queries.promote(conn, id)
 
 
 def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.canaries import KINDS, Canary, make_canaries, make_ordinary
 from memory import Memory
 from memory.ingest.blocks import title_of
-from memory.ingest.masking import Masker
+from memory.ingest.draft import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, SecretSettings

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memory.ingest.masking import Masker
+from memory.ingest.draft import Masker
 from plugins.readers import Unreadable
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_place

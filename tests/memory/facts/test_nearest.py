@@ -9,7 +9,7 @@ from memory.facts.extraction import ExtractedObject, ExtractedThesis, Extraction
 from memory.nouns import FactRelation, Modality
 from memory.protocols import Embedder
 from memory.revisions import Decision
-from memory.store import fact_vectors
+from memory.store import facts
 from tests.memory.facts.asserting import day, held, relation, tell, written
 
 
@@ -103,7 +103,7 @@ def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
     told(fresh, "2024-01-01", "Ana lives in Porto.", "Ana", "lives in", "Porto")
     before = vectors_of(fresh)
     with fresh.store.writing() as conn:
-        fact_vectors.delete(conn, [*before])
+        facts.delete_vectors(conn, [*before])
         conn.execute("INSERT INTO vec_fact SELECT 7, vec_bit(zeroblob(32)), vec_bit(zeroblob(32)), x'00', x'00', 0")
     assert fresh.maintenance.check().problems
     fresh.maintenance.rebuild_text()
@@ -113,12 +113,12 @@ def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
 def test_another_embedder_makes_an_empty_index(fresh: Memory, static: Embedder) -> None:
     told(fresh, "2024-01-01", "Ana lives in Porto.", "Ana", "lives in", "Porto")
     with fresh.store.writing() as conn:
-        fact_vectors.open_index(conn, static)
+        facts.open_vectors(conn, static)
         assert conn.execute("SELECT count(*) FROM vec_fact").fetchone() == (1,)
         conn.execute("UPDATE meta SET value = 'another 3' WHERE key = 'fact_vectors'")
-        fact_vectors.open_index(conn, static)
+        facts.open_vectors(conn, static)
         assert conn.execute("SELECT count(*) FROM vec_fact").fetchone() == (0,)
-        assert len(fact_vectors.list_missing(conn, 9)) == 1
+        assert len(facts.list_without_vectors(conn, 9)) == 1
 
 
 @pytest.mark.parametrize(

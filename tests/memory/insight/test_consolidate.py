@@ -23,7 +23,7 @@ from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
-from memory.store import edge_memory, fact_vectors, queries, relations, traces, vectors
+from memory.store import edge_memory, facts, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from memory.views import ConsolidationReport
 from tests.examples import examples
@@ -70,7 +70,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
         )
         relations.add_evidence(asserter.conn, id, episode, 0, len(text), "a model")
         asserter._new.append(id)
-        fact_vectors.put(asserter.conn, asserter._embedder, [id])
+        facts.put_vectors(asserter.conn, asserter._embedder, [id])
     return id
 
 

@@ -20,8 +20,7 @@ from memory import Memory
 from memory.nouns import Answer, Citation, Document, Scope, Step, Turn, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.analyse import analyse
-from memory.retrieval.scope import fact_time, visible_episodes
-from memory.retrieval.text_search import find_named_objects
+from memory.retrieval.text_search import fact_time, find_named_objects, visible_episodes
 from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import episodes, text

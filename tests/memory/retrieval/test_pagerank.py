@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.retrieval.pagerank import LEAST, find_core_strategy, spread
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import LEAST, Seeds, find_core_strategy, spread
 from memory.settings import RecallSettings
 from tests.examples import examples
 from tests.memory.graph.dense import write_out

@@ -12,7 +12,7 @@ from memory import Memory
 from memory.errors import StoreError
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.store import check, connect, fact_vectors, seals
+from memory.store import check, connect, facts, seals
 from memory.store.store import Store
 from tests.examples import rounds
 
@@ -133,7 +133,7 @@ def test_missing_and_damaged_vectors_of_facts_are_rebuilt(written: bytes, tmp_pa
     with Memory.open(path, embedder=static) as memory:
         with memory.store.writing() as conn:
             first, second = [id for (id,) in conn.execute("SELECT id FROM vec_fact LIMIT 2")]
-            fact_vectors.delete(conn, [first])
+            facts.delete_vectors(conn, [first])
             conn.execute("UPDATE vec_fact SET slot_bytes = zeroblob(1) WHERE id = ?", (second,))
         problems = memory.maintenance.check().problems
         assert [str(first) in problems[0], str(second) in problems[1]] == [True, True]

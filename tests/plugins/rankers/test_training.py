@@ -14,7 +14,7 @@ import pytest
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.protocols import Embedder
-from memory.store import training
+from memory.store import queries
 from memory.trace import TrainingReport
 from plugins.manager import Plugins
 from plugins.rankers.ranker import TrainedRanker
@@ -81,9 +81,9 @@ def learn(memory: Memory, **how: Any) -> TrainingReport:
     return ranker.train(memory.store, memory.state.serving, memory.state.settings.recall, **how)
 
 
-def models(memory: Memory) -> list[training.Model]:
+def models(memory: Memory) -> list[queries.Model]:
     with memory.store.reading() as conn:
-        return training.models(conn, ranker_kind(memory.embedder.name))
+        return queries.models(conn, ranker_kind(memory.embedder.name))
 
 
 def timeless(report: TrainingReport) -> TrainingReport:
@@ -139,10 +139,10 @@ def test_few_questions_are_too_few(memory: Memory) -> None:
 def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
     name = memory.embedder.name
     with memory.store.writing() as conn:
-        first = training.store_model(conn, ranker_kind(name), 1, _numbers(1), {})
-        training.promote(conn, first)
-        second = training.store_model(conn, ranker_kind(name), 2, _numbers(2), {})
-        training.promote(conn, second)
+        first = queries.store_model(conn, ranker_kind(name), 1, _numbers(1), {})
+        queries.promote(conn, first)
+        second = queries.store_model(conn, ranker_kind(name), 2, _numbers(2), {})
+        queries.promote(conn, second)
     memory.maintenance.load_ranker()
     assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]
     assert memory.state.serving.scorer is not None and memory.state.serving.scorer.pack() == _numbers(2)
@@ -190,8 +190,8 @@ def put_into_use(memory: Memory, *scorers: Scorer) -> None:
     """Promotes them one after the other, as nights would."""
     with memory.store.writing() as conn:
         for t, scorer in enumerate(scorers):
-            model = training.store_model(conn, ranker_kind(memory.embedder.name), t, scorer.pack(), {})
-            training.promote(conn, model)
+            model = queries.store_model(conn, ranker_kind(memory.embedder.name), t, scorer.pack(), {})
+            queries.promote(conn, model)
     memory.maintenance.load_ranker()
 
 
