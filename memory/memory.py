@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from memory.protocols import LLM, ChooseLLM, Embedder, Reranker, choose_none
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import FindStrategy, find_core_strategy
-from memory.services.conversations import Conversations
-from memory.services.jobs import Jobs
+from memory.services.activity import Conversations, Jobs
 from memory.services.questions import Questions
 from memory.services.sources import Sources
 from memory.services.state import PAST, State

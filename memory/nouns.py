@@ -161,6 +161,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class MaskedSecret:
+    """The secret of a placeholder; `line` is its first line in its source, if that has lines."""
+
+    placeholder: str
+    kind: str
+    value: str = field(repr=False)
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Episode:
     """A passage in its original words; the episodic vertex. Lines are 1-based, in the source."""
 

@@ -37,11 +37,12 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, dimension) float32, rows of norm 1; a text without any known word gives a zero row."""
+        """Embeds (n,) texts -> (n, dimension) float32, rows of norm 1; a text without any known word gives a zero
+        row."""
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """text -> (dimension,) float32 of norm 1, or zeros if no word of it is known."""
+        """Embeds a text -> (dimension,) float32 of norm 1, or zeros if no word of it is known."""
         ...
 
 
@@ -51,7 +52,7 @@ class Reranker(Protocol):
     name: str
 
     def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """(n,) texts -> (n,) how well each answers the question, the higher the better; of any scale."""
+        """Scores (n,) texts -> (n,) how well each answers the question, the higher the better; of any scale."""
         ...
 
 

@@ -15,7 +15,7 @@ def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST
 
 
 def describe_range(least: float, most: float) -> str:
-    """`from 1 to 64`, `from 0 upwards`."""
+    """Describes the range: `from 1 to 64`, `from 0 upwards`."""
     return f"from {least:,} upwards" if most == MOST else f"from {least:,} to {most:,}"
 
 

@@ -37,7 +37,7 @@ PLAIN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A stored trace in a list. `no_answer` is None for a recall; `tier`: how far it went
     (`memory.answering.escalation`); `read` and `written`: tokens of all calls of models; `model` wrote the answer, ""
     without one; `verdict`: the person's opinion of it; `agent` asked it, if it was no person."""
@@ -57,10 +57,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class StoredTrace:
     """A complete stored trace. `answer` is None for a recall."""
 
-    asked: Asked
+    asked: AskedQuestion
     plan: Plan = PLAIN
     steps: tuple[Step, ...] = ()
     visits: tuple[Visit, ...] = ()
@@ -106,7 +106,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsedPassage:
     """The basis of one citation: the place of its passage among those shown (1 is the best, None if it was not), its
     score as a share of the best, the scores by channel, the facts extracted from the quoted words, and the path to it:
     from an object that the question names, or from a passage with its words. The path ends with the passage itself."""
@@ -126,8 +126,8 @@ class Why:
     search, a sentence for each time; `gaps`: what spoke against the earlier results; `shown`: the number of episodes to
     answer from; the last three are its limits."""
 
-    asked: Asked
-    used: tuple[Used, ...] = ()
+    asked: AskedQuestion
+    used: tuple[UsedPassage, ...] = ()
     chain: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class WhyNot:
     """Why an answer does not contain these words: the nearest passages that do, nearest first; `missing`: the words
     that are nowhere in the memory."""
 
-    asked: Asked
+    asked: AskedQuestion
     words: str
     lost: tuple[MissedPassage, ...] = ()
     missing: tuple[str, ...] = ()

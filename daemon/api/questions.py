@@ -218,7 +218,7 @@ def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
-def trace(memory: Memory, id: int) -> wire.Traced:
+def trace(memory: Memory, id: int) -> wire.StoredTrace:
     return memory.questions.trace(id)
 
 

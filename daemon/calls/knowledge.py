@@ -85,7 +85,7 @@ class KnowledgeCalls(Calls):
         """List the questions, newest first."""
 
     @call("GET", "/traces/{id}", thread="read")
-    def trace(self, id: int) -> wire.Traced:
+    def trace(self, id: int) -> wire.StoredTrace:
         """Read the trace of a question."""
 
     @call("GET", "/traces/{id}/why", thread="read")

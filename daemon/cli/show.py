@@ -84,13 +84,13 @@ def local_time(at: datetime) -> str:
     return from_ms(to_ms(at)).strftime("%Y-%m-%d %H:%M")
 
 
-def outcome(of: wire.Asked) -> str:
+def outcome(of: wire.AskedQuestion) -> str:
     """Describes the outcome of a question, and the person's verdict."""
     kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
     return f"{kind}, {of.verdict}" if of.verdict else kind
 
 
-def tier(of: wire.Asked) -> str:
+def tier(of: wire.AskedQuestion) -> str:
     """Describes how far the search went."""
     return wire.TIERS.get(of.tier, of.tier)
 
@@ -99,7 +99,7 @@ def duration(ms: float) -> str:
     return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
 
 
-def cost(of: wire.Asked) -> str:
+def cost(of: wire.AskedQuestion) -> str:
     """`14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
     parts = [duration(of.ms)]
     if of.calls:

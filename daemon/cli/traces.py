@@ -49,7 +49,7 @@ def traces(session: Session, limit: int) -> None:
         output.say_rest(len(reply.traces), reply.total, "-n shows more")
 
 
-def _row(of: wire.Asked) -> tuple[str, ...]:
+def _row(of: wire.AskedQuestion) -> tuple[str, ...]:
     question = " ".join(of.question.split())
     calls = "" if not of.calls else f"{of.calls} call{'s' if of.calls > 1 else ''}"
     by = f"{of.agent}: " if of.agent else ""
@@ -83,7 +83,7 @@ def why(session: Session, id: int | None, steps: bool, words: str | None) -> Non
             output.say(f"Why something is missing: pal why --not WORDS{'' if id is None else f' {id}'}")
 
 
-def _print_trace(trace: wire.Traced) -> None:
+def _print_trace(trace: wire.StoredTrace) -> None:
     asked = trace.asked
     output.print_bold(f"Trace {asked.id}: {' '.join(asked.question.split())}")
     rows = [("asked", ", ".join([local_time(asked.at), *how(trace)]))]
@@ -134,7 +134,7 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
         click.echo(f"   and {len(ordered) - TOP_VISITS:,} more; --json has all.")
 
 
-def how(trace: wire.Traced) -> Iterable[str]:
+def how(trace: wire.StoredTrace) -> Iterable[str]:
     """Yields unusual options of a question."""
     plan, within = trace.plan, trace.plan.within or wire.Scope()
     if plan.effort != "normal":
@@ -174,14 +174,14 @@ def _print_evidence(evidence: wire.Why) -> None:
     output.print_table((f"   {name}", flatten(value)) for name, value in rows)
 
 
-def _explain_unanswered(asked: wire.Asked) -> str:
+def _explain_unanswered(asked: wire.AskedQuestion) -> str:
     """Explains why no answer is shown."""
     if asked.no_answer is None:
         return "Only passages were asked for."
     return "It was not answered." if asked.no_answer else NOT_KEPT
 
 
-def _print_used(used: wire.Used, shown: int) -> None:
+def _print_used(used: wire.UsedPassage, shown: int) -> None:
     cited = used.cited
     print_source(cited)
     output.print_text(f'    "{short(cited.quote)}"')

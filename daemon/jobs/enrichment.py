@@ -44,7 +44,7 @@ from memory.errors import (
     PalimpsestError,
 )
 from memory.nouns import Episode
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from plugins.llms import READING
 from plugins.llms.guard import Guarded
 

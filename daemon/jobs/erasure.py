@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from daemon import wire
 from daemon.jobs.workers import ADD, Task, Tasks, Writer
 from memory.errors import PalimpsestError
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from memory.time.timestamps import from_ms
 from memory.views import Forgotten
 

@@ -22,7 +22,7 @@ from memory.facts.llm_requests import MAX_EPISODE_CHARS
 from memory.llm import LlmRequest
 from memory.nouns import Episode, Fact
 from memory.revisions import Decision
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
 

@@ -24,7 +24,7 @@ from daemon.jobs.workers import Writer, try_lock
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import PROBE_AGAIN, ROLES, Grades, LlmRequest, Role, Usage
-from memory.services.jobs import Use
+from memory.services.activity import Use
 from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import ask_for_a_word, probe

@@ -22,7 +22,7 @@ from daemon.watch.ingest import Ingest
 from daemon.watch.scan import Scan, ScanTarget
 from memory.errors import StoreFullError
 from memory.nouns import Policy
-from memory.services.jobs import Job
+from memory.services.activity import Job
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from daemon.jobs.workers import Writer
 from daemon.paths import private_folder
 from daemon.wire.documents import SET_ASIDE
 from memory import Memory
-from memory.services.jobs import Job
+from memory.services.activity import Job
 
 log = logging.getLogger(__name__)
 

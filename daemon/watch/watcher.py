@@ -31,7 +31,7 @@ from daemon.watch.scan import KEPT, Scan, ScanTarget
 from daemon.watch.walking import FOLDER_RULES
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
-from memory.services.jobs import Job
+from memory.services.activity import Job
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent

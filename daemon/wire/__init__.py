@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from memory.nouns import *
     from memory.revisions import *
     from memory.stages import *
-    from memory.text.placeholders import *
+    from memory.text.words import fill_placeholders as fill_placeholders
+    from memory.text.words import find_placeholders as find_placeholders
     from memory.trace import *
     from memory.views import *
 
@@ -64,12 +65,13 @@ NOUNS = {
     "memory.llm": "Grades",
     "memory.nouns": "Fact Receipt Profile ProfileEntry Turn Passage agent_of",
     "memory.revisions": "Revision",
-    "memory.text.placeholders": "find_placeholders fill_placeholders",
+    "memory.text.words": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
     " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
     " ConsolidationReport SyncComputer SyncState",
-    "memory.trace": "Asked Traced TrainingReport Hop Used Why MissedPassage WhyNot FailureClass Diagnosis",
+    "memory.trace": "AskedQuestion StoredTrace TrainingReport Hop UsedPassage Why MissedPassage WhyNot FailureClass"
+    " Diagnosis",
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }

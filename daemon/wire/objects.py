@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.events import Event, Step
 from memory.nouns import Fact, Passage, Profile
 from memory.revisions import Revision
-from memory.trace import Asked, Opinion
+from memory.trace import AskedQuestion, Opinion
 from memory.views import (
     AliasSuspect,
     ChatMessage,
@@ -25,7 +25,7 @@ from memory.views import (
 class Judged:
     """`before`: the earlier verdict; the answer cites `passages` passages: without any, nothing is learnt."""
 
-    asked: Asked
+    asked: AskedQuestion
     before: Opinion | None
     passages: int
 
@@ -34,7 +34,7 @@ class Judged:
 class TracesReply:
     """The questions, newest first; `total` counts all."""
 
-    traces: tuple[Asked, ...]
+    traces: tuple[AskedQuestion, ...]
     total: int
 
 

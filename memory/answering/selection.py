@@ -16,7 +16,7 @@ from memory.settings import AnswerSettings
 from memory.text.clauses import Clause
 from memory.text.mentions import is_date, mentions
 from memory.text.predicates import refines
-from memory.text.versions import document_of
+from memory.text.words import document_of
 from memory.time.timestamps import to_wall
 
 MAX_COURSE = 12  # lines of a course of events

@@ -286,7 +286,7 @@ class EdgeMemory:
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])
         )
 
-    def with_vain(self, key: Vector) -> EdgeMemory:
+    def add_unanswered(self, key: Vector) -> EdgeMemory:
         """Returns the edge memory with one more question that was asked in vain."""
         return replace(self, vain_keys=append_rows(self.vain_keys, key.astype(np.float32)[None]))
 

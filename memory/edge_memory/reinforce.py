@@ -258,7 +258,7 @@ def reinforce_edges(
     remembered = remembered.with_changes(changed, ends)
     if any(role == "enhanced" for _, role, _ in rows):
         return remembered.with_answer(trace_id, key)
-    return remembered.with_vain(key) if credit.in_vain else remembered
+    return remembered.add_unanswered(key) if credit.in_vain else remembered
 
 
 def _list_effects(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:

@@ -17,7 +17,7 @@ from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
 from memory.text.predicates import contains_value, refines, same_value
-from memory.text.versions import Version, added_words, document_of
+from memory.text.words import Version, added_words, document_of
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 LEAST_CONFIDENCE = 0.4  # of one that a person is shown

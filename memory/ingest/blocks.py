@@ -118,7 +118,7 @@ def has_words(text: str) -> bool:
 
 
 def has_structure(text: str) -> bool:
-    """False if the text certainly contains paragraphs only."""
+    """Returns False if the text certainly contains paragraphs only."""
     return _STRUCTURE.search(text) is not None
 
 

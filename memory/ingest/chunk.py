@@ -119,7 +119,7 @@ def _find_original_line(line: int, lines: Sequence[int] | None) -> int:
 
 
 def _join_title(title: str, path: tuple[str, ...]) -> str:
-    """Document › Heading › Subheading, without repetitions."""
+    """Joins "Document › Heading › Subheading", without repetitions."""
     if path and path[0].casefold() == title.casefold():
         path = path[1:]
     return _SEPARATOR.join((title, *path))
@@ -129,7 +129,7 @@ def _join_title(title: str, path: tuple[str, ...]) -> str:
 
 
 def _find_cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settings: ChunkSettings) -> Iterator[_Cut]:
-    """`begins`: the starts of parts of the text that must not share an episode."""
+    """Finds where the text is cut. `begins`: the starts of parts of the text that must not share an episode."""
     pieces = [
         piece
         for block in blocks
@@ -269,7 +269,7 @@ def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index
 
 
 def _make_cut(episode: Sequence[Block], settings: ChunkSettings) -> _Cut:
-    """The headings of an episode are those shared by all its pieces; a few words above a heading do not count."""
+    """Makes an episode. Its headings are those shared by all its pieces; a few words above a heading do not count."""
     words: dict[tuple[str, ...], int] = {}
     for piece in episode:
         words[piece.path] = words.get(piece.path, 0) + piece.words
@@ -343,7 +343,7 @@ def _group_turns(session: Sequence[_Message], settings: ChunkSettings) -> Iterat
 
 
 def _turn_line(turn: Turn) -> str:
-    """ "Speaker: words"."""
+    """Returns "Speaker: words"."""
     speaker = _show_speaker(turn)
     return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
 

@@ -21,14 +21,13 @@ from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
 from memory.ingest.blocks import MAX_TITLE_CHARS, given_title, title_of
 from memory.ingest.chunk import Draft, chunk_document
-from memory.nouns import TOLD, Document
+from memory.nouns import TOLD, Document, MaskedSecret
 from memory.settings import ChunkSettings
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
-from memory.text.placeholders import LENGTH, LETTERS, MaskedSecret
 from memory.text.secret_lines import SecretKind
 from memory.text.sentences import sentences
-from memory.text.words import replace_surrogates, to_nfc
+from memory.text.words import SECRET_CHARS, SECRET_LETTERS, replace_surrogates, to_nfc
 
 LEFT_OUT = "too long: "  # start of the reason why a part of a document was not stored
 IN_PART = "in part: "  # why a part of a document was not read
@@ -219,7 +218,10 @@ class Masker:
     def make_placeholder(self, kind: SecretKind, value: str) -> str:
         """Returns the placeholder of a secret."""
         digest = int.from_bytes(hmac.digest(self.key, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), "sha256"))
-        letters = (LETTERS[digest // len(LETTERS) ** place % len(LETTERS)] for place in range(LENGTH))
+        letters = (
+            SECRET_LETTERS[digest // len(SECRET_LETTERS) ** place % len(SECRET_LETTERS)]
+            for place in range(SECRET_CHARS)
+        )
         return f"‹{kind}-{''.join(letters)}›"
 
     def mask(self, text: str) -> str:

@@ -27,7 +27,7 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
-from memory.text.placeholders import drop_letters
+from memory.text.words import drop_letters
 from memory.time.timestamps import to_wall
 
 
@@ -41,7 +41,7 @@ class PreparedBatch(NamedTuple):
     vectors: Mapping[str, Vectors]
 
     def embed(self, texts: Sequence[str], embedder: Embedder) -> Vectors:
-        """(n,) texts -> (n, dimension); embeds only texts without a vector."""
+        """Embeds (n,) texts -> (n, dimension); only those without a vector."""
         if embedder is not self.embedder:
             return embed_or_leave(embedder, texts)
         late = [text for text in texts if text not in self.vectors]
@@ -113,8 +113,8 @@ def sentence_window(embedder: Embedder) -> int:
 
 
 def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """(n,) texts -> (n, dimension), NaN if the embedder's server cannot be reached: these episodes are found by words
-    and graph, and embedded later (`Maintenance.fill_vectors`)."""
+    """Embeds (n,) texts -> (n, dimension), NaN if the embedder's server cannot be reached: these episodes are found by
+    words and graph, and embedded later (`Maintenance.fill_vectors`)."""
     try:
         return embedder.embed_documents(texts)
     except ModelError:

@@ -25,13 +25,13 @@ from memory.text.languages import content_words, guess_language
 from memory.text.quotes import one_line
 from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, from_wall, to_ms, to_wall
-from memory.trace import Cut, Hop, MissedPassage, Traced, Used, Why, WhyNot
+from memory.trace import Cut, Hop, MissedPassage, StoredTrace, UsedPassage, Why, WhyNot
 
 MAX_WORDS = 32  # words looked for
 MAX_PROPOSED = 200  # passages with the words that are compared, in addition to those found
 
 
-def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -> Why:
+def explain_answer(conn: Connection, traced: StoredTrace, settings: AnswerSettings) -> Why:
     """Returns the evidence of a trace's answer."""
     visits, steps = traced.visits, traced.steps
     answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
@@ -45,7 +45,7 @@ def explain_answer(conn: Connection, traced: Traced, settings: AnswerSettings) -
     ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
     channels = (ranked.channels if ranked else None) or {}
     used = [
-        Used(
+        UsedPassage(
             cited, places.get(cited.episode_id), scores.get(cited.episode_id),
             channels.get(str(cited.episode_id), {}), facts_of[cited.n], _list_hops(paths[cited.episode_id], fact_of),
         )
@@ -80,7 +80,7 @@ def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:
 
 
 def explain_absence(
-    conn: Connection, result: RetrievalResult, extractive: ExtractiveAnswer, traced: Traced, words: str, most: int
+    conn: Connection, result: RetrievalResult, extractive: ExtractiveAnswer, traced: StoredTrace, words: str, most: int
 ) -> WhyNot:
     """Returns the `most` nearest passages that contain the words, with the reason why each was dropped. `result` and
     `extractive` are the current results of the question; `conn` must see the same snapshot. InvalidInputError for no
@@ -119,7 +119,7 @@ class _Autopsy:
         conn: Connection,
         result: RetrievalResult,
         extractive: ExtractiveAnswer,
-        traced: Traced,
+        traced: StoredTrace,
         targets: frozenset[str],
         language: str,
     ) -> None:

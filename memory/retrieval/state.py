@@ -28,7 +28,7 @@ from memory.store.queries import Model
 from memory.store.store import Store
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
-from memory.text.placeholders import drop_letters
+from memory.text.words import drop_letters
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import TrainingReport

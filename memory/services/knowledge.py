@@ -63,7 +63,7 @@ class Knowledge:
             return asserter.result().revisions
 
     def pairs(self, ids: Iterable[Sequence[int]]) -> list[tuple[Fact, Fact]]:
-        """Both facts of each pair (older, newer) for a model to judge, if both still exist."""
+        """Returns both facts of each pair (older, newer) for a model to judge, if both still exist."""
         wanted_pairs = [tuple(pair) for pair in ids]
         all_ids = sorted({id for pair in wanted_pairs for id in pair})
         with self._store.reading() as conn:

@@ -32,7 +32,7 @@ from memory.store import conversations, facts, graph, queries, traces
 from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
-from memory.trace import OPINIONS, Asked, Plan, Traced, Why, WhyNot
+from memory.trace import OPINIONS, AskedQuestion, Plan, StoredTrace, Why, WhyNot
 from memory.views import TaskContext
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # verdicts on an answer
@@ -172,12 +172,12 @@ class Questions:
     count_traces = read_by(traces.count)
     count_verdicts_of_agents = read_by(traces.count_judged_by)
 
-    def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
+    def traces(self, limit: int = 50, offset: int = 0) -> list[AskedQuestion]:
         """Lists traces, newest first."""
         self._state.pending.try_write()
         return self._store.read(traces.list_traces, limit, offset)
 
-    def trace(self, id: int) -> Traced:
+    def trace(self, id: int) -> StoredTrace:
         """Returns a complete trace. NotFoundError."""
         self._wait_for(id)
         return self._store.read(traces.get, id)

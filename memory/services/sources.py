@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from memory.store import browse, episodes, forget, jobs, sources, synced, traces
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store

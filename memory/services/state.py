@@ -84,7 +84,7 @@ class PendingWrites:
                     log.warning("a question or an answer was not kept: %s", type(error).__name__)
 
     def try_write(self) -> None:
-        """Like `write`, but without an error; the units may stay queued."""
+        """Writes like `write`, but without an error; the units may stay queued."""
         with suppress(StoreBusyError):
             self.write()
 

@@ -28,7 +28,7 @@ class _Room(np.ndarray[Any, Any]):
 
 
 def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArray[Scalar]:
-    """`old` (n, ...) followed by `values` (k, ...)."""
+    """Returns `old` (n, ...) followed by `values` (k, ...)."""
     if not len(values):
         return old
     size = len(old) + len(values)
@@ -71,8 +71,8 @@ PIECE = 1 << 16  # rows converted to text at once
 def read_numbers(
     conn: Connection, values: Sequence[str], table: str, key: str, rest: str
 ) -> Iterator[NDArray[np.int64]]:
-    """The integers of these SQL expressions in the rows of `table`, sorted by `key`, an indexed column, in pieces
-    (len(values), any). `rest` (SQL) joins and filters.
+    """Yields the integers of these SQL expressions in the rows of `table`, sorted by `key`, an indexed column, in
+    pieces (len(values), any). `rest` (SQL) joins and filters.
 
     SQLite returns each piece as one text of hexadecimal digits: with a Python object per number, loading the graph of
     100,000 episodes took a third longer, and each row let waiting threads run."""
@@ -110,12 +110,12 @@ class EdgeArrays(NamedTuple):
 
     @classmethod
     def none(cls) -> EdgeArrays:
-        """No edges."""
+        """Returns no edges."""
         numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
         return cls(numbers, numbers, numbers, np.empty(0, np.int16), flags, flags)
 
     def plus(self, more: EdgeArrays) -> EdgeArrays:
-        """These edges and more with larger ids."""
+        """Returns these edges and more with larger ids."""
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, more, strict=True)
         return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
 

@@ -89,7 +89,8 @@ def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 
 
 def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[Fact], int]:
-    """(page of relations, newest first, total): those with live evidence whose ends or predicate contain each word."""
+    """Returns (page of relations, newest first, total): those with live evidence whose ends or predicate contain each
+    word."""
     _, likes = _make_patterns(query)
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
@@ -178,7 +179,8 @@ def name_kind(type: str | None) -> str:
 
 
 def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
-    """(id, name) of the live things that notes mention, and that have a fact or are mentioned by several notes."""
+    """Returns (id, name) of the live things that notes mention, and that have a fact or are mentioned by several
+    notes."""
     notes = (
         "SELECT count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
         f" WHERE m.dst = n.id AND m.kind = 'mention' AND {is_live('m')}"
@@ -198,7 +200,7 @@ def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
 
 
 def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[ListedSource], int]:
-    """(live sources with passages read in (since, until] (ms UTC; None: unbounded), newest first; total).
+    """Returns (live sources with passages read in (since, until] (ms UTC; None: unbounded), newest first; total).
 
     Uses the ids of the passages, which grow with time, and an index only: a scan of 100,000 sources would take 65
     ms."""
@@ -281,7 +283,7 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
 
 
 def _get_many(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
-    """Listed sources in the order of these ids."""
+    """Returns listed sources in the order of these ids."""
     rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
     by_id = {row[0]: make_listed(row) for row in rows}
     return [by_id[id] for id in ids if id in by_id]

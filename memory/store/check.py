@@ -52,7 +52,7 @@ def _check_file(conn: Connection) -> Iterator[str]:
 
 
 def _check_full_text(conn: Connection) -> Iterator[str]:
-    """The check is an INSERT, so it is skipped for a read-only file."""
+    """Checks the index. It is an INSERT, so it is skipped for a read-only file."""
     try:  # 1: also compares the texts
         conn.execute("INSERT INTO episode_text(episode_text, rank) VALUES ('integrity-check', 1)")
     except driver().DatabaseError as error:

@@ -156,17 +156,17 @@ FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact distinguishes r
 
 
 def is_live(alias: str) -> str:
-    """SQL: the row `alias` (of node or edge) is believed now."""
+    """Returns SQL: the row `alias` (of node or edge) is believed now."""
     return f"{alias}.{LIVE}"
 
 
 def is_recorded(alias: str, t_param: str) -> str:
-    """SQL: the row `alias` (with t_created, t_expired) was believed at store time `t_param`."""
+    """Returns SQL: the row `alias` (with t_created, t_expired) was believed at store time `t_param`."""
     return f"({alias}.t_created <= {t_param} AND ({is_live(alias)} OR {alias}.t_expired > {t_param}))"
 
 
 def valid(alias: str, v_param: str) -> str:
-    """SQL: the row `alias` (with valid_from, valid_to) was true in the world at time `v_param`."""
+    """Returns SQL: the row `alias` (with valid_from, valid_to) was true in the world at time `v_param`."""
     return (
         f"(({alias}.valid_from IS NULL OR {alias}.valid_from <= {v_param})"
         f" AND ({alias}.valid_to IS NULL OR {alias}.valid_to > {v_param}))"
@@ -174,12 +174,12 @@ def valid(alias: str, v_param: str) -> str:
 
 
 def visible(alias: str, t_param: str, v_param: str) -> str:
-    """SQL: visible at store time `t_param` and world time `v_param`, placeholders such as ":known_on"."""
+    """Returns SQL: visible at store time `t_param` and world time `v_param`, placeholders such as ":known_on"."""
     return f"({is_recorded(alias, t_param)} AND {valid(alias, v_param)})"
 
 
 def is_asserted(alias: str) -> str:
-    """SQL: an episode believed now is evidence of the relation `alias`."""
+    """Returns SQL: an episode believed now is evidence of the relation `alias`."""
     return (
         "EXISTS (SELECT 1 FROM provenance v JOIN node asserting ON asserting.id = v.episode_id"
         f" AND {is_live('asserting')} WHERE v.item_kind = 'edge' AND v.item_id = {alias}.id)"

@@ -37,7 +37,7 @@ def list_turns(conn: Connection, id: int, limit: int) -> list[tuple[str, int | N
 
 
 def rename(conn: Connection, id: int, title: str) -> None:
-    """NotFoundError for an unknown conversation."""
+    """Renames a conversation. NotFoundError for an unknown one."""
     if conn.execute("UPDATE conversation SET title = ? WHERE id = ?", (title, id)).rowcount == 0:
         raise _make_error(id)
 
@@ -64,13 +64,13 @@ def append(
 
 
 def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
-    """Last used first."""
+    """Lists conversations, last used first."""
     rows = conn.execute(f"{_CONVERSATION} ORDER BY c.t_updated DESC, c.id DESC LIMIT ?", (limit,))
     return [_make_conversation(row) for row in rows]
 
 
 def check(conn: Connection, id: int) -> None:
-    """NotFoundError for an unknown conversation."""
+    """Checks that a conversation exists. NotFoundError."""
     if read_value(conn, "SELECT 1 FROM conversation WHERE id = ?", id) is None:
         raise _make_error(id)
 
@@ -96,8 +96,8 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
 
 
 def search(conn: Connection, words: str, limit: int) -> list[ConversationMatch]:
-    """Conversations with all words in one message or in their title, regardless of case and accents; last used first.
-    Searches the newest MAX_SEARCHED messages."""
+    """Returns conversations with all words in one message or in their title, regardless of case and accents; last used
+    first. Searches the newest MAX_SEARCHED messages."""
     terms = [_fold(word) for word in words.split()]
     if not terms:
         return []

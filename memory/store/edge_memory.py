@@ -34,7 +34,7 @@ class Slots(NamedTuple):
 
     @classmethod
     def none(cls, dimension: int) -> Slots:
-        """No slots."""
+        """Returns no slots."""
         numbers = np.empty(0, np.int64)
         return cls(np.empty((0, dimension), np.float16), numbers, numbers, numbers)
 
@@ -43,7 +43,7 @@ class Slots(NamedTuple):
         return Slots._make(column[chosen] for column in self)
 
     def plus(self, vector: NDArray[np.floating], now: int) -> Slots:
-        """These slots and one that was enhanced once."""
+        """Returns these slots and one that was enhanced once."""
         return Slots(
             np.concatenate([self.vectors, vector[None]]),
             np.append(self.positives, 1),
@@ -52,7 +52,7 @@ class Slots(NamedTuple):
         )
 
     def with_slot(self, place: int, vector: NDArray[np.floating], positives: int, now: int) -> Slots:
-        """These slots with one replaced, which was enhanced `positives` times."""
+        """Returns these slots with one replaced, which was enhanced `positives` times."""
         vectors, counted, times = self.vectors.astype(np.float64), self.positives.copy(), self.times.copy()
         vectors[place], counted[place], times[place] = vector, positives, now
         return Slots(vectors, counted, self.negatives, times)

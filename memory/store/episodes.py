@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
-from memory.nouns import Episode, Scope, TurnStart
+from memory.nouns import Episode, MaskedSecret, Scope, TurnStart
 from memory.store import facts, sources, text, vectors
 from memory.store.connect import (
     LISTED,
@@ -22,7 +22,6 @@ from memory.store.connect import (
     to_json,
 )
 from memory.store.graph import Thesis
-from memory.text.placeholders import MaskedSecret
 from memory.time.timestamps import from_wall, to_wall, wall_of
 from memory.views import SecretPlace
 

@@ -161,7 +161,7 @@ def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator
 
 
 def join_lines(lines: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Pieces of some kB, each with its number of lines."""
+    """Yields pieces of some kB, each with its number of lines."""
     piece, number = bytearray(), 0
     for line in lines:
         piece += line

@@ -61,7 +61,7 @@ def list_about(
 
 
 def get_many(conn: Connection, ids: Sequence[int]) -> list[Fact]:
-    """These facts in the given order, replaced and retired ones included; unknown ids are skipped."""
+    """Returns these facts in the given order, replaced and retired ones included; unknown ids are skipped."""
     parameters = {"ids": id_list(ids), "known_on": 0, "at": 0}
     theses = conn.execute(
         _THESES.format(chosen=_THESE, seen="1"), parameters | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
@@ -98,7 +98,7 @@ def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:
 
 
 def get(conn: Connection, id: int) -> Fact:
-    """NotFoundError for an unknown id."""
+    """Returns a fact. NotFoundError for an unknown id."""
     facts = get_many(conn, [id])
     if not facts:
         raise NotFoundError(f"There is no fact {id}. `pal facts NAME` shows the numbers.")
@@ -106,7 +106,7 @@ def get(conn: Connection, id: int) -> Fact:
 
 
 def _select_as_known(item_kind: str, id: str, column: str) -> str:
-    """SQL: the value of a field of a fact at store time :known_on, without later revisions."""
+    """Returns SQL: the value of a field of a fact at store time :known_on, without later revisions."""
     later = (
         f"FROM journal j WHERE j.item_kind = '{item_kind}' AND j.item_id = {id} AND j.field = '{column.split('.')[1]}'"
         " AND j.t > :known_on"
@@ -267,7 +267,7 @@ def complete_vectors(conn: Connection, embedder: Embedder, most: int) -> bool:
 
 
 def list_without_vectors(conn: Connection, limit: int, among: Iterable[SupportsInt] | None = None) -> list[int]:
-    """Current facts without vectors; `among` these, if given."""
+    """Returns current facts without vectors; `among` these, if given."""
     chosen = "" if among is None else f" AND id IN ({', '.join(str(int(id)) for id in among)})"
     query = f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact){chosen} LIMIT ?"
     return select_ids(conn, query, limit)
@@ -347,5 +347,5 @@ def _rank(conn: Connection, column: str, query: Bytes) -> list[int]:
 
 
 def _pack_signs(matrix: NDArray[np.float32] | Bytes) -> NDArray[np.uint8]:
-    """(n, d) -> (n, d / 8): one bit per value, whether it is positive."""
+    """Packs (n, d) -> (n, d / 8): one bit per value, whether it is positive."""
     return np.packbits(matrix > 0, axis=1)

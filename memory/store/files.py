@@ -200,7 +200,7 @@ def _find_free_name(path: Path) -> Path:
 
 
 def _read_alone(path: Path) -> tuple[str | None, int]:
-    """(name, generation) in the file itself, without its log; None if it contains none."""
+    """Returns (name, generation) in the file itself, without its log; None if it contains none."""
     uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
     try:
         with closing(driver().connect(uri, uri=True)) as conn:
@@ -240,7 +240,7 @@ def verified_copy(conn: Connection, path: Path, to: Path, snapshot: Connection |
 
 
 def check_room(path: Path, to: Path, share: float) -> None:
-    """StoreFullError if there is no room for a copy that takes `share` times the size of the file at `path`."""
+    """Raises StoreFullError if there is no room for a copy that takes `share` times the size of the file at `path`."""
     folder = next(folder for folder in to.absolute().parents if folder.is_dir())
     free, needed = shutil.disk_usage(folder).free, int(path.stat().st_size * share)
     if path.exists() and free < needed:
@@ -262,7 +262,7 @@ def _compare(conn: Connection, copy: Connection, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """fsync of a file or folder."""
+    """Calls fsync for a file or folder."""
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)
@@ -305,7 +305,7 @@ def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
 
 
 def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
-    """Files of copies or restores that are in progress or were killed."""
+    """Returns files of copies or restores that are in progress or were killed."""
     paths = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
     paths |= {*memory.parent.glob(f".{memory.name}.restored*")}
     for noted in map(Path, _list_noted(conn)):

@@ -140,7 +140,7 @@ def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[in
 
 
 def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
-    """Like `objects_by_norm`, but unknown names are searched without accents."""
+    """Returns the same as `objects_by_norm`, but searches unknown names without accents."""
     by_norm = objects_by_norm(conn, norms)
     missing = {norm: strip_accents(norm) for norm in norms if norm not in by_norm}
     rows = conn.execute(
@@ -238,7 +238,8 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
 
 
 def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
-    """The persons among these objects: by type, or by a relation that only persons have (`marks`, predicate labels)."""
+    """Returns the persons among these objects: by type, or by a relation that only persons have (`marks`, predicate
+    labels)."""
     rows = conn.execute(
         "SELECT node_id FROM object WHERE type = 'person' AND node_id IN (SELECT value FROM json_each(?1)) UNION"
         " SELECT e.src FROM edge e JOIN predicate p ON p.id = e.pred_id"

@@ -144,7 +144,7 @@ def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
 
 
 def list_jobs(conn: Connection, state: JobState, limit: int = -1, kinds: Sequence[str] | None = None) -> list[Job]:
-    """Jobs in one state, of all or these kinds, newest first."""
+    """Lists jobs in one state, of all or these kinds, newest first."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit",
@@ -222,7 +222,7 @@ def list_uses(conn: Connection, since: str) -> list[Use]:
 
 
 def _parse_grades(text: str) -> Grades:
-    """Grades from the table; fields of other versions are dropped."""
+    """Returns grades from the table; fields of other versions are dropped."""
     values = {"edition": 1} | json.loads(text)
     names = {field.name for field in fields(Grades)} & values.keys()
     if values["edition"] != PROBE_EDITION:

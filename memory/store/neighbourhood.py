@@ -72,7 +72,7 @@ def list_sources(conn: Connection, objects: Sequence[int], limit: int) -> list[i
 
 
 def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[GraphNode, ...]:
-    """These objects and sources, sorted by id."""
+    """Returns these objects and sources, sorted by id."""
     rows = conn.execute(
         "SELECT n.id, n.label, o.type, '', NULL,"
         f" (SELECT count(*) FROM edge e WHERE e.dst = n.id AND {is_live('e')})"

@@ -198,7 +198,8 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
 
 
 def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
-    """The pairs (former, new) of theses whose change is not already expressed by a replaced relation of the former."""
+    """Returns the pairs (former, new) of theses whose change is not already expressed by a replaced relation of the
+    former."""
     expressed = select_ids(
         conn,
         "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"

@@ -226,7 +226,8 @@ class Model(NamedTuple):
 
 
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
-    """The newest `limit` questions to learn from, oldest first: grounded or judged right, and not judged wrong."""
+    """Returns the newest `limit` questions to learn from, oldest first: grounded or judged right, and not judged
+    wrong."""
     rows = conn.execute(
         "SELECT id, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
         " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"

@@ -234,8 +234,8 @@ def list_open_tasks(conn: Connection, most: int) -> list[int]:
     """Returns the first live passage of each of the newest open tasks."""
     return select_ids(
         conn,
-        f"SELECT min(v.episode_id) FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel' AND {is_live('e')}"
-        " AND e.superseded_by IS NULL JOIN node o ON o.id = e.dst AND o.label = 'open'"
+        "SELECT min(v.episode_id) FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel'"
+        f" AND {is_live('e')} AND e.superseded_by IS NULL JOIN node o ON o.id = e.dst AND o.label = 'open'"
         " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id"
         f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE p.label = 'status'"
         " GROUP BY e.id ORDER BY e.id DESC LIMIT ?",
@@ -244,7 +244,8 @@ def list_open_tasks(conn: Connection, most: int) -> list[int]:
 
 
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
-    """(relation, episode, predicate, object) of evidence for these in the properties of a live episode's source."""
+    """Returns (relation, episode, predicate, object) of evidence for these in the properties of a live episode's
+    source."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, p.label, o.label FROM provenance v JOIN edge e ON e.id = v.item_id"
         " JOIN predicate p ON p.id = e.pred_id JOIN node o ON o.id = e.dst"
@@ -278,7 +279,8 @@ def list_without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int
 
 
 def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
-    """The live relations from or to one of these objects with live evidence, by id; up to `most`, the newest."""
+    """Returns the live relations from or to one of these objects with live evidence, by id; up to `most`, the
+    newest."""
     ids: set[int] = set()
     for end in ("src", "dst"):
         query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"

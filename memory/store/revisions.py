@@ -193,7 +193,7 @@ def settle(conn: Connection, id: int, state: RevisionState, now: int | None) -> 
 
 
 def get(conn: Connection, id: int) -> Row:
-    """NotFoundError for an unknown id."""
+    """Returns a revision. NotFoundError for an unknown id."""
     rows = list_by_clauses(conn, "WHERE r.id = ?", id)
     if not rows:
         raise NotFoundError(f"There is no revision {id}. `pal review` lists those that are open.")
@@ -213,8 +213,8 @@ def list_by_clauses(conn: Connection, clauses: str, *values: int | str | None) -
 def list_revisions(
     conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None
 ) -> list[Row]:
-    """Revisions in a state (None: any), newest first; `about`: only for relations of these objects, and sentences that
-    mention them or are in a note with their name."""
+    """Returns revisions in a state (None: any), newest first; `about`: only for relations of these objects, and
+    sentences that mention them or are in a note with their name."""
     if about is None:
         return list_by_clauses(conn, "WHERE ?1 IS NULL OR state = ?1 ORDER BY t DESC, id DESC LIMIT ?2", state, limit)
     chosen = f"{_ABOUT} WHERE ?2 IS NULL OR r.state = ?2 ORDER BY r.t DESC, r.id DESC LIMIT ?3"
@@ -281,7 +281,7 @@ def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
 
 
 def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
-    """The revisions undone because the evidence of their newer fact, one of these, was removed."""
+    """Returns the revisions undone because the evidence of their newer fact, one of these, was removed."""
     undone = f"WHERE state = 'undone' AND t_settled IS NULL AND new_id IN {LISTED} ORDER BY id"
     return list_by_clauses(conn, undone, id_list(facts))
 

@@ -46,8 +46,9 @@ STEPS: tuple[Step, ...] = (create_memory,)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
-    """The number of `steps` that the file at `path` has (0: empty), read without changing a byte. StoreDamagedError if
-    it is no memory, StoreNewerError if it has more steps, StoreError if it is from before the first release."""
+    """Returns the number of `steps` that the file at `path` has (0: empty), read without changing a byte.
+    StoreDamagedError if it is no memory, StoreNewerError if it has more steps, StoreError if it is from before the
+    first release."""
     with driver_errors(path), closing(connect(path, read_only=True)) as conn:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
@@ -96,7 +97,7 @@ def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -
 
 
 def _find_free_name(path: Path, version: int) -> Path:
-    """`<name>.before-v<N>.bak`, with a number if the name is taken."""
+    """Returns `<name>.before-v<N>.bak`, with a number if the name is taken."""
     name, again = path.with_name(f"{path.name}.before-v{version}.bak"), 1
     while name.exists():
         again += 1

@@ -25,8 +25,7 @@ from memory.store.connect import (
     to_json,
 )
 from memory.text.mentions import norm
-from memory.text.versions import document_of
-from memory.text.words import to_nfc
+from memory.text.words import document_of, to_nfc
 from memory.time.timestamps import from_ms, to_wall
 from memory.views import Skipped
 
@@ -280,7 +279,7 @@ def unskip(conn: Connection, uri: str) -> None:
 
 
 def list_skipped(conn: Connection, limit: int = -1) -> list[Skipped]:
-    """Newest first; all, or `limit`."""
+    """Lists skipped files, newest first; all, or `limit`."""
     return search_skipped(conn, "", limit)[0]
 
 
@@ -368,6 +367,6 @@ def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict
 
 
 def find_beginning(conn: Connection) -> int | None:
-    """When the first live source was read, ms UTC, or None."""
+    """Returns when the first live source was read (ms UTC), or None."""
     first: int | None = read_value(conn, "SELECT min(t_ingested) FROM source")
     return first

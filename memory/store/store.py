@@ -152,7 +152,7 @@ class Store:
                 raise
 
     def check_writable(self) -> None:
-        """StoreReadOnlyError, or StoreFullError where `block_writes` refuses; does not wait for writers."""
+        """Raises StoreReadOnlyError, or StoreFullError where `block_writes` refuses; does not wait for writers."""
         if self.is_read_only:
             raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
         if self._refusal and not getattr(self._room_maker, "works", False):
@@ -160,7 +160,8 @@ class Store:
 
     @contextmanager
     def quiet(self) -> Iterator[Connection]:
-        """The writing connection outside a transaction, while nobody writes: for copies, checks and checkpoints."""
+        """Yields the writing connection outside a transaction, while nobody writes: for copies, checks and
+        checkpoints."""
         with self._unit:
             if self._closed:
                 raise StoreError(f"{self.path} is closed. Open it again.")
@@ -221,8 +222,8 @@ class Store:
             self._room_maker.works = before
 
     def verify_place(self) -> None:
-        """StoreMovedError if `path` leads to another file than the open one, or if it was overwritten; the latter is
-        checked while nobody writes."""
+        """Raises StoreMovedError if `path` leads to another file than the open one, or if it was overwritten; the
+        latter is checked while nobody writes."""
         self._moved = self._moved or self._file.is_replaced
         if not self._moved and not self.is_read_only and self._unit.acquire(blocking=False):
             try:

@@ -84,7 +84,7 @@ def is_forgotten(conn: Connection, kind: str, *parts: object) -> bool:
 
 
 def allow_again(conn: Connection, kind: str, parts: Iterable[tuple[object, ...]]) -> None:
-    """A person wants these items on this computer though they were forgotten."""
+    """Allows these items on this computer again: a person wants them though they were forgotten."""
     if (secret := get_secret(conn)) is not None:
         keys = to_json([make_key(secret, kind, *each) for each in parts])
         conn.execute(f"UPDATE synced SET local = '' WHERE key IN {LISTED}", (keys,))

@@ -67,9 +67,9 @@ def search(
 def search_affordably(
     conn: Connection, terms: Sequence[str], k: int, size: int, counts: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Like `search`, in a time independent of the `size` of the memory. Scoring is what costs, so above FEW episodes
-    only `affordable` terms are searched. If all are too frequent, the newest episodes with all terms are scored, or the
-    newest with the rarest one. `counts` caches frequencies until the next write."""
+    """Searches like `search`, in a time independent of the `size` of the memory. Scoring is what costs, so above FEW
+    episodes only `affordable` terms are searched. If all are too frequent, the newest episodes with all terms are
+    scored, or the newest with the rarest one. `counts` caches frequencies until the next write."""
     chosen = affordable(conn, terms, size, counts)
     if chosen:
         return search(conn, chosen, k)

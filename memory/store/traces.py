@@ -23,7 +23,7 @@ from memory.store.connect import (
     to_json,
 )
 from memory.time.timestamps import from_ms, to_ms
-from memory.trace import PLAIN, Asked, Plan, Traced, opinion
+from memory.trace import PLAIN, AskedQuestion, Plan, StoredTrace, opinion
 
 
 def store(
@@ -62,7 +62,7 @@ def store(
     return id
 
 
-def get(conn: Connection, id: int) -> Traced:
+def get(conn: Connection, id: int) -> StoredTrace:
     """Returns a complete trace. NotFoundError."""
     query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
     row = conn.execute(query, (id,)).fetchone()
@@ -78,7 +78,7 @@ def get(conn: Connection, id: int) -> Traced:
             text, citations_from_json(citations), bool(asked.no_answer), tuple(json.loads(missing)), id, confidence,
             asked.model, plan_fields.get("note", ""),
         )  # fmt: skip
-    return Traced(asked, _make_plan(plan_fields, as_of), _list_steps(conn, id), _list_visits(conn, id), answer)
+    return StoredTrace(asked, _make_plan(plan_fields, as_of), _list_steps(conn, id), _list_visits(conn, id), answer)
 
 
 def limits_of(plan: str | None, as_of: int | None) -> tuple[Scope | None, datetime | None, str]:
@@ -102,8 +102,8 @@ def exists(conn: Connection, id: int) -> bool:
     return read_value(conn, "SELECT 1 FROM trace WHERE id = ?", id) is not None
 
 
-def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
-    """Newest first."""
+def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[AskedQuestion]:
+    """Lists traces, newest first."""
     rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
     return [_make_asked(row) for row in rows]
 
@@ -127,12 +127,14 @@ _ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, feedba
 _COLUMNS = 11
 
 
-def _make_asked(row: tuple[Any, ...]) -> Asked:
+def _make_asked(row: tuple[Any, ...]) -> AskedQuestion:
     id, t, question, no_answer, tier, calls, read, written, ms, feedback, plan = row
     refused = None if no_answer is None else bool(no_answer)
     fields, verdict = _parse_plan(plan), opinion(feedback)
     model, agent = fields.get("model", ""), fields.get("agent", "")
-    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, verdict, agent)
+    return AskedQuestion(
+        id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, verdict, agent
+    )
 
 
 def _parse_plan(plan: str | None) -> dict[str, Any]:

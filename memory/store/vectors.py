@@ -226,7 +226,7 @@ def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
 
 
 def to_bytes(matrix: Vectors) -> NDArray[np.int8]:
-    """(n, d) rows of norm 1 or zero -> (n, d) integers from -127 to 127; the greatest of each row is 127."""
+    """Converts (n, d) rows of norm 1 or zero -> (n, d) integers from -127 to 127; the greatest of each row is 127."""
     greatest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     scaled: NDArray[np.int8] = np.rint(127 * matrix / np.where(greatest > 0, greatest, 1)).astype(np.int8)
     return scaled

@@ -42,7 +42,7 @@ class SharedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     value: Any = None
 
 
-class Resolved(msgspec.Struct, frozen=True):
+class ResolvedItem(msgspec.Struct, frozen=True):
     """The current value of an item, or None if it is `gone`. `others`: values stated concurrently; `machine` and `n`:
     the winning entry; `forgotten`: the counter of the last deletion (0: never deleted); `dead`: the computers whose
     entries have text of a deleted item."""
@@ -56,7 +56,7 @@ class Resolved(msgspec.Struct, frozen=True):
     dead: tuple[str, ...] = ()
 
 
-def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
+def resolve(entries: Mapping[str, SharedEntry]) -> ResolvedItem:
     """Resolves the entries of an item: a deletion wins over entries that did not know of it; otherwise the highest
     counter wins, on ties the greater name of a computer."""
     forgotten = max(entry.n if entry.gone else entry.after for entry in entries.values())
@@ -64,7 +64,7 @@ def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
     dead = tuple(name for name, entry in entries.items() if not entry.gone and name not in alive)
     if not alive:
         name = max(entries, key=lambda name: (entries[name].n, name))
-        return Resolved(None, name, entries[name].n, True, forgotten, (), dead)
+        return ResolvedItem(None, name, entries[name].n, True, forgotten, (), dead)
     machine = max(alive, key=lambda name: (alive[name].n, name))
     best = alive[machine]
     others = {
@@ -72,7 +72,7 @@ def resolve(entries: Mapping[str, SharedEntry]) -> Resolved:
         for name, entry in sorted(alive.items())
         if name != machine and best.seen.get(name, 0) < entry.n and entry.value != best.value
     }
-    return Resolved(best.value, machine, best.n, False, forgotten, tuple(others.values()), dead)
+    return ResolvedItem(best.value, machine, best.n, False, forgotten, tuple(others.values()), dead)
 
 
 class SyncDocument:

@@ -18,7 +18,7 @@ from memory.nouns import BY_HAND, DISPUTED, Document, FactRelation, Trace
 from memory.revisions import Decision
 from memory.store import conversations, revisions, shared, synced, traces
 from memory.store.connect import Connection
-from memory.sync.document import Resolved, draft_note, pack_note
+from memory.sync.document import ResolvedItem, draft_note, pack_note
 from memory.text.predicates import statement
 from memory.time.timestamps import from_wall
 from memory.trace import OPINIONS, opinion
@@ -64,7 +64,7 @@ class SharedKind(ABC):
         """Returns the item's value for other computers, as JSON."""
 
     @abstractmethod
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         """Updates the memory to match these items; returns the keys that now match."""
 
     def miss(self, conn: Connection, value: Any) -> Any:
@@ -77,11 +77,11 @@ class SharedKind(ABC):
     def key(self, *parts: object) -> str:
         return synced.make_key(self.secret, self.name, *parts)
 
-    def other_values(self, item: Resolved) -> list[str]:
+    def other_values(self, item: ResolvedItem) -> list[str]:
         """Returns concurrent values of other computers, for kinds whose conflicts are reviewed."""
         return []
 
-    def dispute(self, key: str, fact: int, item: Resolved) -> None:
+    def dispute(self, key: str, fact: int, item: ResolvedItem) -> None:
         """Queues other computers' concurrent values for review."""
         values = self.other_values(item)
         stated = self.memory.knowledge.fact(fact)
@@ -107,7 +107,7 @@ class Notes(SharedKind):
     def describe(self, conn: Connection, row: shared.NoteRow) -> Any:
         return pack_note(conn, row.id) if row.mark else {"uri": row.uri, "retired": True}
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         stated = [item for item in items.values() if "retired" not in item.value]
         drafts = [draft_note(item.value, self.memory.state.settings.facts.rules) for item in stated]
         if drafts:
@@ -123,7 +123,7 @@ class Notes(SharedKind):
                     self.dispute(key, fact.id, item)
         return set(items)
 
-    def other_values(self, item: Resolved) -> list[str]:
+    def other_values(self, item: ResolvedItem) -> list[str]:
         values = [other.get("document", {}).get("properties", {}).values() for other in item.others]
         return [str(value) for each in values for value in each] if "document" in item.value else []
 
@@ -149,7 +149,7 @@ class Reads(SharedKind):
             "theses": shared.read_theses(conn, row.episode),
         }
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         with self.memory.store.reading() as conn:
             here = shared.passages_by_hash(conn, {item.value["passage"] for item in items.values()})
             read = shared.read_among(conn, {id for ids in here.values() for id in ids})
@@ -206,7 +206,7 @@ class Corrections(SharedKind):
         facts = shared.find_facts(conn, [value["fact"]])
         return GONE if facts and self.memory.sources.get(f"{BY_HAND}{next(iter(facts.values()))}") is None else NOTHING
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         with self.memory.store.reading() as conn:
             facts = shared.find_facts(conn, [item.value["fact"] for item in items.values()])
         done = set()
@@ -219,7 +219,7 @@ class Corrections(SharedKind):
                     self.dispute(key, now, item)
         return done
 
-    def other_values(self, item: Resolved) -> list[str]:
+    def other_values(self, item: ResolvedItem) -> list[str]:
         return [other["value"] for other in item.others if other["value"]] if item.value["value"] else []
 
     def _correct(self, fact: int, value: str, at: int | None) -> None:
@@ -258,7 +258,7 @@ class Decisions(SharedKind):
         row = self._find(conn, value)
         return value | {"verdict": "open"} if row is not None and row.state == "open" else NOTHING
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         done = set()
         for key, item in items.items():
             with self.memory.store.reading() as conn:
@@ -307,7 +307,7 @@ class Verdicts(SharedKind):
         is_there = shared.find_trace(conn, value["t"], value["question"]) is not None
         return value | {"verdict": None} if is_there else NOTHING
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         with self.memory.store.writing() as conn:
             for item in items.values():
                 question, t = item.value["question"], item.value["t"]
@@ -328,7 +328,7 @@ class Chats(SharedKind):
     def describe(self, conn: Connection, row: tuple[int, int, str]) -> Any:
         return {"created": row[1], "title": row[2]}
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         with self.memory.store.writing() as conn:
             for item in items.values():
                 created, title = item.value["created"], item.value["title"]
@@ -359,7 +359,7 @@ class Messages(SharedKind):
             content |= {"text": WITHHELD.format(self.machine), "cited": []}
         return {"chat": row.chat, "role": row.role, "t": row.t, "asked": row.asked} | content
 
-    def adopt(self, items: Mapping[str, Resolved]) -> set[str]:
+    def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         done = set()
         with self.memory.store.writing() as conn:
             for key, item in sorted(

@@ -18,7 +18,7 @@ from memory.nouns import DISPUTED
 from memory.protocols import Write, write_directly
 from memory.store import shared, synced
 from memory.store.synced import FORGOTTEN_HERE, Agreement
-from memory.sync.document import FORGETTINGS, MACHINE, Resolved, SharedEntry, SyncDocument, resolve
+from memory.sync.document import FORGETTINGS, MACHINE, ResolvedItem, SharedEntry, SyncDocument, resolve
 from memory.sync.folder import MOST_FILES, SharedFolder
 from memory.sync.kinds import DROPPED, GONE, KINDS, NOTHING, Item, SharedKind, name_disputed
 from memory.time.timestamps import from_ms, now_ms
@@ -28,7 +28,7 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError)  # what a value of
 MOST_PASSES = 1000  # units of writing in a round: what is taken over may let more be taken over
 
 
-class Stated(msgspec.Struct, frozen=True):
+class ComputerStatement(msgspec.Struct, frozen=True):
     """A computer's statement: the number of deletions applied to its files, and its first file."""
 
     name: str
@@ -101,7 +101,7 @@ class Sync:
             agreed = synced.list_agreed(conn)
             here = {key: item for kind in self._kinds.values() for key, item in kind.list_here(conn).items()}
             rows = self._state_changes(conn, entries, agreed, here)
-        adopted: dict[str, dict[str, Resolved]] = defaultdict(dict)
+        adopted: dict[str, dict[str, ResolvedItem]] = defaultdict(dict)
         forgotten: dict[str, set[str]] = defaultdict(set)
         disputed: set[str] = set()
         self._forgotten = 0
@@ -139,7 +139,7 @@ class Sync:
             self.memory.store.write(synced.put, rows)
         return changed
 
-    def _adopt(self, kind: SharedKind, items: Mapping[str, Resolved]) -> set[str]:
+    def _adopt(self, kind: SharedKind, items: Mapping[str, ResolvedItem]) -> set[str]:
         """Adopts items; skips those with an invalid value and notes their computers as a problem."""
         try:
             return kind.adopt(items)
@@ -267,7 +267,7 @@ class Sync:
         computers: dict[str, SharedEntry] = {}
         for entry in sorted(stated, key=lambda entry: (entry.gone, entry.n)):
             with suppress(msgspec.ValidationError):
-                computers[msgspec.convert(entry.value, Stated).name] = entry
+                computers[msgspec.convert(entry.value, ComputerStatement).name] = entry
         return computers
 
     def _state_computer(self, machine: str, gone: bool = False, first: str = "") -> None:

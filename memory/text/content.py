@@ -133,7 +133,7 @@ def content_of(text: str) -> TextContent:
 
 
 def _find_short_dates(text: str, mentions: Iterable[Mention]) -> frozenset[str]:
-    """Days in short forms: "28.05.24", and both ends of "16-17 October"."""
+    """Returns days in short forms: "28.05.24", and both ends of "16-17 October"."""
     dates = {day.iso() for day in find_dates(text, short_years=True)}
     for mention in mentions:
         if mention.start >= 0 and _WITH_DAY.search(mention.norm):
@@ -160,7 +160,7 @@ def unheard_words(text: str, contents: Sequence[TextContent], without: Collectio
 
 
 def undot(text: str) -> str:
-    """ "U.S." as "US"."""
+    """Returns "U.S." as "US"."""
     return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
 
 
@@ -190,7 +190,7 @@ def find_numbers(text: str, *, every: bool = False) -> Iterable[tuple[str, str]]
 
 
 def plain_number(number: str) -> str:
-    """ "0,130" and "0.13" are one number; so are "07:40" and "7:40", "17:00" and "17"."""
+    """Returns one form for equal numbers: "0,130" and "0.13", "07:40" and "7:40", "17:00" and "17"."""
     number = number.replace(",", ".").removesuffix(":00")
     if re.fullmatch(r"\d+\.\d+", number):
         number = number.rstrip("0").rstrip(".")
@@ -280,7 +280,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
 
 @lru_cache(maxsize=2048)
 def put_digits(text: str, language: str) -> str:
-    """The text with digits in place of numbers in words, in the languages of text2num. A lone "one" stays a word."""
+    """Returns the text with digits in place of numbers in words, in the languages of text2num. A lone "one" stays a
+    word."""
     from text_to_num.lang import LANG  # 25 ms, which only the answer of a model pays
     from text_to_num.transforms import alpha2digit
 

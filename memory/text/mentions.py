@@ -237,7 +237,7 @@ def _compile_addresses() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
 
 
 def _find_date_mentions(text: str, in_columns: bool) -> Iterator[Mention]:
-    """Dates as objects, named by their ISO form at their precision."""
+    """Yields dates as objects, named by their ISO form at their precision."""
     for date in find_dates(text):
         if not date.month and (in_columns or text[max(0, date.start - 1) : date.start] == "-"):
             continue  # "form-1099"
@@ -258,7 +258,7 @@ def _is_month(date: CalendarDate) -> bool:
 
 @cache
 def _list_common_words(language: str) -> frozenset[str]:
-    """Words that begin sentences in capitals without being names, and words that never are names."""
+    """Returns words that begin sentences in capitals without being names, and words that never are names."""
     own = stop_words(language) if language != ENGLISH else frozenset[str]()
     other_scripts = (word_set("stop_words", language=code) for code, data in languages().items() if "script" in data)
     days = word_numbers("time", "weekdays", language=language)
@@ -354,8 +354,8 @@ def _strip_word(word: str) -> str:
 
 
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
-    """The runs of capitalised words, each with its start; a line's end ends a run, unless the line is long enough to
-    have been wrapped."""
+    """Yields the runs of capitalised words, each with its start; a line's end ends a run, unless the line is long
+    enough to have been wrapped."""
     for match in _find_names(text):
         start = match.start()
         before = start - max(text.rfind("\n", 0, start), text.rfind("\0", 0, start))
@@ -371,7 +371,7 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _find_names(text: str) -> Iterator[re.Match[str]]:
-    """`_NAME.finditer`, tried only where a name can begin."""
+    """Yields the matches of `_NAME`, tried only where a name can begin."""
     end = 0
     for place in _BEGIN.finditer(text):
         if place.start() >= end and (match := _NAME.match(text, place.start())):
@@ -380,7 +380,8 @@ def _find_names(text: str) -> Iterator[re.Match[str]]:
 
 
 def _join_short_forms(mentions: list[Mention]) -> list[Mention]:
-    """The mentions with short forms renamed to the one longer name in the passage that begins or ends with them."""
+    """Returns the mentions with short forms renamed to the one longer name in the passage that begins or ends with
+    them."""
     long = {m.norm for m in mentions if m.kind in ("name", "link", "title") and " " in m.norm}
     if not long:
         return mentions

@@ -24,7 +24,8 @@ STREET = re.compile(
 
 
 def canonical_predicate(label: str, object: str = "") -> str:
-    """The name under which predicates are compared. "lives in" becomes "lives at" if the `object` is an address."""
+    """Returns the name under which predicates are compared. "lives in" becomes "lives at" if the `object` is an
+    address."""
     spoken = list(words(label.replace("_", " ").replace("-", " ")))
     while len(spoken) > 1 and spoken[0] in _LEADING:
         spoken = spoken[1:]
@@ -65,7 +66,8 @@ def refines(value: str, other: str) -> bool:
 
 @lru_cache(10_000)
 def _fold_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
-    """(norm, numbers, is an enumeration, other words); cached because a new value is compared with all known ones."""
+    """Returns (norm, numbers, is an enumeration, other words); cached because a new value is compared with all known
+    ones."""
     numbers = sorted(number.replace(",", ".") for number in _NUMBER.findall(text))
     tokens = frozenset(word for word in words(text) if not word[:1].isdigit()) - _APPROXIMATE
     return norm(text), numbers, _LISTED.search(text) is not None, tokens
@@ -86,7 +88,8 @@ _PARTICLES = word_set("facts", "particles")
 
 
 def statement(subject: str, predicate: str, object: str) -> str:
-    """Subject, predicate and object as a sentence without a point, or "label: value" if the predicate is a noun."""
+    """Returns subject, predicate and object as a sentence without a point, or "label: value" if the predicate is a
+    noun."""
     return f"{subject_and_predicate(subject, predicate)}{'' if _is_verb(predicate) else ':'} {object}"
 
 
@@ -124,8 +127,8 @@ _PROPERTY = re.compile(r"^(?P<key>[^\s:#>*|-][^:\n]{0,60}?)[ \t]*:(?=[ \t\n]|\Z)
 
 
 def find_property(text: str, key: str, value: str) -> tuple[int, int] | None:
-    """The [start, end) of the line with a property: the first with the key, if the value is in other lines or was
-    parsed differently; None without the key."""
+    """Returns the [start, end) of the line with a property: the first with the key, if the value is in other lines or
+    was parsed differently; None without the key."""
     folded_key, first = _fold(key), None
     for match in _PROPERTY.finditer(text):
         if _fold(match["key"]) == folded_key:

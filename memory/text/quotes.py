@@ -28,17 +28,17 @@ _NUMBER = re.compile(r"\d+")
 
 
 def make_fence() -> str:
-    """Random letters around text in a prompt that its writer cannot know; three or four tokens."""
+    """Returns random letters around text in a prompt that its writer cannot know; three or four tokens."""
     return "".join(secrets.choice(string.ascii_uppercase) for _ in range(FENCE_LETTERS))
 
 
 def strip_unseen(text: str) -> str:
-    """`text` without invisible characters."""
+    """Returns `text` without invisible characters."""
     return UNSEEN.sub("", text)
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """`text` in one line without invisible characters, cut at `most` characters."""
+    """Returns `text` in one line without invisible characters, cut at `most` characters."""
     line = " ".join(strip_unseen(text).split())
     return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
 

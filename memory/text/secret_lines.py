@@ -282,7 +282,7 @@ def is_strong(word: str, least: int = 4) -> bool:
 
 
 def _find_codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
-    """Recovery codes after or below their label, and the words of a seed phrase."""
+    """Yields recovery codes after or below their label, and the words of a seed phrase."""
     if separator := _CODE_SEPARATOR.match(text[label_end:line_end]):
         yield from _read_code_line(text, label_end + separator.end(), line_end)
     begin, blanks = line_end + 1, 0

@@ -168,7 +168,7 @@ _IBAN = re.compile(r"(?<![\w/-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]
 
 
 def _find_numbers(text: str) -> Iterator[Secret]:
-    """Cards by issuer and check digit, accounts by country and check digits."""
+    """Yields cards by issuer and check digit, accounts by country and check digits."""
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         if _ISSUER.match(digits) and _is_card(digits):
@@ -207,7 +207,7 @@ _NAMES_A_SECRET = re.compile(
 
 
 def _find_random_words(text: str) -> Iterator[Secret]:
-    """Words of letters and digits that alternate too often to be invented."""
+    """Yields words of letters and digits that alternate too often to be invented."""
     for match in _LOTTERY_WORD.finditer(text):
         word = match[0]
         if not any(map(str.isdigit, word)) or _HASH.match(word):

@@ -79,7 +79,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _find_ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """`_END.finditer`, tried only where a sentence can end: three times as fast."""
+    """Yields the matches of `_END`, tried only where a sentence can end: three times as fast."""
     if _IN_THAI.search(text, start, end):
         yield from _END.finditer(text, start, end)
         return
@@ -155,8 +155,8 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bo
 
 
 def _join_lines(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """One segment for hard-wrapped prose, else one per line. Lines are hard-wrapped if nearly all are full (the first
-    word of the next line would not fit) and one begins in lower case; most lines of a list of fields begin with a
+    """Returns one segment for hard-wrapped prose, else one per line. Lines are hard-wrapped if nearly all are full (the
+    first word of the next line would not fit) and one begins in lower case; most lines of a list of fields begin with a
     label."""
     if len(lines) < 2:
         for _, words, end in lines:
@@ -229,7 +229,7 @@ def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
 
 @cache
 def _read_endings() -> tuple[frozenset[str], ...]:
-    """Abbreviations: those that never end a sentence, those that may, those before a number; and words that begin a
-    sentence."""
+    """Returns abbreviations: those that never end a sentence, those that may, those before a number; and words that
+    begin a sentence."""
     keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
     return tuple(word_set("sentences", key) for key in keys)

@@ -1,4 +1,5 @@
-"""Words in any script: the index form of a text, and the terms of a question.
+"""Words in any script: the index form of a text, the terms of a question, placeholders of secrets, names of documents.
+Standard library only: clients fill placeholders in.
 
 SQLite's full text splits at spaces and ignores the accents of Latin letters only. So unspaced scripts (Chinese,
 Japanese, Thai ...) and Korean, whose particles are suffixes, are indexed as short overlapping pieces; optional marks of
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 INDIC = "\u0900"  # marks from here on distinguish words: vowel signs of India and Thailand, ゛ of Japan
@@ -62,7 +63,7 @@ _LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` with U+FFFD in place of lone surrogates."""
+    """Returns `text` with U+FFFD in place of lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -71,17 +72,17 @@ def replace_surrogates(text: str) -> str:
 
 
 def to_nfc(text: str) -> str:
-    """`text` with "é" as one character instead of two; the same object if nothing changes."""
+    """Returns `text` with "é" as one character instead of two; the same object if nothing changes."""
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
 def ascii_digits(text: str) -> str:
-    """`text` with digits of any script and full-width characters in ASCII; no character moves."""
+    """Returns `text` with digits of any script and full-width characters in ASCII; no character moves."""
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text.translate(_WIDE))
 
 
 def strip_accents(text: str) -> str:
-    """`text` without optional accents of Latin, Greek, Cyrillic and Semitic letters."""
+    """Returns `text` without optional accents of Latin, Greek, Cyrillic and Semitic letters."""
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFD", text.translate(LETTER_FOLDS))
@@ -101,7 +102,7 @@ class Term(str):
 
 
 def index_form(text: str) -> str:
-    """`text` in the form of the full-text index; the same object if nothing changes."""
+    """Returns `text` in the form of the full-text index; the same object if nothing changes."""
     if text.isascii():
         return text
     text = to_nfc(text)
@@ -135,14 +136,14 @@ def _split_unspaced(text: str) -> Iterator[str]:
 
 
 def _drop_marks(text: str) -> str:
-    """`text` without dropped marks, not yet split."""
+    """Returns `text` without dropped marks, not yet split."""
     text = unicodedata.normalize("NFKC", text)
     text = _MARKED.sub(lambda run: _strip_marks(run[0]).translate(_SEMITIC_LETTERS), text)
     return _HEBREW.sub("", _ARTICLE.sub("", text))
 
 
 def drop_optional_accents(text: str) -> str:
-    """`text` without optional marks: of Greek, Semitic letters and ё."""
+    """Returns `text` without optional marks: of Greek, Semitic letters and ё."""
     return text if text.isascii() else _LOOSE.sub(lambda run: _strip_marks(run[0]), text)
 
 
@@ -151,7 +152,7 @@ def _choose_piece_size(run: str) -> int:
 
 
 def _cut_pieces(run: str, rest: bool = False) -> Iterator[str]:
-    """The overlapping pieces of a run; `rest`: also its last characters, so that each begins a piece."""
+    """Returns the overlapping pieces of a run; `rest`: also its last characters, so that each begins a piece."""
     size = _choose_piece_size(run)
     last = len(run) - size
     yield from (run[i : i + size] for i in range(max(1, last + 1)))
@@ -178,5 +179,60 @@ def lines_around(text: str, start: int, end: int) -> str:
 
 
 def show_links(text: str) -> str:
-    """`text` in one line, with links replaced by their names."""
+    """Returns `text` in one line, with links replaced by their names."""
     return " ".join(LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())
+
+
+# Placeholders of secrets, as in "wifi password: ‹password-kdfqrw›". One names the kind of the secret in words, so that
+# its line can be found, and identifies it by letters derived from it and a key of this memory: equal secrets get equal
+# letters, so that a changed password is a changed fact. -----------------------------------------------------------
+
+SECRET_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels: never a word
+SECRET_CHARS = 6
+_PLACEHOLDER = re.compile(rf"‹[a-z]+(?:-[a-z]+)?-[{SECRET_LETTERS}]{{{SECRET_CHARS}}}›")
+
+
+def drop_letters(text: str) -> str:
+    """Returns the text with the kinds of secrets only, for embedding: the letters carry no meaning."""
+    return _PLACEHOLDER.sub(lambda match: match[0][1 : -SECRET_CHARS - 2], text)
+
+
+def find_placeholders(text: str) -> Iterator[str]:
+    """Returns the placeholders of a text in order, with repetitions."""
+    return (match[0] for match in _PLACEHOLDER.finditer(text))
+
+
+def fill_placeholders(text: str, secrets: Mapping[str, str]) -> str:
+    """Returns the text with secrets in place of known placeholders."""
+    return _PLACEHOLDER.sub(lambda match: secrets.get(match[0], match[0]), text)
+
+
+# Versions of documents by their names: "Rates v2.md" is a version of "Rates.md". -----------------------------------
+
+_VERSION = re.compile(r"[\s_.(\[-]+(?:v|ver|version|rev)[.\s]?(?P<number>\d+(?:\.\d+)*)[)\]]?$", re.IGNORECASE)
+
+Version = tuple[int, ...]
+
+
+def split_version(name: str) -> tuple[str, Version]:
+    """Returns (name without its version, version): "Rates v2" is version (2,) of "Rates". A name without one is version
+    (1,)."""
+    match = _VERSION.search(name)
+    if match is None or not match.start():
+        return name, (1,)
+    return name[: match.start()], tuple(map(int, match["number"].split(".")))
+
+
+def document_of(uri: str) -> tuple[str, str, Version]:
+    """Returns (uri without version and suffix, suffix, version)."""
+    folder, slash, name = uri.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    base, version = split_version(stem if dot else name)
+    return f"{folder}{slash}{base}", dot + suffix if dot else "", version
+
+
+def added_words(uri: str, title: str) -> frozenset[str]:
+    """Returns the words by which the name of a file extends its title, without those with digits: "ola" in "Ola
+    Berg.md" of "Berg". Empty for another name."""
+    name, of_title = (frozenset(words(strip_accents(text))) for text in (document_of(uri)[0].rpartition("/")[2], title))
+    return frozenset(word for word in name - of_title if word.isalpha()) if of_title <= name else frozenset()

@@ -51,7 +51,7 @@ def months_alone() -> dict[str, int]:
 
 
 def month_of(name: str) -> int | None:
-    """1 to 12 for a month name, also with letters that match others regardless of case: ſ, ı."""
+    """Returns 1 to 12 for a month name, also with letters that match others regardless of case: ſ, ı."""
     lower = name.lower()
     return month_names().get(lower) or month_names().get(strip_accents(unicodedata.normalize("NFKC", lower)))
 
@@ -100,7 +100,7 @@ def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: boo
 
 
 def _match_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None:
-    """The date with a month name after or before `run`; the name begins at `begin` or later."""
+    """Returns the date with a month name after or before `run`; the name begins at `begin` or later."""
     day_first, near, far, day_after, year_after = _compile_named_dates()
     if len(run[0]) <= 2:
         match = day_first.match(text, run.start())
@@ -173,7 +173,7 @@ def _compile_named_dates() -> tuple[re.Pattern[str], ...]:
 
 
 def parse_date(text: str) -> datetime | None:
-    """The date in a header or a property, or None; midnight and local time by default.
+    """Returns the date in a header or a property, or None; midnight and local time by default.
 
     Accepts ISO 8601 (also week dates, months, basic format), mail dates and all formats of `find_dates`, with or
     without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024"."""
@@ -196,7 +196,8 @@ def full_dates(text: str, compact: bool = False) -> Iterator[tuple[CalendarDate,
 
 
 def moment_of(text: str, calendar_date: CalendarDate) -> tuple[datetime, int] | None:
-    """(moment of a full date in `text` with the time of day after it, end position); None for an invalid day."""
+    """Returns (moment of a full date in `text` with the time of day after it, end position); None for an invalid
+    day."""
     day = local_day(calendar_date.year or 0, calendar_date.month or 0, calendar_date.day or 0)
     if day is None:
         return None
@@ -228,7 +229,8 @@ def parse_stamp(value: str) -> datetime | None:
 
 
 def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
-    """The first day of a week or month in digits, 2024-W10 or 2024-03; `whole`: only if it is all of `value`."""
+    """Returns the first day of a week or month in digits, 2024-W10 or 2024-03; `whole`: only if it is all of
+    `value`."""
     look = re.fullmatch if whole else re.search
     if (week := look(_WEEK, value)) is not None:
         try:
@@ -249,7 +251,8 @@ def local_day(year: int, month: int, day: int) -> datetime | None:
 
 
 def with_local_zone(moment: datetime) -> datetime:
-    """`moment` in its zone, by default the local one. Raises ValueError or OverflowError at the limits of datetime."""
+    """Returns `moment` in its zone, by default the local one. Raises ValueError or OverflowError at the limits of
+    datetime."""
     return moment if moment.tzinfo is not None else moment.astimezone()
 
 
@@ -317,7 +320,7 @@ def day_span(first: datetime) -> Span:
 
 
 def month_span(year: int, month: int, count: int = 1) -> Span:
-    """`count` months from the first of `month`, which may be outside 1 to 12."""
+    """Returns `count` months from the first of `month`, which may be outside 1 to 12."""
 
     def first(number: int) -> datetime:
         return datetime(year + (number - 1) // 12, (number - 1) % 12 + 1, 1)
@@ -326,7 +329,7 @@ def month_span(year: int, month: int, count: int = 1) -> Span:
 
 
 def shift(moment: datetime, unit: str, count: int) -> datetime:
-    """`moment` plus `count` units; the last day of a month that is too short."""
+    """Returns `moment` plus `count` units; the last day of a month that is too short."""
     if unit in ("day", "week", "weekend"):
         return moment + timedelta(days=count * (1 if unit == "day" else 7))
     first, after = month_span(moment.year, moment.month + count * {"month": 1, "quarter": 3, "year": 12}[unit])
@@ -348,8 +351,8 @@ def unit_span(moment: datetime, unit: str) -> Span:
 
 
 def part_of_span(span: Span, unit: str, which: str) -> Span:
-    """The "early", "start", "mid", "late" or "end" of a span. Of a month or week: ten days. Of a season: a month. Of a
-    year: three months if early or late, one at the start or end, four in the middle."""
+    """Returns the "early", "start", "mid", "late" or "end" of a span. Of a month or week: ten days. Of a season: a
+    month. Of a year: three months if early or late, one at the start or end, four in the middle."""
     first, after = span
     if unit not in ("season", "quarter", "year"):
         third = (after - first) / 3 if unit != "month" else timedelta(days=10)

@@ -56,7 +56,8 @@ def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> Ti
 
 
 def parse_span(text: str, now: datetime) -> Span | None:
-    """The span of a text that only names a time: "2026-03", "9 March", "last week". Raises like `find_timexes`."""
+    """Returns the span of a text that only names a time: "2026-03", "9 March", "last week". Raises like
+    `find_timexes`."""
     folded = fold(text)
     times = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
     whole = len(times) == 1 and not folded[: times[0].start].strip() and not folded[times[0].end :].strip()
@@ -127,8 +128,8 @@ def find_clock_words(text: str) -> str:
 
 @cache
 def _compile_clock_words() -> re.Pattern[str]:
-    """In each language a name of midday or midnight; or the word for "at" and a number that counts nothing: before a
-    mark, the word for the hour or one without content."""
+    """Compiles for each language a name of midday or midnight; or the word for "at" and a number that counts nothing:
+    before a mark, the word for the hour or one without content."""
     forms = [f"(?:{alternatives('time', 'noon')})(?!\\w)"]
     for code in languages():
         if at := alternatives("time", "at", language=code):
@@ -160,7 +161,7 @@ def is_state(question: str) -> bool:
 
 
 def generic_verbs() -> frozenset[str]:
-    """Verbs that ask for everything in a time: "What did I do on 5 March?"."""
+    """Returns verbs that ask for everything in a time: "What did I do on 5 March?"."""
     return word_set("time", "verbs", "any")
 
 
@@ -188,7 +189,8 @@ _TENSES: tuple[tuple[str, Tense], ...] = (
 
 
 def narrow(text: str, base: Timex) -> Timex:
-    """The base extended by "early", "the end of", "the week before", "two days after"; unchanged without one."""
+    """Returns the base extended by "early", "the end of", "the week before", "two days after"; unchanged without
+    one."""
     for which, pattern in _compile_parts() if base.unit not in ("day", "span") else ():
         if (match := pattern.search(text, 0, base.start)) is not None:
             return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))

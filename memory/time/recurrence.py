@@ -78,7 +78,7 @@ class Recurrence:
         return next(self.days(since, move_day(since, MAX_AHEAD_DAYS)), None)
 
     def describe(self) -> str:
-        """ "every year since 2017"; "" without a rule."""
+        """Describes the rule: "every year since 2017"; "" without one."""
         part = read_rule(self.rules[0]) if self.rules else {}
         unit, interval = _UNITS.get(part.get("FREQ", "")), part.get("INTERVAL", "1")
         first = self.next_day(self.first.date()) or self.first.date()

@@ -44,7 +44,7 @@ class Timex(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """`text` in lower case and with ASCII digits; no character moves."""
+    """Returns `text` in lower case and with ASCII digits; no character moves."""
     plain = ascii_digits(text)
     lower = plain.lower()
     return lower if len(lower) == len(text) else plain  # a few letters get longer in lower case
@@ -182,7 +182,7 @@ class _Finder:
         return Timex(*match.span(), span, weak=not (match["last"] or match["next"] or match["this"]))
 
     def day_of_month(self, match: re.Match[str]) -> Timex | None:
-        """ "the 26th", but not of a floor or another numbered thing."""
+        """Reads "the 26th", but not of a floor or another numbered thing."""
         following = _NEXT_WORD.match(self.text, match.end())
         if following is not None and following[1] not in stop_words(text_language(self.text)) | _read_verbs():
             return None
@@ -214,7 +214,7 @@ class _Finder:
         return self._step(match, -1)
 
     def count_forward(self, match: re.Match[str]) -> Timex | None:
-        """ "in two weeks" is a duration in the past tense, and "in a week" in a habit."""
+        """Reads "in two weeks", unless it is a duration: in the past tense, or "in a week" in a habit."""
         count = parse_number(match["n"])
         return self._step(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
 
@@ -229,7 +229,7 @@ class _Finder:
         return Timex(*match.span(), unit_span(then, unit), unit)
 
     def last_units(self, match: re.Match[str]) -> Timex:
-        """ "in the last two weeks": up to today."""
+        """Reads "in the last two weeks": up to today."""
         first = shift(self.today, time_units()[match["unit"]], -parse_number(match["n"]))
         return Timex(*match.span(), (first, self.today + timedelta(days=1)), "span")
 
@@ -307,7 +307,7 @@ def _read_cues() -> frozenset[str]:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Words as a regular expression, longest first."""
+    """Returns words as a regular expression, longest first."""
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 

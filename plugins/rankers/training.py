@@ -27,7 +27,7 @@ from memory.store.connect import Connection
 from memory.store.queries import Lesson
 from memory.store.store import Store
 from memory.time.timestamps import now_ms
-from memory.trace import Traced, TrainingReport
+from memory.trace import StoredTrace, TrainingReport
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import Label, collect_candidates, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
@@ -151,13 +151,13 @@ class Training:
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
         return examples
 
-    def _find_trace(self, conn: Connection, lesson: Lesson) -> Traced | None:
+    def _find_trace(self, conn: Connection, lesson: Lesson) -> StoredTrace | None:
         try:
             return traces.get(conn, lesson.trace_id)
         except LookupError:  # forgotten meanwhile
             return None
 
-    def _revisit(self, conn: Connection, trace: Traced) -> Surroundings:
+    def _revisit(self, conn: Connection, trace: StoredTrace) -> Surroundings:
         """Returns the question retrieved today with its original scope and time, and the edges near it. Valid only
         while `conn` is open."""
         if self.revisited % LESSONS_CACHED == 0:
@@ -184,7 +184,7 @@ class Training:
         self.report = replace(self.report, **figures)
 
 
-def _pool_edges(conn: Connection, trace: Traced, around: Surroundings) -> tuple[int, ...]:
+def _pool_edges(conn: Connection, trace: StoredTrace, around: Surroundings) -> tuple[int, ...]:
     """Returns the edges on the candidate paths between the objects that a question names and what its answer cites."""
     objects = [vertex for vertex in around.starts if around.walk.kinds([vertex])[0] == OBJECT]
     cited = [citation.episode_id for citation in trace.answer.citations] if trace.answer else []

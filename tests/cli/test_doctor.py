@@ -13,7 +13,7 @@ import pytest
 
 from daemon.wire.documents import RULES_TOO_LONG
 from memory import Memory
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from plugins.installing import install_command
 from plugins.manager import load
 from tests.cli.vault import NOTES, ROOT, Shell, garble

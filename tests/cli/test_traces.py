@@ -171,6 +171,6 @@ def test_an_effort_that_there_is_not(vault: Shell) -> None:
 
 
 def test_who_was_not_asked_wrote_nothing() -> None:
-    asked = wire.Asked(1, datetime(2026, 3, 9, 10, tzinfo=UTC), "Who?", True, ms=22.0, model="ollama:small")
+    asked = wire.AskedQuestion(1, datetime(2026, 3, 9, 10, tzinfo=UTC), "Who?", True, ms=22.0, model="ollama:small")
     assert cost(asked) == "22 ms, no model"
     assert cost(replace(asked, calls=1)).endswith("written by ollama:small")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.services.jobs import Job
+from memory.services.activity import Job
 from memory.store import check
 from plugins.manager import load
 from tests.cli.vault import NOTES, Shell, garble

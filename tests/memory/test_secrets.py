@@ -17,8 +17,8 @@ from memory.ingest.draft import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, SecretSettings
-from memory.text.placeholders import drop_letters, fill_placeholders, find_placeholders
 from memory.text.secrets import find_secrets
+from memory.text.words import drop_letters, fill_placeholders, find_placeholders
 from tests.memory.conftest import OpenFilled
 
 CANARIES = make_canaries(100)

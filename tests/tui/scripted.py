@@ -75,7 +75,7 @@ class ScriptedClient:
     remembered: dict[str, str] = field(default_factory=dict)
     forgotten: list[dict[str, object]] = field(default_factory=list)
     decided: list[tuple[str, str, bool]] = field(default_factory=list)
-    questions: tuple[wire.Asked, ...] = ()
+    questions: tuple[wire.AskedQuestion, ...] = ()
     problems: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     tagged: dict[str, int] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class ScriptedClient:
     def judge(self, id: int, verdict: str) -> wire.Judged:
         before, after = self.verdicts.get(id), None if verdict == "none" else verdict
         self.verdicts[id] = after
-        asked = wire.Asked(id, NOW, "Who?", False, verdict=after)
+        asked = wire.AskedQuestion(id, NOW, "Who?", False, verdict=after)
         return wire.Judged(asked, before, self.passages)
 
     def profile(self) -> wire.ProfileReply:

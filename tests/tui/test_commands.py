@@ -159,8 +159,8 @@ def test_a_command_may_be_shortened_or_mistyped(typed: str, meant: str | None) -
 
 
 WHY = wire.Why(
-    wire.Asked(9, NOW, "Who?", False, "R3", 3, 2000, 100),
-    (wire.Used(world.PRISM, 1, 0.83, {"lexical": 6.5, "vector": 0.5, "graph": 0.25}),),
+    wire.AskedQuestion(9, NOW, "Who?", False, "R3", 3, 2000, 100),
+    (wire.UsedPassage(world.PRISM, 1, 0.83, {"lexical": 6.5, "vector": 0.5, "graph": 0.25}),),
     chain=("Free Guy -> [1] -> Canada",),
     reasons=("The model found no answer in what was found first.",),
     shown=10,

@@ -66,7 +66,7 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     refused = wire.Answered(text, (), no_answer=True, missing=(text,))
     scripts = [Script(*events, answered), Script(refused), Script(wire.Failed("x", text, text))]
     path = (wire.Hop(text, "object"), wire.Hop(text, "object", text), wire.Hop(text, "episode"))
-    why = wire.Why(wire.Asked(9, NOW, text), (wire.Used(cited(text), 1, 0.5, {text: 1.0}, (), path),))
+    why = wire.Why(wire.AskedQuestion(9, NOW, text), (wire.UsedPassage(cited(text), 1, 0.5, {text: 1.0}, (), path),))
     client = world.client(state=state, kept=kept, answers=scripts, whys={9: why})
     async with chatting(client) as chat:
         chat.app._last_guard = []  # what the widgets show is safe without it

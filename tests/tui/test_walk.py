@@ -77,8 +77,8 @@ async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_fold
 async def test_the_walk_of_an_earlier_session_is_fetched_when_it_is_wanted() -> None:
     reply = world.session(7, "Belt", NOW, 4)
     messages = tuple(replace(one, trace_id=n) for n, one in enumerate(reply.messages))
-    asked = wire.Asked(3, NOW, "Question 2?", False, ms=12.0)
-    trace = wire.Traced(asked, steps=tuple(STEPS), visits=tuple(VISITS), answer=wire.Answered("", world.CITED))
+    asked = wire.AskedQuestion(3, NOW, "Question 2?", False, ms=12.0)
+    trace = wire.StoredTrace(asked, steps=tuple(STEPS), visits=tuple(VISITS), answer=wire.Answered("", world.CITED))
     client = world.client(kept={7: replace(reply, messages=messages)}, kept_traces={3: trace})
     async with chatting(client, BROAD) as chat:
         await chat.until(lambda: "Last session" in chat.text())

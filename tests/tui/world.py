@@ -181,11 +181,11 @@ PATH = (
     wire.Hop("Fog signal", "episode"),
 )
 WHY = wire.Why(
-    wire.Asked(9, NOW, QUESTION),
+    wire.AskedQuestion(9, NOW, QUESTION),
     (
-        wire.Used(PRISM, 1, 0.91, {"lexical": 0.7, "graph": 0.2},
+        wire.UsedPassage(PRISM, 1, 0.91, {"lexical": 0.7, "graph": 0.2},
                   (fact(6, "The fog signal was last sounded on 9 March 2026.", 31, 14, PRISM.uri),), PATH),
-        wire.Used(EARLIER, 2, 0.74, {"lexical": 0.7}, (), (wire.Hop("Wednesday", "episode"),)),
+        wire.UsedPassage(EARLIER, 2, 0.74, {"lexical": 0.7}, (), (wire.Hop("Wednesday", "episode"),)),
     ),
     shown=12,
 )  # fmt: skip

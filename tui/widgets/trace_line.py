@@ -104,7 +104,7 @@ class TraceLine(Parts):
                     self._walk.add(event)
         self._show()
 
-    def recall(self, trace: wire.Traced) -> None:
+    def recall(self, trace: wire.StoredTrace) -> None:
         """Shows the trace of an earlier run."""
         self._stages = list(trace.steps)
         for visit in trace.visits:

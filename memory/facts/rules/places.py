@@ -9,8 +9,7 @@ from typing import NamedTuple
 from memory.facts.extraction import OWNER
 from memory.facts.rules.passages import Line, PassageText
 from memory.facts.rules.phrases import clean, names_log_entry
-from memory.text.versions import split_version
-from memory.text.words import EVENT_TIME
+from memory.text.words import EVENT_TIME, split_version
 
 MAX_NAME_WORDS = 6  # a longer heading is a sentence
 

@@ -13,7 +13,7 @@ from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import episodes, graph, traces
 from memory.store.store import Store
 from memory.store.traces import Outcome
-from memory.trace import Asked, Plan
+from memory.trace import AskedQuestion, Plan
 from tests.memory.store.building import remember
 
 TIMES = st.none() | st.datetimes(
@@ -47,7 +47,7 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
         trace = Trace("Whom did Ana meet?", steps, visits)
         number = traces.store(conn, trace, answer, 5000, Plan(when), 2, Usage(30, 4), "R3")
         found = traces.get(conn, number)
-    assert found.asked == Asked(
+    assert found.asked == AskedQuestion(
         number, at(5000), trace.question, False, "R3", calls=2, read=30, written=4, ms=2.0, model="a:model"
     )
     assert (found.asked.id, found.visits) == (number, visits)
@@ -84,8 +84,8 @@ def test_the_list_is_newest_first(store: Store) -> None:
         first = traces.store(conn, Trace("First?"), Answer("Nothing.", no_answer=True), 1000)
         second = traces.store(conn, Trace("Second?", (Step("text", 2.5),)), None, 2000)
         assert traces.list_traces(conn) == [
-            Asked(second, at(2000), "Second?", ms=2.5),
-            Asked(first, at(1000), "First?", True),
+            AskedQuestion(second, at(2000), "Second?", ms=2.5),
+            AskedQuestion(first, at(1000), "First?", True),
         ]
         assert [row.question for row in traces.list_traces(conn, 1, 1)] == ["First?"]
 
