@@ -356,8 +356,12 @@ def _strip_word(word: str) -> str:
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     """Yields the runs of capitalised words, each with its start; a line's end ends a run, unless the line is long
     enough to have been wrapped."""
-    for match in _find_names(text):
-        start = match.start()
+    end = 0
+    for place in _BEGIN.finditer(text):  # tried only where a name can begin
+        match = _NAME.match(text, place.start()) if place.start() >= end else None
+        if match is None:
+            continue
+        start, end = match.span()
         before = start - max(text.rfind("\n", 0, start), text.rfind("\0", 0, start))
         is_label = text.startswith(":", match.end())  # "Hamid: yes" in the next line
         is_wrapped = _WRAP.fullmatch(match[0]) and before > MIN_WRAPPED_CHARS and not is_label
@@ -368,15 +372,6 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
                 start += len(line) + 1
         else:
             yield match[0], start
-
-
-def _find_names(text: str) -> Iterator[re.Match[str]]:
-    """Yields the matches of `_NAME`, tried only where a name can begin."""
-    end = 0
-    for place in _BEGIN.finditer(text):
-        if place.start() >= end and (match := _NAME.match(text, place.start())):
-            end = match.end()
-            yield match
 
 
 def _join_short_forms(mentions: list[Mention]) -> list[Mention]:

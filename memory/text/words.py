@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 INDIC = "\u0900"  # marks from here on distinguish words: vowel signs of India and Thailand, ゛ of Japan
+_OPTIONAL_MARK = re.compile(f"[{''.join(filter(unicodedata.combining, map(chr, range(0x300, ord(INDIC)))))}]")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 # Accents for readers, separate letters for Unicode and SQLite.
@@ -86,7 +87,7 @@ def strip_accents(text: str) -> str:
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFD", text.translate(LETTER_FOLDS))
-    return unicodedata.normalize("NFC", "".join(c for c in parts if c >= INDIC or not unicodedata.combining(c)))
+    return unicodedata.normalize("NFC", _OPTIONAL_MARK.sub("", parts))
 
 
 class Term(str):
