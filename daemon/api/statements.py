@@ -41,7 +41,7 @@ class StatementStore:
     def hear(self, text: str) -> tuple[wire.SavedStatement | None, bool]:
         """Returns the statement in a text, and whether the person has agreed to keep such statements; None without one,
         or if they are not to be kept."""
-        from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
+        from memory.text.sentences import find_statement  # it makes many patterns, which a start need not wait for
 
         parts = find_statement(text)
         choice = self._read_choice() if parts is not None else "no"

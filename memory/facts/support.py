@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from memory.facts.attributes import owner_pattern
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis
-from memory.text.clauses import ASKS, CLAUSE_END, SUPPOSES, Clause, read_passage
+from memory.text.clauses import CLAUSE_END, SUPPOSES, Clause, read_passage
 from memory.text.content import COUNTS, ENDED, WORD, blank, content_of, find_numbers, fold, unheard_words
 from memory.text.languages import (
     alternatives,
@@ -25,7 +25,7 @@ from memory.text.languages import (
     word_set,
 )
 from memory.text.mentions import Mention, is_date, mentions
-from memory.text.sentences import sentences
+from memory.text.sentences import ASKS, sentences
 from memory.text.words import words
 
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import PurePath
@@ -102,7 +102,7 @@ class Drafting:
         has_name = document.mtime_ns is None or PurePath(document.uri).name != document.title
         # Else the title is a part of its text, or the session's in which it was stated.
         is_titled = bool(given_title(document)) and (document.reader != TOLD or bool(document.properties))
-        line_maps = _LineMaps(document)
+        find_lines = _map_lines(document)
         cut = chunk_document(document, self._settings)
         if self._most is not None and len(cut) > self._most:
             last = cut[self._most - 1].end_line
@@ -131,7 +131,7 @@ class Drafting:
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)
             mentions = tuple(mention_rules.mentions(draft.text, title, "columns" in document.properties))
-            lines = line_maps.find(draft)
+            lines = find_lines(draft)
             yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=facts, line_map=lines)
 
     def _cut_lines(self) -> None:
@@ -169,29 +169,29 @@ def draft_document(
     return drafting.close([*drafting.episodes()])
 
 
-class _LineMaps:
-    """The original line of each line of a draft, if the reader made the text and they are not consecutive."""
+def _map_lines(document: Document) -> Callable[[Draft], tuple[int, ...]]:
+    """Returns a function for drafts in order: the original line of each line of a draft, if the reader made the text
+    and they are not consecutive."""
+    lines, written = document.lines or (), document.text.split("\n") if document.lines is not None else []
+    places: dict[int | None, int] = {}  # first text line of each original line
+    for number, line in enumerate(lines):
+        places.setdefault(line, number)
 
-    def __init__(self, document: Document) -> None:
-        self._lines = document.lines
-        self._written = document.text.split("\n") if document.lines is not None else []
-        self._places: dict[int, int] = {}  # first text line of each original line
-        for place, line in enumerate(document.lines or ()):
-            self._places.setdefault(line, place)
-
-    def find(self, draft: Draft) -> tuple[int, ...]:
-        if self._lines is None or draft.line not in self._places:
+    def find(draft: Draft) -> tuple[int, ...]:
+        if draft.line not in places:
             return ()
-        place = self._places[draft.line]
+        place = places[draft.line]
         line_map = []
         for line in draft.text.split("\n"):
-            while place < len(self._written) and line.strip() not in self._written[place]:
+            while place < len(written) and line.strip() not in written[place]:
                 place += 1
-            if place == len(self._written):
+            if place == len(written):
                 return ()
-            line_map.append(self._lines[place])
+            line_map.append(lines[place])
             place += 1
         return () if line_map == list(range(line_map[0], line_map[0] + len(line_map))) else tuple(line_map)
+
+    return find
 
 
 def _clean(document: Document) -> Document:

@@ -46,22 +46,12 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
-    listed = id_list(sources)
-    _mark(conn, listed, now)
-    gone = _forget_sources(conn, listed, now)
-    _remove_references(conn, uri)
-    return replace(gone, sources=len(sources))
+    return _forget_versions(conn, uri, sources, now, mark_content=True)
 
 
 def retired_source(conn: Connection, id: int, now: int, mark: bool) -> Forgotten:
     """Forgets a retired source; with `mark` a file with the same content is not read again."""
-    ((uri,),) = conn.execute("SELECT uri FROM source WHERE id = ?", (id,)).fetchall()
-    if mark:
-        _mark(conn, id_list([id]), now)
-    gone = _forget_sources(conn, id_list([id]), now)
-    if read_value(conn, "SELECT 1 FROM source WHERE uri = ?", uri) is None:
-        _remove_references(conn, uri)
-    return replace(gone, sources=1)
+    return _forget_versions(conn, read_value(conn, "SELECT uri FROM source WHERE id = ?", id), [id], now, mark)
 
 
 def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
@@ -69,16 +59,17 @@ def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
     return _forget_episodes(conn, ids, now) if ids else Forgotten()
 
 
-def _mark(conn: Connection, sources: str, now: int) -> None:
-    query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
-    mark(conn, [digest for (digest,) in conn.execute(query, (sources,)).fetchall()], now)
-
-
-def _forget_sources(conn: Connection, sources: str, now: int) -> Forgotten:
-    episodes = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", sources)
+def _forget_versions(conn: Connection, uri: str, sources: Sequence[int], now: int, mark_content: bool) -> Forgotten:
+    listed = id_list(sources)
+    if mark_content:
+        query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
+        mark(conn, [digest for (digest,) in conn.execute(query, (listed,)).fetchall()], now)
+    episodes = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed)
     gone = _forget_episodes(conn, episodes, now)
-    conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (sources,))
-    return gone
+    conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
+    if read_value(conn, "SELECT 1 FROM source WHERE uri = ?", uri) is None:
+        _remove_references(conn, uri)
+    return replace(gone, sources=len(sources))
 
 
 def _remove_references(conn: Connection, uri: str) -> None:

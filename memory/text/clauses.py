@@ -28,14 +28,13 @@ from memory.text.content import (
 )
 from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, is_date, mentions
-from memory.text.sentences import sentences
+from memory.text.sentences import ASKS, sentences
 from memory.text.words import words
 
 ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
 CLAUSE_END = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
-ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 SUPPOSES = re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
 _PAST = re.compile(
     rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE

@@ -18,9 +18,10 @@ from memory.facts.rules.phrases import value_kind
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.validity import read_begin
 from memory.nouns import SOURCE_CODE, Modality
-from memory.text.clauses import ASKS, SUPPOSES
+from memory.text.clauses import SUPPOSES
 from memory.text.languages import alternatives, guess_language, tables
 from memory.text.mentions import STATE, TASK, VALUE, is_name
+from memory.text.sentences import ASKS
 
 _NAME = r"((?:the )?[A-ZÀ-Þ][\w'’.-]*(?: (?:& )?[A-ZÀ-Þ][\w'’-]*){0,3})"
 _MAX_VALUE_WORDS = 8

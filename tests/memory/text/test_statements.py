@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text.statements import MAX_CHARS, find_statement
+from memory.text.sentences import MAX_CHARS, find_statement
 
 
 @pytest.mark.parametrize(
