@@ -237,7 +237,7 @@ def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[in
         episode, unit, stated = passages[line.episode_id], units[line.id], facts.get(line.id, ())
         if not EVENT_RECURS.match(line.text) and _is_on_days(result, episode, unit[1], elsewhere):
             candidate = AnswerCandidate.from_thesis(episode, line, unit, before.get(line.id, ""), stated, today)
-            candidates.append(replace(candidate, earlier=line.id in ended))
+            candidates.append(replace(candidate, earlier=True) if line.id in ended else candidate)
     return candidates + _make_thesis_candidates(passages, [line for line in theses if line.id not in ended])
 
 

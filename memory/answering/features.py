@@ -131,7 +131,8 @@ class QueryFeatures:
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
             score += EXPECTED
-        features = replace(features, cosine=cosine, relevance=relevance)
+        of_line = features.covered, features.coverage, features.line_coverage, features.late
+        features = Features(*of_line, cosine, relevance)
         return replace(candidate, features=features, score=round(score, SCORE_DIGITS))
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
