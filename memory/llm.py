@@ -180,8 +180,7 @@ class Grades(Event):
         return bad or tuple(f"whether it {ability} was not graded" for grade, ability, _ in needs if grade is None)
 
     def why_outdated(self, version: str) -> str:
-        """Returns why these grades do not apply to that version of the model, as the end of a sentence; "" if they
-        do."""
+        """Returns why these grades do not apply to that version of the model, as the end of a sentence; "" if so."""
         if self.version != version:
             return "graded as another version"
         return "graded with older tasks" if self.edition != PROBE_EDITION else ""

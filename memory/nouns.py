@@ -78,8 +78,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """The `start` of a turn in an episode's text, in characters. `number`: the number of the message in its chat, from
-    1."""
+    """The `start` of a turn in an episode's text, in characters. `number`: of the message in its chat, from 1."""
 
     start: int
     number: int

@@ -37,8 +37,7 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embeds (n,) texts -> (n, dimension) float32, rows of norm 1; a text without any known word gives a zero
-        row."""
+        """Embeds (n,) texts -> (n, dimension) float32, rows of norm 1; zeros for a text without a known word."""
         ...
 
     def embed_query(self, text: str) -> Vectors:

@@ -9,8 +9,7 @@ MOST = 1_000_000_000  # of any number without another limit
 
 
 def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:
-    """Returns a dataclass field with its default and the sentence that explains it; for a number also its inclusive
-    range."""
+    """Returns a dataclass field with its default and its explanation; for a number also its inclusive range."""
     return field(default=default, metadata={"help": sentence, "least": least, "most": most})
 
 

@@ -122,8 +122,7 @@ def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.EpisodeText], matrix: Vectors) -> None:
-    """Stores vectors of stored episodes, one row each, followed by those of their sentences; episodes deleted since are
-    skipped."""
+    """Stores vectors of stored episodes, one row each, followed by those of their sentences; skips deleted ones."""
     live = {row.id for row in episodes.read_texts(conn, [row.id for row in embedded])}
     places = [place for place, row in enumerate(embedded) if row.id in live]
     ids = [embedded[place].id for place in places]

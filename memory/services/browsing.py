@@ -154,8 +154,7 @@ class Browsing:
             yield export.write_end(lines)
 
     def export_pages(self, version: str, make_page: Callable[[str], dict[str, Any]]) -> Iterator[bytes]:
-        """Yields what `make_page` returns for the name of each thing with a page, as lines like those of
-        `export_rows`."""
+        """Yields what `make_page` returns for the name of each thing with a page, as lines, like `export_rows`."""
         encode = msgspec.json.Encoder().encode
         with self._store.reading() as conn:
             things = browse.list_notable_things(conn)
@@ -194,8 +193,7 @@ def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
 def _quote_mentions(
     conn: Connection, mentions: list[tuple[int, MentionedIn]], names: Iterable[str]
 ) -> Iterable[MentionedIn]:
-    """Yields the mentions with the line of the first passage that contains one of the names, by default its first
-    line."""
+    """Yields the mentions with the line of the first passage that contains one of the names, else its first line."""
     by_id = {episode.id: episode for episode in episodes.get_many(conn, [id for id, _ in mentions])}
     called = {name.casefold() for name in names}
     for id, mention in mentions:

@@ -101,8 +101,7 @@ class Ingest:
             self._store.write(sources.rename, old_uri, new_uri)
 
     def retire(self, uri: str) -> int:
-        """Retires a deleted source: its episodes are no longer found, but stay in history; returns their number.
-        NotFoundError."""
+        """Retires a deleted source: its episodes are only found in history; returns their number. NotFoundError."""
         state = self._state
         with state.write_lock:
             with self._store.writing() as conn:

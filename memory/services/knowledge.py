@@ -72,8 +72,7 @@ class Knowledge:
         return [(by_id[old], by_id[new]) for old, new in wanted_pairs if old in by_id and new in by_id]
 
     def unread_episodes(self, limit: int) -> list[Episode]:
-        """Lists live episodes that no model has read and no job covers: those found by questions first, then the
-        newest."""
+        """Lists live episodes that no model has read and no job covers: those found by questions, then the newest."""
         with self._store.reading() as conn:
             return episodes.get_many(conn, episodes.list_unread(conn, limit))
 

@@ -282,8 +282,7 @@ class Maintenance:
         return report
 
     def revert_ranker(self) -> tuple[Model, Model | None] | None:
-        """Removes the ranker in use and returns to its predecessor, if any; returns both. None if no ranker is in
-        use."""
+        """Removes the ranker in use and returns to its predecessor, if any; returns both, or None without a ranker."""
         undone = self._store.write(self._get_ranker().undo, self._state.serving.embedder.name)
         self.load_ranker()
         return undone
@@ -333,8 +332,7 @@ class Maintenance:
     # The file -------------------------------------------------------------------------------------
 
     def check(self, quick: bool = False) -> Check:
-        """Checks the file, the full text, the vectors, and references for damage; `quick` skips full text and
-        vectors."""
+        """Checks the file, the full text, the vectors, and references; `quick` skips full text and vectors."""
         return check.check(self._store, quick)
 
     def backup(self, to: Path | str) -> int:

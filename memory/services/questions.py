@@ -160,8 +160,7 @@ class Questions:
             rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
 
     def take_back_verdicts(self, agent: str, since: datetime | None = None) -> int:
-        """Removes an agent's verdicts on the answers to its questions, all or those since a time; returns their
-        number."""
+        """Removes an agent's verdicts on the answers to its questions, all or since a time; returns their number."""
         judged = self._store.read(traces.list_judged_by, agent, to_ms(since) or 0)
         for trace_id in judged:
             self.feedback(trace_id, "none")

@@ -112,8 +112,7 @@ class Sources:
             return episodes.get_many(conn, [id for id in ids if id in alive])
 
     def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
-        """Returns the live episodes before and after one in its source, and the properties of that source.
-        NotFoundError."""
+        """Returns the live episodes before and after one in its source, and that source's properties. NotFoundError."""
         with self._store.reading() as conn:
             if id not in (adjacent := episodes.neighbours(conn, [id])):
                 raise NotFoundError(f"There is no passage {id} any more.")

@@ -310,8 +310,7 @@ class Past:
         return self.state_at(when.until - timedelta(milliseconds=1), with_later=True) if is_past else self._state
 
     def state_at(self, as_of: datetime | None, with_later: bool = False) -> State:
-        """Returns the state as of a time; with `with_later` also later statements, except what replaced earlier text by
-        an edit."""
+        """Returns the state as of a time; with `with_later` also later statements, except those of edits."""
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:

@@ -89,8 +89,7 @@ def count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 
 
 def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[Fact], int]:
-    """Returns (page of relations, newest first, total): those with live evidence whose ends or predicate contain each
-    word."""
+    """Returns (page of relations, newest first, total): with live evidence; ends or predicate contain each word."""
     _, likes = _make_patterns(query)
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     matching = (
@@ -179,8 +178,7 @@ def name_kind(type: str | None) -> str:
 
 
 def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
-    """Returns (id, name) of the live things that notes mention, and that have a fact or are mentioned by several
-    notes."""
+    """Returns (id, name) of the live things that notes mention, with a fact or mentioned by several notes."""
     notes = (
         "SELECT count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
         f" WHERE m.dst = n.id AND m.kind = 'mention' AND {is_live('m')}"
@@ -202,8 +200,7 @@ def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
 def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[ListedSource], int]:
     """Returns (live sources with passages read in (since, until] (ms UTC; None: unbounded), newest first; total).
 
-    Uses the ids of the passages, which grow with time, and an index only: a scan of 100,000 sources would take 65
-    ms."""
+    Uses the ids of the passages, which grow with time, and an index only: a scan of 100,000 sources takes 65 ms."""
     rows = conn.execute(
         "WITH found(id, newest) AS MATERIALIZED (SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source"
         "  WHERE node_id >= ?1 AND (?2 IS NULL OR node_id < ?2) GROUP BY source_id)"

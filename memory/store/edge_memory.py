@@ -178,8 +178,7 @@ def note(conn: Connection, trace_id: int, rows: Iterable[tuple[int, Role, float 
 
 
 class Signal(NamedTuple):
-    """A learning signal from a trace for an edge. `feedback`: the person's verdict on the answer, 1, -1 or None; `t` ms
-    UTC."""
+    """A learning signal from a trace for an edge. `feedback`: the verdict on the answer, 1, -1 or None; `t` ms UTC."""
 
     trace_id: int
     t: int
@@ -201,8 +200,7 @@ def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]
 
 
 def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
-    """Returns {edge: [(trace, verdict)]} of the judged answers that used these edges, in the order of the questions; 1
-    good, -1 bad."""
+    """Returns {edge: [(trace, verdict)]} of the judged answers that used these edges, by question; 1 good, -1 bad."""
     rows = conn.execute(
         "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id WHERE e.role = 'cited'"
         f" AND e.{_LEARNT} AND e.edge_id IN {LISTED} AND t.feedback IS NOT NULL ORDER BY t.id",

@@ -81,8 +81,7 @@ def set_foreign_log_aside(path: Path) -> Path | None:
 
 
 def has_foreign_log(path: Path) -> bool:
-    """Whether the log next to the file belongs to another file, or to a later state of this one, according to the
-    note."""
+    """Whether the log next to the file belongs to another file, or to a later state of this one, by the note."""
     log = path.with_name(path.name + "-wal")
     try:
         if not log.stat().st_size:
@@ -154,8 +153,7 @@ class FileWatch:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether the first page belongs to no memory. SQLite reads it: closing the file otherwise would release its
-    locks."""
+    """Whether the first page belongs to no memory. SQLite reads it: otherwise closing would release its locks."""
     uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
     try:
         with closing(driver().connect(uri, uri=True)) as conn:

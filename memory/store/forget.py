@@ -41,8 +41,7 @@ def note_unwiped(conn: Connection, now: int, by_person: bool) -> None:
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
-    """Forgets a source with all its versions and jobs; a file with the same content is not read again.
-    NotFoundError."""
+    """Forgets a source with all its versions and jobs; the same content is not read again. NotFoundError."""
     sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")

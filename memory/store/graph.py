@@ -238,8 +238,7 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
 
 
 def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
-    """Returns the persons among these objects: by type, or by a relation that only persons have (`marks`, predicate
-    labels)."""
+    """Returns the persons among these objects: by type, or by a predicate that only persons have (`marks`)."""
     rows = conn.execute(
         "SELECT node_id FROM object WHERE type = 'person' AND node_id IN (SELECT value FROM json_each(?1)) UNION"
         " SELECT e.src FROM edge e JOIN predicate p ON p.id = e.pred_id"

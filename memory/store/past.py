@@ -198,8 +198,7 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
 
 
 def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
-    """Returns the pairs (former, new) of theses whose change is not already expressed by a replaced relation of the
-    former."""
+    """Returns the pairs (former, new) of theses whose change no replaced relation of the former expresses."""
     expressed = select_ids(
         conn,
         "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"
@@ -300,8 +299,7 @@ _SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
 
 
 def find_on_days(conn: Connection, since: date, until: date) -> list[int]:
-    """Returns ids of the live episodes that name a day in [since, until), or whose event is then: recurring, or begun
-    before."""
+    """Returns ids of the live episodes that name a day in [since, until), or with a recurring or earlier event then."""
     named = text.naming_dates(conn, since, until)
     near = text.naming_dates(conn, move_day(since, -MAX_EVENT_DAYS), move_day(until, MAX_EVENT_DAYS))
     query = f"SELECT node_id, text FROM episode WHERE node_id IN {LISTED}"
@@ -366,8 +364,7 @@ def _list_entries(conn: Connection) -> list[_Entry]:
 
 
 def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set[tuple[int, str, str]]) -> bool:
-    """Whether a newer version of the entry exists, or of its whole series, if the entry's own file has the series,
-    too."""
+    """Whether a newer version of the entry exists, or of its series, if the entry's own file has the series."""
     if entry.version < newest[entry.uid, entry.occurrence].version:
         return True
     series = newest.get((entry.uid, ""))

@@ -115,8 +115,7 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
 
 
 def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
-    """Returns those of `traces` whose answers share learned evidence with a bad answer; without later ones judged
-    good."""
+    """Returns those of `traces` with learned evidence of a bad answer; without later ones judged good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
         " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"
@@ -226,8 +225,7 @@ class Model(NamedTuple):
 
 
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
-    """Returns the newest `limit` questions to learn from, oldest first: grounded or judged right, and not judged
-    wrong."""
+    """Returns the newest `limit` questions to learn from, oldest first: grounded or judged right, not wrong."""
     rows = conn.execute(
         "SELECT id, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
         " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"

@@ -244,8 +244,7 @@ def list_open_tasks(conn: Connection, most: int) -> list[int]:
 
 
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
-    """Returns (relation, episode, predicate, object) of evidence for these in the properties of a live episode's
-    source."""
+    """Returns (relation, episode, predicate, object) of evidence in the properties of a live episode's source."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, p.label, o.label FROM provenance v JOIN edge e ON e.id = v.item_id"
         " JOIN predicate p ON p.id = e.pred_id JOIN node o ON o.id = e.dst"
@@ -279,8 +278,7 @@ def list_without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int
 
 
 def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
-    """Returns the live relations from or to one of these objects with live evidence, by id; up to `most`, the
-    newest."""
+    """Returns the live relations from or to one of these objects with live evidence, by id; the newest `most`."""
     ids: set[int] = set()
     for end in ("src", "dst"):
         query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"

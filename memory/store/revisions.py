@@ -162,8 +162,7 @@ def _expire_edges(conn: Connection, thesis: int, before: int | None, expired: in
 
 
 def _make_room(conn: Connection, relation: int) -> None:
-    """Moves the start of a relation by a moment if an equal one was asserted since: only one copy of an edge may be
-    live."""
+    """Moves the start of a relation by a moment if an equal one was asserted since: one copy of an edge may be live."""
     while conn.execute(
         "SELECT 1 FROM edge e JOIN edge o ON o.src = e.src AND o.kind = e.kind AND o.dst = e.dst AND o.id <> e.id"
         " AND ifnull(o.pred_id, 0) = ifnull(e.pred_id, 0) AND ifnull(o.valid_from, 0) = ifnull(e.valid_from, 0)"

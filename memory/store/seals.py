@@ -98,8 +98,7 @@ def _call(conn: Connection, table: str) -> str:
 
 
 def _write_call(columns: Iterable[tuple[str, str]]) -> str:
-    """Returns `_call` with {} before each column, given (name, type). Texts are passed as bytes: damaged ones may be
-    invalid."""
+    """Returns `_call` with {} before each column, given (name, type). Texts are bytes: damaged ones may be invalid."""
     values = (f"CAST({{0}}{name} AS BLOB)" if kind == "TEXT" else f"{{0}}{name}" for name, kind in columns)
     return f"checksum({', '.join(values)})"
 

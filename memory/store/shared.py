@@ -300,8 +300,7 @@ def find_message(conn: Connection, chat: int, role: str, t: int, words: str) -> 
 
 
 def read_message(conn: Connection, id: int) -> dict[str, Any]:
-    """Returns the content of a message: `text`, `state`, `no_answer`, and what is `cited`, with the hash of its
-    passage."""
+    """Returns the content of a message: `text`, `state`, `no_answer`, and what is `cited`, with hashes of passages."""
     query = "SELECT text, state, no_answer, citations FROM message WHERE id = ?"
     text, state, no_answer, citations = conn.execute(query, (id,)).fetchone()
     cited = json.loads(citations)

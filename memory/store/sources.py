@@ -59,8 +59,7 @@ def list_under(conn: Connection, prefix: str, mark: str = "") -> list[Source]:
 
 
 def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[Source]:
-    """Returns the next live sources, after uri `after`, below a folder, whose uri ends with "/"; without those with "#"
-    in the uri."""
+    """Returns the next live sources, after uri `after`, below a folder (its uri with "/"); none with "#" in the uri."""
     below = "uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0 AND t_deleted IS NULL ORDER BY uri LIMIT ?"
     return _select(conn, below, after, *_bound(folder), limit)
 
@@ -116,8 +115,7 @@ def _bound(folder: str) -> tuple[str, str]:
 
 
 def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
-    """Writes the document's source with its tags; returns its id. Restores a deleted source. `t_ingested` becomes
-    `now`."""
+    """Writes the document's source with its tags; returns its id. Restores a deleted source. Sets `t_ingested`."""
     values = {
         "kind": document.kind, "title": title, "reader": document.reader, "conversation": document.conversation,
         "policy": document.policy, "at": to_wall(document.at), "sha256": document.sha256, "size": document.size,

@@ -77,8 +77,7 @@ class Store:
     ) -> Store:
         """Opens the memory at `path`, creating it (0600) or upgrading an older file after a verified copy. ":memory:"
         uses a private temporary folder, because several connections need a file; a temporary `folder` is deleted with
-        the store. Waits for another program that writes. Raises StoreError, StoreDamagedError, StoreBusyError or
-        StoreFullError."""
+        the store. Waits for another program that writes. Raises StoreError and its subclasses."""
         driver()
         file = Path(path)
         if str(path) == ":memory:":

@@ -253,8 +253,7 @@ def _names(text: str) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ...]:
-    """Returns the sentences and rows of a passage written `at` that day, each with `topic` and the headings above
-    it."""
+    """Returns the sentences and rows of a passage written `at` that day, with `topic` and the headings above each."""
     clauses: list[Clause] = []
     headings: dict[int, str] = {}  # by level
     language = guess_language(text)

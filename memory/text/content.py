@@ -280,8 +280,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
 
 @lru_cache(maxsize=2048)
 def put_digits(text: str, language: str) -> str:
-    """Returns the text with digits in place of numbers in words, in the languages of text2num. A lone "one" stays a
-    word."""
+    """Returns the text with digits in place of numbers in words, in the languages of text2num. A lone "one" stays."""
     from text_to_num.lang import LANG  # 25 ms, which only the answer of a model pays
     from text_to_num.transforms import alpha2digit
 

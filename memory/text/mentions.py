@@ -375,8 +375,7 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _join_short_forms(mentions: list[Mention]) -> list[Mention]:
-    """Returns the mentions with short forms renamed to the one longer name in the passage that begins or ends with
-    them."""
+    """Returns the mentions with short forms renamed to the one longer name that begins or ends with them."""
     long = {m.norm for m in mentions if m.kind in ("name", "link", "title") and " " in m.norm}
     if not long:
         return mentions

@@ -24,8 +24,7 @@ STREET = re.compile(
 
 
 def canonical_predicate(label: str, object: str = "") -> str:
-    """Returns the name under which predicates are compared. "lives in" becomes "lives at" if the `object` is an
-    address."""
+    """Returns the name under which predicates are compared. "lives in" an address is "lives at"."""
     spoken = list(words(label.replace("_", " ").replace("-", " ")))
     while len(spoken) > 1 and spoken[0] in _LEADING:
         spoken = spoken[1:]
@@ -66,8 +65,7 @@ def refines(value: str, other: str) -> bool:
 
 @lru_cache(10_000)
 def _fold_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
-    """Returns (norm, numbers, is an enumeration, other words); cached because a new value is compared with all known
-    ones."""
+    """Returns (norm, numbers, is an enumeration, other words); cached: a new value is compared with all known ones."""
     numbers = sorted(number.replace(",", ".") for number in _NUMBER.findall(text))
     tokens = frozenset(word for word in words(text) if not word[:1].isdigit()) - _APPROXIMATE
     return norm(text), numbers, _LISTED.search(text) is not None, tokens
@@ -104,8 +102,7 @@ def subject_and_predicate(subject: str, predicate: str) -> str:
 
 
 def _is_verb(predicate: str) -> bool:
-    """Whether a predicate begins with a verb, judged by its form; in doubt it does not, because a label always reads
-    well."""
+    """Whether a predicate begins with a verb, by its form; in doubt it does not, because a label always reads well."""
     verb, _, rest = predicate.partition(" ")
     if verb in _IRREGULAR or verb in _ALONE or (verb.endswith("ed") and not verb.endswith("eed") and len(verb) > 4):
         return True

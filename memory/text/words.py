@@ -216,8 +216,7 @@ Version = tuple[int, ...]
 
 
 def split_version(name: str) -> tuple[str, Version]:
-    """Returns (name without its version, version): "Rates v2" is version (2,) of "Rates". A name without one is version
-    (1,)."""
+    """Returns (name without its version, version): "Rates v2" is version (2,) of "Rates". Without one: (1,)."""
     match = _VERSION.search(name)
     if match is None or not match.start():
         return name, (1,)

@@ -229,8 +229,7 @@ def parse_stamp(value: str) -> datetime | None:
 
 
 def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
-    """Returns the first day of a week or month in digits, 2024-W10 or 2024-03; `whole`: only if it is all of
-    `value`."""
+    """Returns the first day of a week or month in digits, 2024-W10 or 2024-03; `whole`: if it is all of `value`."""
     look = re.fullmatch if whole else re.search
     if (week := look(_WEEK, value)) is not None:
         try:
@@ -251,8 +250,7 @@ def local_day(year: int, month: int, day: int) -> datetime | None:
 
 
 def with_local_zone(moment: datetime) -> datetime:
-    """Returns `moment` in its zone, by default the local one. Raises ValueError or OverflowError at the limits of
-    datetime."""
+    """Returns `moment` in its zone, by default the local one. ValueError or OverflowError at the limits of datetime."""
     return moment if moment.tzinfo is not None else moment.astimezone()
 
 

@@ -189,8 +189,7 @@ _TENSES: tuple[tuple[str, Tense], ...] = (
 
 
 def narrow(text: str, base: Timex) -> Timex:
-    """Returns the base extended by "early", "the end of", "the week before", "two days after"; unchanged without
-    one."""
+    """Returns the base extended by "early", "the end of", "the week before", "two days after", if any."""
     for which, pattern in _compile_parts() if base.unit not in ("day", "span") else ():
         if (match := pattern.search(text, 0, base.start)) is not None:
             return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))

@@ -21,8 +21,7 @@ def to_ms(when: datetime) -> int: ...
 @overload
 def to_ms(when: None) -> None: ...
 def to_ms(when: datetime | None) -> int | None:
-    """Returns milliseconds UTC, rounded down; within the years 1 to 9999. Without a time zone it raises
-    InvalidInputError."""
+    """Returns milliseconds UTC, rounded down; within the years 1 to 9999. InvalidInputError without a zone."""
     if when is None:
         return None
     if when.utcoffset() is None:
