@@ -130,7 +130,7 @@ class Service(NamedTuple):
 
 SERVICES: Final = {  # by the prefix of its models, which is its section of config.toml, too
     "ollama": Service("Ollama", "host", "127.0.0.1:11434"),
-    "openai": Service("A server that speaks OpenAI's protocol", "url", "", takes_key=True),
+    "openai": Service("the server", "url", "", takes_key=True),
     "anthropic": Service("Anthropic", "url", "https://api.anthropic.com", takes_key=True),
 }
 

@@ -16,7 +16,7 @@ from textual import events, on
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.color import Color
-from textual.command import CommandPalette, DiscoveryHit, Hits
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.filter import LineFilter
@@ -39,8 +39,8 @@ from daemon.terminal import count, display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.chat.screen import ChatScreen
 from tui.dialogs.dialog import Hasty, Window
-from tui.keys import FILE, Keymap, load_keymap, prepare_input, teach_alt_enter
-from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, SessionStarted, StatusChanged, StreamEvent
+from tui.keys import FILE, Keymap, load_keymap, prepare_input, short_key, teach_alt_enter
+from tui.link import EFFORTS, Activity, Connect, Disconnected, Link, StatusChanged, StreamEvent
 from tui.page import CHOOSE, Page
 from tui.preferences import Preferences
 from tui.shared import Shared
@@ -51,6 +51,7 @@ from tui.widgets.prompt import Prompt
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 MAX_PROBLEMS = 5  # shown at a time
+IN_SENTENCE = 0.01  # how well an action matches by its sentence alone: any name that matches is better
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
@@ -82,6 +83,13 @@ class ActionsProvider(SystemCommandsProvider):
     async def discover(self) -> Hits:
         for name, sentence, callback, _ in self.app.get_system_commands(self.screen):
             yield DiscoveryHit(name, callback, help=sentence)
+
+    async def search(self, query: str) -> Hits:
+        """Matches the name as Textual does, or else a word of the sentence."""
+        matcher = self.matcher(query)
+        for name, sentence, callback, _ in self.app.get_system_commands(self.screen):
+            if score := matcher.match(name) or IN_SENTENCE * (query.casefold() in sentence.casefold()):
+                yield Hit(score, matcher.highlight(name), callback, help=sentence)
 
 
 class HereProvider(ActionsProvider):
@@ -217,11 +225,14 @@ class PalimpsestApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yields the actions of the current place first, then those of the chat, and of everywhere."""
         here = screen.places if isinstance(screen, Page) else ()
-        listed = [action for action in ACTIONS if action.palette and action.where in (*here, "app", "chat")]
+        offered = (action for action in ACTIONS if action.palette or action.slash)
+        listed = [action for action in offered if action.where in (*here, "app", "chat")]
         listed = [action for action in listed if self._page_of(action, screen).can_do(action)]
         listed.sort(key=lambda action: (action.name == "Quit", action.where not in here))
         for action in listed:
-            yield SystemCommand(action.name, action.sentence, partial(self._do, action, screen))
+            key = short_key(self.shared.keymap.give_key(action).key)
+            sentence = " · ".join(filter(None, (key, action.sentence)))
+            yield SystemCommand(action.name, sentence, partial(self._do, action, screen))
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):
@@ -257,6 +268,11 @@ class PalimpsestApp(App[None]):
         else:
             await super().on_event(event)
 
+    async def action_leave(self) -> None:
+        """Stops the running answer; without one, leaves the chat."""
+        if self.screen is not self.chat or not await self.chat.conversation.take_back():
+            await self.action_quit()
+
     async def action_ask_with(self, text: str) -> None:
         """Opens the chat, and begins its question."""
         await self.action_open_page("chat")
@@ -273,7 +289,11 @@ class PalimpsestApp(App[None]):
         return screen if isinstance(screen, Page) and action.where in screen.places else self.chat
 
     def _do(self, action: Action, page: Screen[object]) -> None:
-        """Runs an action chosen in the palette over a page; actions of the chat open the chat first."""
+        """Runs an action chosen in the palette over a page; actions of the chat open the chat first. One that needs an
+        argument begins its command in the prompt."""
+        if action.needs_argument:
+            self.call_later(self.action_ask_with, f"/{action.slash} ")
+            return
         node: DOMNode = page.focused or page
         if action.where in ("app", "chat"):
             node = self if action.where == "app" else self.chat
@@ -296,8 +316,7 @@ class PalimpsestApp(App[None]):
         self.shared.disconnected.publish(message)
 
     @on(StreamEvent)
-    @on(SessionStarted)
-    async def _relay(self, message: StreamEvent | SessionStarted) -> None:
+    async def _relay(self, message: StreamEvent) -> None:
         await self.chat.receive(message)
         match message:
             case StreamEvent(event=wire.Answered()):

@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.terminal import count
 from tui.actions import Completes, commands, find_command, find_commands
 from tui.fuzzy import rank
-from tui.inquiry import Limit, parse_day
+from tui.session import Limit, parse_day
 from tui.wording import day, short_path
 
 MEANINGS = {  # of the services that `daemon.setup` can connect

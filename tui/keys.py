@@ -104,13 +104,14 @@ class Keymap(NamedTuple):
 
     def actions_of(self, where: Where) -> tuple[Action, ...]:
         """Returns the actions of one place, with their effective keys."""
-        return tuple(map(self._give_key, actions_of(where)))
+        return tuple(map(self.give_key, actions_of(where)))
 
     def keys_of(self, handler: str) -> str:
         """Returns the keys of a handler."""
-        return self._give_key(next(action for action in ACTIONS if action.handler == handler and action.key)).key
+        return self.give_key(next(action for action in ACTIONS if action.handler == handler and action.key)).key
 
-    def _give_key(self, action: Action) -> Action:
+    def give_key(self, action: Action) -> Action:
+        """Returns an action with its effective keys."""
         keys = self.changed.get(action.id)
         return action._replace(key=keys) if keys and action.key else action
 

@@ -28,7 +28,7 @@ from textual.message_pump import MessagePump
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError, Stream
 from daemon.terminal import title_of
-from tui.inquiry import Inquiry
+from tui.session import Inquiry
 
 
 @dataclass
@@ -54,19 +54,12 @@ class Activity(Message, bubble=False):
 
 
 @dataclass
-class SessionStarted(Message, bubble=False):
-    """The daemon stores a new session, for the question `ticket`."""
-
-    ticket: int
-    conversation: wire.Conversation
-
-
-@dataclass
 class StreamEvent(Message, bubble=False):
-    """One event of a question's stream, or of an ingestion's; the last one is an Answered, an Added or a Failed."""
+    """One event of a question's stream, or of an ingestion's; the last one is an Answered, an Added or a Failed. The
+    first may be the new session that the daemon stores for the question."""
 
     ticket: int
-    event: wire.Event
+    event: wire.Event | wire.Conversation
 
 
 T = TypeVar("T")
@@ -189,12 +182,12 @@ class Link:
             start = False
             self._wake.wait(RETRY_SECONDS)
 
-    def _ask(self, ticket: int, inquiry: Inquiry, conversation: int | None) -> Iterator[Message]:
+    def _ask(self, ticket: int, inquiry: Inquiry, conversation: int | None) -> Iterator[StreamEvent]:
         client = self._get_client()
         if conversation is None:
             started = client.new_conversation(title_of(inquiry.words))
             conversation = started.id
-            yield SessionStarted(ticket, started)
+            yield StreamEvent(ticket, started)
         stream = client.ask(
             inquiry.text,
             as_of=inquiry.as_of,
@@ -206,7 +199,7 @@ class Link:
         for event in self._register_stream(ticket, stream):
             yield StreamEvent(ticket, event)
 
-    def _add(self, ticket: int, path: Path) -> Iterator[Message]:
+    def _add(self, ticket: int, path: Path) -> Iterator[StreamEvent]:
         for event in _limit_rate(self._register_stream(ticket, self._get_client().add([path]))):
             yield StreamEvent(ticket, event)
 
@@ -216,11 +209,11 @@ class Link:
             stream.close()
         return stream
 
-    def _relay(self, ticket: int, messages: Iterator[Message]) -> None:
+    def _relay(self, ticket: int, messages: Iterator[StreamEvent]) -> None:
         failed = None
         try:
             for message in messages:
-                if ticket in self._cancelled and isinstance(message, StreamEvent):
+                if ticket in self._cancelled and not isinstance(message.event, wire.Conversation):
                     break
                 self._post(message)
         except DaemonError as error:

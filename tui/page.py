@@ -16,9 +16,9 @@ from tui.actions import Action, Where, actions_of
 from tui.dialogs.dialog import ConfirmScreen, Hasty, use_styles
 from tui.editor import CannotOpenError, open_in_editor
 from tui.link import Activity, Disconnected, StatusChanged
-from tui.reports import describe_change
 from tui.shared import Shared
 from tui.widgets.frame import UNDO, Hints, MessageLine, Rail
+from tui.wording import describe_change
 
 WIDE = 100  # columns from which a second pane fits
 MESSAGE_SECONDS = {"information": 10.0, "warning": 15.0, "error": 15.0}

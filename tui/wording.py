@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from textual.content import Content
+
 from daemon import wire
 from daemon.paths import name_received
-from daemon.terminal import display_safe
+from daemon.terminal import count, display_safe, quote_short
 
 
 def day(time: datetime | None) -> str:
@@ -87,3 +90,140 @@ def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
     """Returns an answer for the clipboard: its text, then a list of its sources."""
     sources = "\n".join(f"- [{cited.n}] {source_label(cited)}" for cited in citations)
     return display_safe("\n\n".join(filter(None, (text.strip(), sources))))
+
+
+Span = tuple[int, int]
+
+
+def news(revision: wire.Revision, folders: Iterable[str]) -> str:
+    """Describes a change in one line, with the former value."""
+    old, new = _strip_end(revision.old.statement), _strip_end(revision.new.statement)
+    place = fact_label(revision.new, folders)
+    if revision.relation == "contradicts":
+        return f"Two notes disagree: {new} / {old}, from {place}"
+    if revision.relation == "negates":
+        return f"No longer true: {old}, from {place}"
+    return f"Changed: {new} (was {describe_before(revision)}), from {place}"
+
+
+def describe_before(revision: wire.Revision) -> str:
+    """Returns the former value: the words that changed, or all."""
+    old = revision.old.statement
+    start, end = find_difference(old, revision.new.statement)[0]
+    return _strip_end(old[start:end] or old)
+
+
+def find_difference(old: str, new: str) -> tuple[Span, Span]:
+    """Returns the spans of the words that differ between two texts, apart from their common beginning and end."""
+    olds, news = ([(match.start(), match.end()) for match in re.finditer(r"\S+", text)] for text in (old, new))
+    first = 0
+    while first < min(len(olds), len(news)) and _word(old, olds[first]) == _word(new, news[first]):
+        first += 1
+    last = 0
+    while last < min(len(olds), len(news)) - first and _word(old, olds[-1 - last]) == _word(new, news[-1 - last]):
+        last += 1
+    return _span(olds[first : len(olds) - last]), _span(news[first : len(news) - last])
+
+
+def mark_difference(fact: wire.Fact, other: wire.Fact) -> Content:
+    """Returns a fact's text with the words highlighted that differ from the other one."""
+    text = display_safe(fact.statement)
+    start, end = find_difference(text, display_safe(other.statement))[0]
+    return Content.styled(text, "bold").stylize("$accent underline", start, end)
+
+
+def fact_label(fact: wire.Fact, folders: Iterable[str] = ()) -> str:
+    """Returns the place of a fact: `notes/a.md:12`, or the title of its note."""
+    if fact.line is not None and not fact.uri.startswith("note:"):
+        return wire.name_place(short_path(fact.uri, folders), fact.line)
+    return "what you said" if fact.uri.startswith("note:me/") else fact.title or "a note"
+
+
+def _strip_end(text: str) -> str:
+    return text.rstrip(".,;")
+
+
+def _word(text: str, span: Span) -> str:
+    return text[slice(*span)].strip(".,;:!?").casefold()
+
+
+def _span(words: list[Span]) -> Span:
+    return (words[0][0], words[-1][1]) if words else (0, 0)
+
+
+SKIPPED_SHOWN = 3
+
+NOBODY = "I do not know who you are. Tell me: /me name YOUR NAME"
+
+
+def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
+    """Reports the owner's profile, with sources and former values; only one entry with a `key`."""
+    profile = reply.profile
+    lines = [f"You are {', '.join(profile.names)}." if profile.names else NOBODY]
+    for entry in profile.entries:
+        if key and key.casefold() != entry.key:
+            continue
+        lines += [f"{entry.key}: {fact.objects[-1]} ({_source(fact)})" for fact in entry.facts]
+        lines += [f"    before: {fact.objects[-1]} ({_source(fact)})" for fact in entry.before]
+    lines += [f"To restore it: pal undo {revision.id}" for revision in reply.revisions]
+    return "\n".join(lines)
+
+
+def _source(fact: wire.Fact) -> str:
+    since = f"since {fact.since}, " if fact.since else ""
+    if fact.uri.startswith("note:"):
+        return since + ("you said so" if fact.uri.startswith("note:me/") else fact.title)
+    return since + short_path(fact.uri)
+
+
+def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) -> str:
+    """Reports what was read from a file or a folder."""
+    if not (added.sources or added.unchanged or added.skipped):
+        return f"{path}: nothing to read."
+    parts = [f"{count(added.sources, 'note')} read, {count(added.episodes, 'passage')}"]
+    if added.unchanged:
+        parts.append(f"{added.unchanged:,} unchanged")
+    if added.skipped:
+        parts.append(f"{added.skipped:,} skipped")
+    return "\n".join([f"{path}: {', '.join(parts)}.", *skipped_lines(skipped, added.skipped)])
+
+
+def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
+    """Returns the first skipped files with reasons, and the number of others."""
+    lines = [f"  skipped {short_path(file.uri)}: {file.reason}" for file in skipped[:SKIPPED_SHOWN]]
+    if total > len(lines):
+        more = f"and {total - len(lines):,} more; `pal status` lists them"
+        lines.append(f"  {more}" if lines else f"  {count(total, 'file')} skipped; `pal status` lists them")
+    return lines
+
+
+def whynot_report(reply: wire.WhyNot, folders: Sequence[str] = ()) -> str:
+    """Explains at which stage the passages with the words were dropped."""
+    lines = []
+    for lost in reply.lost:
+        passage = lost.passage
+        place = wire.name_place(short_path(passage.uri, folders), lost.line) if lost.line is not None else passage.title
+        lines += [f"{place or passage.uri}: {quote_short(lost.quote)}", f"    {lost.reason}"]
+    if reply.missing or not lines:
+        words = ", ".join(reply.missing) or reply.words
+        lines.append(f"Nowhere in your memory: {words}. It was never read, or was forgotten.")
+    return "\n".join(lines)
+
+
+def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> str:
+    lost = "is no longer stored: its source was changed or deleted."
+    return "\n".join(
+        f"{placeholder}: {secrets[placeholder]}" if placeholder in secrets else f"{placeholder} {lost}"
+        for placeholder in placeholders
+    )
+
+
+def failure(failed: wire.Failed) -> str:
+    """Returns an error and its remedy, in one line."""
+    return " ".join(filter(None, (failed.message, failed.remedy)))
+
+
+def describe_change(revision: wire.Revision) -> str:
+    """Returns `“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
+    joined = "and" if revision.relation == "contradicts" else "was replaced by"
+    return f"“{revision.old.statement}” {joined} “{revision.new.statement}”"

@@ -109,6 +109,7 @@ def _list_days(entry: Entry, today: date, end: date) -> Iterator[PlannedEntry]:
         time = head.removeprefix(day.isoformat()).strip()
         if not time and (match := _CLOCK.search(text)):  # of a recurring event, after its name
             time, text = match[1], text[: match.start()] + text[match.end() :]
+        text = text.removeprefix(f"{day.isoformat()} ").removeprefix(f"{time} ")  # of a line that begins with them
         line = episode.line_at(entry.start)
         yield PlannedEntry(day.isoformat(), time, text, is_task, episode.source.uri, episode.title, line, episode.id)
 

@@ -71,6 +71,11 @@ def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path)
     assert [text for _, _, text, due in later if due] == ["Old debt", "Pay the plumber", "Order the tray", "Paint"]
 
 
+def test_a_plan_does_not_repeat_the_day_and_the_time_that_its_line_begins_with(memory: Memory) -> None:
+    tell(memory, "Plans", "# Plans\n\n- 2026-11-26 19:00 concert in Halifax\n")
+    assert told(memory.knowledge.list_planned(DAY, 7)) == [("2026-11-26", "19:00", "concert in Halifax", False)]
+
+
 def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
     tell(memory, "Marta", "---\nphone: 0161 496 01\n---\n# Marta\n\nPhone: 0161 496 01", "2024-05-01")
     first = datetime.now(UTC)

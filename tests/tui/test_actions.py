@@ -29,10 +29,9 @@ from tui.page import Page
 from tui.review.screen import ReviewScreen
 from tui.review.widgets import RevisionList
 from tui.widgets.below import Waiting
-from tui.widgets.choices import Choices
 from tui.widgets.evidence import Evidence
 from tui.widgets.home import HomeList
-from tui.widgets.plain import Options, Plain
+from tui.widgets.plain import Choices, Options, Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.walk import WalkView
 
@@ -101,6 +100,7 @@ async def test_help_tells_every_command_and_every_key() -> None:
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
         await chat.until(lambda: chat.app.screen.query(KeyTable).last().size)
         text = " ".join(" ".join(plain.text for plain in chat.app.screen.query(Plain)).split())
+        assert text.index("Type a question and press Enter") < text.index("While typing"), "first what to do at all"
         for action in ACTIONS:
             assert action.usage in text and key_names(action.key) in text and action.sentence in text
             assert action.key or action.slash or f"Ctrl+P {action.name}: {action.sentence}" in text
@@ -114,7 +114,7 @@ async def test_the_palette_offers_what_the_registry_says() -> None:
         assert {"Sessions", "Back up"} <= set(names) and {"Evidence", "Good", "Why"}.isdisjoint(names)
         await chat.ask(world.QUESTION)
         names = [command.title for command in chat.app.get_system_commands(chat.screen)]
-        offered = [action for action in ACTIONS if action.palette]
+        offered = [action for action in ACTIONS if action.palette or action.slash]
         offered = [action for action in offered if action.where in ("app", "chat")]
         assert sorted(names) == sorted(action.name for action in offered)
         here = [action.name for action in offered if action.where == "chat"]
@@ -124,6 +124,16 @@ async def test_the_palette_offers_what_the_registry_says() -> None:
         await chat.until(lambda: "Choose an earlier session" in chat.text())
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+
+
+async def test_the_palette_finds_an_action_by_its_sentence_shows_its_key_and_begins_its_command() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.pilot.press("ctrl+p", *"earlier")
+        await chat.until(lambda: "^S · Choose an earlier session" in chat.text())
+        await chat.pilot.press("escape")
+        await chat.choose("Facts")
+        await chat.until(lambda: chat.screen.prompt.text == "/facts ")
+        assert chat.screen.prompt.has_focus
 
 
 async def test_the_palette_begins_with_what_can_be_done_on_the_page_and_does_it() -> None:
@@ -158,6 +168,7 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+        assert chat.app.return_code is None
 
 
 async def test_the_footer_shows_no_key_that_has_nothing_to_act_on() -> None:
@@ -180,7 +191,7 @@ async def test_esc_and_where_letters_go_are_always_in_the_footer(page: str) -> N
     async with chatting(world.remembered(changed=world.changes()), (60, 24)) as chat:
         await chat.app.action_open_page(page)
         await chat.pilot.press("down", "down")
-        rule = "letters search" if page == "memory" else "letters ask"
+        rule = "type to search" if page == "memory" else "type to ask"
         await chat.until(lambda: all(said in chat.said("#hints") for said in ("Esc back", rule, "^P actions", "F1")))
         assert len(chat.said("#hints")) <= 56
 

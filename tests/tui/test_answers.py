@@ -8,8 +8,8 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
+from tui.widgets.passage import Sources
 from tui.widgets.plain import Plain
-from tui.widgets.sources import Sources
 
 TURNS = tuple(
     wire.ChatMessage(n, "memory" if n % 2 else "user", text, NOW, trace_id=40 + n if n % 2 else None)

@@ -10,12 +10,18 @@ from daemon import wire
 from daemon.client.client import DaemonDownError, DaemonError
 from daemon.terminal import title_of
 from tests.tui import world
-from tests.tui.conftest import NARROW, chatting
+from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import Script
-from tui.link import SessionStarted, StreamEvent
-from tui.widgets.note import Note
+from tui.link import StreamEvent
 from tui.widgets.plain import Plain
 from tui.widgets.prose import Prose
+from tui.widgets.transcript import Note
+
+
+def starts(chat: Chat) -> list[StreamEvent]:
+    """The messages that a session is stored."""
+    messages = [message for message in chat.messages if isinstance(message, StreamEvent)]
+    return [message for message in messages if isinstance(message.event, wire.Conversation)]
 
 
 async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
@@ -29,7 +35,7 @@ async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
         assert "/2026-01-14.md:6, 14 Jan 2026 (earlier)" in screen
         assert "orn committee, Nuria Solano, 2026-03-10" in screen
         kinds = [type(message.event) for message in chat.messages if isinstance(message, StreamEvent)]
-        assert kinds[0] is wire.Step and kinds[-1] is wire.Answered
+        assert kinds[:2] == [wire.Conversation, wire.Step] and kinds[-1] is wire.Answered
 
 
 async def test_a_clear_answer_has_its_value_in_bold_what_it_replaced_below_and_the_rest_folded() -> None:
@@ -54,7 +60,7 @@ async def test_a_session_begins_with_the_first_question_and_is_named_after_it() 
         assert chat.title() == world.QUESTION
         await chat.ask("And who has the belt?")
         assert [how["conversation"] for _, how in client.asked] == [100, 100]
-        assert sum(isinstance(message, SessionStarted) for message in chat.messages) == 1
+        assert len(starts(chat)) == 1
 
 
 async def test_an_answer_appears_while_it_is_being_written() -> None:
@@ -197,7 +203,7 @@ async def test_late_events_of_a_stopped_question_change_nothing() -> None:
         await chat.until(lambda: client.asked)
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.answers[0].ready.is_set())
-        ticket = next(m.ticket for m in chat.messages if isinstance(m, SessionStarted))
+        ticket = starts(chat)[0].ticket
         chat.screen.post_message(StreamEvent(ticket, wire.Token("too late")))
         chat.screen.prompt.clear()
         await chat.ask("Two?")

@@ -15,12 +15,15 @@ from tui.chat.screen import ChatScreen
 from tui.dialogs.help import HelpScreen
 from tui.dialogs.sessions import SessionsScreen
 from tui.link import EFFORTS
-from tui.widgets.note import Note
+from tui.widgets.home import Home
 from tui.widgets.plain import Plain
+from tui.widgets.transcript import Note
+
+HERE = "Here."  # a note, with which the conversation takes the place of Home
 
 
 def notes(chat: Chat) -> list[str]:
-    return [note.text for note in chat.screen.query(Note)]
+    return [note.text for note in chat.screen.query(Note) if note.text != HERE]
 
 
 async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
@@ -28,6 +31,7 @@ async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
     script = Script(wire.Progress(1, 3, "/x/a.md"), ends=False)
     async with chatting(world.client(state=world.EMPTY, additions=[script])) as chat:
         assert "Your memory is empty." in chat.text() and "Choose a folder" in chat.text()
+        await chat.screen.tell(HERE)
         await chat.send(f"/add '{tmp_path}'")
         await chat.until(lambda: notes(chat) == [f"{tmp_path}: read 1 of 3 · /x/a.md"])
         script.give(wire.Skipped("/x/b.bin", "it is no text"))
@@ -49,14 +53,16 @@ async def test_an_addition_that_fails_says_why(tmp_path: Path) -> None:
     tmp_path /= "letters.zip"
     failed = wire.Failed("store", "The disk is full.", "Make room and add it again.")
     async with chatting(world.client(additions=[Script(failed)]), NARROW) as chat:
+        await chat.screen.tell(HERE)
         await chat.send(f"/add {tmp_path}")
         await chat.until(lambda: "The disk is full. Make room and add it again." in chat.words())
-        assert chat.screen.query_one(Note).has_class("-error")
+        assert chat.screen.query(Note).last().has_class("-error")
 
 
 async def test_an_addition_outlives_its_session() -> None:
     script = Script(ends=False)
     async with chatting(world.client(additions=[script])) as chat:
+        await chat.screen.tell(HERE)
         await chat.send("/add /notes")  # a long path would be told in several lines
         await chat.pilot.press("ctrl+n")
         script.give(wire.Added(1, 1, 0, 0))
@@ -66,9 +72,29 @@ async def test_an_addition_outlives_its_session() -> None:
 
 async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
     async with chatting(world.client(state=world.EMPTY)) as chat:
+        await chat.screen.tell(HERE)
         await chat.send(f"/watch {tmp_path}")
         await chat.until(lambda: notes(chat) and notes(chat)[0].startswith(f"Watching {tmp_path}."))
         assert chat.client.state.folders[-1].path == str(tmp_path)
+
+
+async def test_home_stays_while_the_first_folder_is_read_and_shows_what_to_ask(tmp_path: Path) -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await chat.send(f"/watch {tmp_path}")
+        await chat.until(lambda: chat.message().startswith(f"Watching {tmp_path}."))
+        assert chat.screen.query(Home) and not notes(chat)
+
+
+async def test_ctrl_c_stops_the_answer_before_it_leaves() -> None:
+    async with chatting(world.client(answers=[Script(ends=False)])) as chat:
+        await chat.send("Who?")
+        await chat.until(lambda: chat.screen.conversation.is_busy)
+        await chat.pilot.press("ctrl+c")
+        await chat.until(lambda: not chat.screen.conversation.is_busy)
+        assert chat.screen.prompt.text == "Who?" and chat.app.return_code is None
+        await chat.pilot.press("ctrl+c", "ctrl+c")
+        await chat.until(lambda: chat.app.return_code == 0)
+        assert chat.screen.prompt.text == ""
 
 
 async def test_status_opens_the_folders() -> None:
@@ -96,7 +122,7 @@ async def test_commands_do_what_their_keys_do() -> None:
     async with chatting(world.client(kept=world.sessions())) as chat:
         await chat.send("/help")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
-        assert "Choose an earlier session" in chat.words()
+        assert "Type a question and press Enter" in chat.words()
         await chat.pilot.press("escape")
         await chat.send("/sessions")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
@@ -129,6 +155,10 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
         assert chat.screen.prompt.text == "/sessions "
         chat.screen.prompt.fill("/watch ")
         await chat.until(lambda: chat.screen.query_one("#suggestions").display)
+        assert "/watch ~/notes" in chat.said("#suggestions"), "an example of what to type"
+        chat.screen.prompt.fill("/connect ")
+        await chat.until(lambda: "ollama" in chat.said("#suggestions"))
+        assert chat.said("#suggestions").splitlines()[-1].endswith("/connect ollama. Tab completes.")
         chat.screen.prompt.fill("/etc/fstab, what is it?")
         await chat.until(lambda: not chat.screen.query_one("#suggestions").display)
 

@@ -10,7 +10,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from tests.running import run_daemon
-from tui.review.deciding import correct, find_correctable
+from tui.review.screen import correct, find_correctable
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,8 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import Script, ScriptedClient
 from tui.app import PalimpsestApp
-from tui.widgets.passage import mark_quote, split_frontmatter
+from tui.widgets.passage import Sources, mark_quote, split_frontmatter
 from tui.widgets.plain import Plain
-from tui.widgets.sources import Sources
 
 
 def answering(*citations: wire.Citation, text: str = "So it is. [1]") -> ScriptedClient:

@@ -17,8 +17,7 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
-from tui.dialogs.dialog import ConfirmScreen
-from tui.dialogs.start import IntroductionScreen
+from tui.dialogs.dialog import ConfirmScreen, IntroductionScreen
 from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
 from tui.review.screen import ReviewScreen
@@ -313,6 +312,7 @@ async def test_a_folder_with_pdfs_offers_their_reader_once(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     client = world.client(counted=wire.Counted(3, 9_000, complete=True, lacking=2), paths=Paths.in_folder(tmp_path))
     async with chatting(client) as chat:
+        await chat.screen.tell("Here.")  # in place of Home
         await chat.send(f"/add {tmp_path}")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.pilot.press("right", "enter")

@@ -16,7 +16,7 @@ from tests.tui.test_memory_commands import LYON, MOVED
 from tests.tui.test_prompt import LONG
 from tui.dialogs.dialog import ConfirmScreen
 from tui.dialogs.sessions import SessionsScreen
-from tui.inquiry import Limit
+from tui.session import Limit
 from tui.widgets.below import Chips
 
 

@@ -16,7 +16,7 @@ from tests.tui.test_prompt import LONG, chips
 from tui.chat.screen import ChatScreen
 from tui.dialogs.dialog import ConfirmScreen
 from tui.memory.screen import MemoryScreen
-from tui.widgets.note import Note
+from tui.widgets.transcript import Note
 
 LYON = wire.Fact(
     3, "relation", "Ana lives in Lyon", ("Ana", "Lyon"), NOW, NOW, NOW, None, 4, 31, f"{HOME}/ana.md", 3,
@@ -69,7 +69,7 @@ async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
 async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
     scripts = [
         Script(wire.SavedStatement(text), wire.Answered("Nothing.", no_answer=True))
-        for text in ("I moved", "I sold it")
+        for text in ("I moved", "I sold it", "I hid it")
     ]
     async with chatting(world.client(answers=scripts)) as chat:
         await chat.send("I moved")
@@ -81,7 +81,11 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
         assert chat.client.remembered == {}
         await chat.send("I sold it")
         await confirm(chat, "escape")
-        await until_said(chat, "Not saved. To change that: pal config set chat.remember yes")
+        await until_said(chat, "Not saved this time. /remember saves it.")
+        assert chat.client.done[-1] == ("set_telling", "yes") and chat.client.remembered == {}
+        await chat.send("I hid it")
+        await confirm(chat, "enter")
+        await until_said(chat, "Not saved, and not asked again. /remember TEXT saves one;")
         assert chat.client.done[-1] == ("set_telling", "no") and chat.client.remembered == {}
 
 

@@ -11,8 +11,8 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import Script, ScriptedClient
 from tui.chat.screen import ChatScreen
-from tui.widgets.note import Note
 from tui.widgets.plain import Plain
+from tui.widgets.transcript import Note
 
 GRADES = wire.Grades("ollama:qwen3:4b", "1", 0, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
 REACHABLE = wire.ModelsReply(
@@ -119,3 +119,12 @@ async def test_who_thinks_better_of_a_service_cancels(tmp_path: Path) -> None:
         await chat.until(lambda: "Address of Ollama" in chat.words() and "127.0.0.1:11434" in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: "Nothing was saved." in chat.words() and chat.app.focused is chat.screen.prompt)
+
+
+async def test_a_server_needs_an_address_and_an_example_is_shown(tmp_path: Path) -> None:
+    async with chatting(connected(tmp_path)) as chat:
+        await chat.send("/connect openai")
+        await chat.until(lambda: "For example http://127.0.0.1:8080 (llama.cpp)" in chat.words())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "without its address the server cannot be found" in chat.words())
+        assert not (tmp_path / "config.toml").exists()

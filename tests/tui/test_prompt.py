@@ -14,10 +14,10 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.fuzzy import rank
-from tui.inquiry import Inquiry, Limit, add_limit, is_long, parse_day
+from tui.session import Inquiry, Limit, add_limit, is_long, parse_day
 from tui.widgets.below import Chips
-from tui.widgets.note import Note
 from tui.widgets.plain import Plain
+from tui.widgets.transcript import Note
 
 LONG = "\n".join(f"line {number}" for number in range(1, 43))
 FOG = wire.ListedSource(f"{HOME}/museum/fog-signal.md", "file", "Fog signal", 4, NOW)

@@ -12,10 +12,10 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW
-from tui.changes import find_difference, news
 from tui.dialogs.dialog import AskScreen
 from tui.review.screen import NOTHING, ReviewScreen
 from tui.widgets.plain import Plain
+from tui.wording import find_difference, news
 
 
 async def review(chat: Chat) -> ReviewScreen:

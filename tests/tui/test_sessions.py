@@ -10,11 +10,10 @@ from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script
 from tui.chat.screen import ChatScreen
 from tui.dialogs.sessions import SessionsScreen
-from tui.inquiry import parse_day
-from tui.session import WINDOW, Session
+from tui.session import WINDOW, Session, parse_day
 from tui.widgets.answer import Answer
 from tui.widgets.below import Chips
-from tui.widgets.note import Question
+from tui.widgets.transcript import Question
 
 BELOW = "why this? ^T · not right? ^B"  # an answer
 

@@ -12,10 +12,9 @@ from textual.content import Content
 
 from daemon import wire
 from tui.editor import editor_command, find_editor
-from tui.reports import added_report, skipped_lines
-from tui.widgets.note import hang_lines
 from tui.widgets.passage import mark_quote
-from tui.wording import cited_label, cut_left, day, short_path, when
+from tui.widgets.transcript import hang_lines
+from tui.wording import added_report, cited_label, cut_left, day, short_path, skipped_lines, when
 
 NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
 

@@ -299,6 +299,14 @@ def test_a_small_screen_shows_all_and_scrolls_down_only(page: Page) -> None:
     expect(page.locator(".evidence")).to_be_hidden()
 
 
+def test_letters_typed_outside_of_a_field_begin_a_question(visitor: Visitor, page: Page) -> None:
+    page.keyboard.type("the fog signal")
+    expect(page.locator("[data-first]")).to_have_value("the fog signal")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(page.locator("[aria-current=page]")).to_contain_text("Memory")
+
+
 def test_it_is_dark_or_light_as_the_system_is_or_as_you_say(visitor: Visitor, page: Page) -> None:
     def colours() -> list[str]:
         return page.evaluate("['backgroundColor', 'color'].map(one => getComputedStyle(document.body)[one])")
@@ -308,7 +316,7 @@ def test_it_is_dark_or_light_as_the_system_is_or_as_you_say(visitor: Visitor, pa
     page.emulate_media(color_scheme="light")
     light = colours()
     assert set(dark).isdisjoint(light)
-    page.keyboard.press("t")
+    page.get_by_role("button", name="Colours").click()
     until(page, "document.documentElement.dataset.theme === 'dark'")
     assert colours() == dark
     before = page.url

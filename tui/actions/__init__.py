@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from tui.actions.action import TABS, page_keys
-from tui.actions.action import Action as Action
-from tui.actions.action import Completes as Completes
-from tui.actions.action import Where as Where
-from tui.actions.table import TABLE
+from tui.actions.table import TABLE, TABS, page_keys
+from tui.actions.table import Action as Action
+from tui.actions.table import Completes as Completes
+from tui.actions.table import Where as Where
 from tui.fuzzy import rank
 
 PLACES: dict[Where, str] = {
@@ -43,12 +42,12 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Actions", "Show what can be done here, and all commands.", "command_palette", "app", "ctrl+p",
            footer="actions", priority=True),
     Action("Undo", "Take back the last action.", "screen.undo", "app", "ctrl+z", "undo", footer="undo", palette=True),
-    Action("Copy or quit", "Copy the selection; without one, clear the prompt, or leave the chat.", "quit", "app",
-           "ctrl+c"),
+    Action("Copy or quit", "Copy the selection; without one, clear the prompt, stop the answer, or leave the chat.",
+           "leave", "app", "ctrl+c"),
     *(
-        Action(tab.title, f"Go to {tab.title}.", f"open_page('{tab.name}')", "app", page_keys(tab.name), tab.name,
-               palette=True, priority=True)
-        for tab in TABS
+        Action(title, f"Go to {title}.", f"open_page('{name}')", "app", page_keys(name), name, palette=True,
+               priority=True)
+        for name, title in TABS.items()
     ),
 )  # fmt: skip
 

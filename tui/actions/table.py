@@ -2,7 +2,84 @@
 
 from __future__ import annotations
 
-from tui.actions.action import Action
+from typing import Literal, NamedTuple
+
+# The pages in the rail: the name of the Textual mode, and the word on the tab.
+TABS = {"chat": "Chat", "memory": "Memory", "review": "Review", "folders": "Folders"}
+
+
+def page_keys(name: str) -> str:
+    """Returns the keys that open a page."""
+    place = list(TABS).index(name) + 1
+    return f"f{4 + place},alt+{place}"
+
+
+Where = Literal[
+    "app",
+    "chat",
+    "prompt",
+    "home",
+    "list",
+    "evidence",
+    "queue",
+    "sessions",
+    "review",
+    "changes",
+    "memory",
+    "finding",
+    "items",
+    "detail",
+    "folders",
+    "rows",
+    "watched",
+    "reading",
+    "health",
+]
+Completes = Literal["", "path", "name", "note", "effort", "theme", "model", "service"]
+
+
+class Action(NamedTuple):
+    """One action.
+
+    `key` is a Textual key, or several joined by commas; never a letter, which goes to the prompt. `slash` is the
+    command without its slash, `argument` its
+    argument, in brackets if optional, `completes` the kind of completion. `footer` is its word in the footer, if any;
+    with `palette` it is among the actions of the page; with `of_row` only while a row is selected, in the chat an
+    answer.
+    """
+
+    name: str
+    sentence: str
+    handler: str
+    where: Where = "chat"
+    key: str = ""
+    slash: str = ""
+    argument: str = ""
+    completes: Completes = ""
+    footer: str = ""
+    palette: bool = False
+    of_row: bool = False
+    priority: bool = False  # before what the focused widget would do with the key
+
+    @property
+    def id(self) -> str:
+        """Returns its name in the custom keys: `evidence.why-not`."""
+        return f"{self.where}.{self.name.lower().replace(' ', '-')}"
+
+    @property
+    def usage(self) -> str:
+        """Returns the slash command with its argument: `/add PATH`."""
+        return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
+
+    def call(self, node: str, argument: str = "") -> str:
+        """Returns what Textual runs: its handler, of a `node` unless it names another one."""
+        handler = f"{self.handler}({argument!r})" if argument and self.argument else self.handler
+        return handler if "." in self.handler.partition("(")[0] else f"{node}.{handler}"
+
+    @property
+    def needs_argument(self) -> bool:
+        return bool(self.argument) and not self.argument.startswith("[")
+
 
 TABLE: tuple[Action, ...] = (
     Action("Next", "Go to the next row.", "cursor_down", "list", "down"),
@@ -13,6 +90,18 @@ TABLE: tuple[Action, ...] = (
     Action("Page up", "Go up a page.", "page_up", "list", "pageup"),
     Action("Evidence", "Show or hide the evidence of the answer.", "toggle_evidence", key="f2", slash="evidence",
            footer="evidence", palette=True, of_row=True),
+    Action("Why", "Show or hide how the answer was found: the search, and what speaks for each line.", "toggle_why",
+           key="ctrl+t", slash="why", palette=True, of_row=True),
+    Action("More", "Show or hide more lines of a clear answer.", "toggle_more", key="ctrl+g", slash="more",
+           palette=True, of_row=True),
+    Action("Copy answer", "Copy the selected answer with its sources, as Markdown.",
+           "copy_answer", key="ctrl+o", slash="copy", palette=True, of_row=True),
+    Action("Not right", "Mark the selected answer as wrong; explain why it lacks what you expected.", "dispute",
+           key="ctrl+b", palette=True, of_row=True),
+    Action("Good", "Mark the selected answer as right.", "judge('good')", slash="good", palette=True, of_row=True),
+    Action("Bad", "Mark the selected answer as wrong.", "judge('bad')", slash="bad", palette=True, of_row=True),
+    Action("Unsay", "Remove your verdict on the selected answer.", "judge('none')", slash="unsay", palette=True,
+           of_row=True),
     Action("Sessions", "Choose an earlier session; search in all of them, or delete one.", "show_sessions",
            key="ctrl+s,ctrl+r", slash="sessions", argument="[WORDS]", footer="sessions", palette=True),
     Action("New session", "Begin a new session.", "new_session", key="ctrl+n", slash="new", footer="new",
@@ -20,26 +109,15 @@ TABLE: tuple[Action, ...] = (
     Action("Rename", "Rename this session.", "rename_session", slash="rename", argument="[NAME]", palette=True,
            of_row=True),
     Action("Me", "Show or set who you are: /me phone 0161 496 07.", "show_me", slash="me", argument="[KEY VALUE]"),
-    Action("Add", "Read a file or a folder once.", "add_path", slash="add", argument="PATH", completes="path"),
-    Action("Watch", "Read a folder and watch it for changes.", "watch_path", slash="watch", argument="PATH",
+    Action("Add", "Read a file or a folder once: /add ~/notes.", "add_path", slash="add", argument="PATH",
            completes="path"),
+    Action("Watch", "Read a folder and watch it for changes: /watch ~/notes.", "watch_path", slash="watch",
+           argument="PATH", completes="path"),
     Action("Status", "Show the folders, what is being read, and the health of the memory.",
            "app.open_page('folders')", slash="status"),
     Action("Last session", "Resume the previous session.", "resume_last", key="ctrl+l", slash="last", palette=True),
-    Action("Theme", "Change the colours.", "choose_theme", slash="theme", argument="[NAME]", completes="theme",
-           palette=True),
-    Action("Why", "Show or hide how the answer was found: the search, and what speaks for each line.", "toggle_why",
-           key="ctrl+t", slash="why", palette=True, of_row=True),
-    Action("More", "Show or hide more lines of a clear answer.", "toggle_more", key="ctrl+g", slash="more",
-           palette=True, of_row=True),
     Action("Secrets", "Show the secrets masked in the selected answer.", "show_secrets", slash="secrets",
            palette=True, of_row=True),
-    Action("Not right", "Mark the selected answer as wrong; explain why it lacks what you expected.", "dispute",
-           key="ctrl+b", palette=True, of_row=True),
-    Action("Good", "Mark the selected answer as right.", "judge('good')", slash="good", palette=True, of_row=True),
-    Action("Bad", "Mark the selected answer as wrong.", "judge('bad')", slash="bad", palette=True, of_row=True),
-    Action("Unsay", "Remove your verdict on the selected answer.", "judge('none')", slash="unsay", palette=True,
-           of_row=True),
     Action("Effort", "How far a model may go: quick, normal or deep.", "choose_effort", slash="effort",
            argument="[NAME]", completes="effort", palette=True),
     Action("Answer above", "Select the answer above, and show its evidence.", "select_answer(-1)",
@@ -47,8 +125,8 @@ TABLE: tuple[Action, ...] = (
     Action("Answer below", "Select the answer below.", "select_answer(1)", key="alt+down,ctrl+down"),
     Action("Newest", "Jump to the newest line.", "jump_to_end", key="ctrl+end"),
     Action("Queue", "Go to the waiting questions: edit or remove one.", "focus_waiting", key="alt+q", slash="queue"),
-    Action("As of", "Answer as of a year, a month or a day; without one, as of now.", "choose_day", slash="asof",
-           argument="[2026-03]"),
+    Action("As of", "Answer as of a year, a month or a day: /asof 2026-03; without one, as of now.", "choose_day",
+           slash="asof", argument="[DAY]"),
     Action("Send", "Send the question; it waits while another one is answered.", "send", "prompt", "enter"),
     Action("New line", "Start a new line.", "newline", "prompt", "shift+enter,ctrl+j,alt+enter"),
     Action("Take back", "Close the suggestions; stop the answer, or take back a waiting question.",
@@ -72,22 +150,22 @@ TABLE: tuple[Action, ...] = (
     Action("Page down", "Scroll the passage down a page.", "scroll_passage(1)", "evidence", "pagedown"),
     Action("Page up", "Scroll the passage up a page.", "scroll_passage(-1)", "evidence", "pageup"),
     Action("Back", "Go back to the prompt.", "screen.focus_prompt", "evidence", "escape", footer="back"),
-    Action("Copy answer", "Copy the selected answer with its sources, as Markdown.",
-           "copy_answer", key="ctrl+o", slash="copy", palette=True, of_row=True),
     Action("Model", "Choose which model writes answers, or none; without a name, show all.", "choose_model",
            slash="model", argument="[NAME]", completes="model", palette=True),
-    Action("Connect", "Connect Ollama, a server or Anthropic, with a test call.", "connect", slash="connect",
-           argument="[SERVICE]", completes="service", palette=True),
+    Action("Connect", "Connect Ollama, a server or Anthropic, with a test call: /connect ollama.", "connect",
+           slash="connect", argument="[SERVICE]", completes="service", palette=True),
+    Action("Theme", "Change the colours.", "choose_theme", slash="theme", argument="[NAME]", completes="theme",
+           palette=True),
     Action("Choose", "Ask the question, resume the session, open the news.", "select", "home", "enter",
            footer="choose"),
     Action("Next frame", "Go to the next frame.", "go_list(1)", "home", "right,tab"),
     Action("Frame before", "Go to the previous frame.", "go_list(-1)", "home", "left,shift+tab"),
     Action("Back", "Go back to the prompt.", "screen.focus_prompt", "home", "escape", footer="back"),
-    Action("Facts", "Show what is known about a person, a place or a thing.", "show_facts", slash="facts",
-           argument="NAME", completes="name"),
-    Action("Remember", "Save a text as a note; without one, the pasted text.", "remember", slash="remember",
-           argument="[TEXT]"),
-    Action("Forget", "Delete a note for good, after confirmation.",
+    Action("Facts", "Show what is known about a person, a place or a thing: /facts Ada Berg.", "show_facts",
+           slash="facts", argument="NAME", completes="name"),
+    Action("Remember", "Save a text as a note, or what was pasted: /remember the spare key is under the pot.",
+           "remember", slash="remember", argument="[TEXT]"),
+    Action("Forget", "Delete a note for good, after confirmation: /forget recipes/soup.md.",
            "forget", slash="forget", argument="NOTE", completes="note"),
     Action("Back up", "Copy the memory into the backup folder.", "back_up", slash="backup", palette=True),
     Action("Doctor", "Check the memory; show problems and their fixes.", "examine", slash="doctor", palette=True),

@@ -17,7 +17,7 @@ from tui.completion import (
     suggest_words,
 )
 from tui.link import EFFORTS
-from tui.widgets.suggestions import Suggestions
+from tui.widgets.prompt import Suggestions
 
 MAX_NOTES = 200  # the newest, in which letters that are left out are looked for; more are found by what is typed
 

@@ -9,15 +9,15 @@ from daemon.terminal import ABOUT_STATEMENTS, count, describe_forgotten, describ
 from tui.chat.limits import LimitTopic
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
-from tui.inquiry import Limit
 from tui.memory.rows import make_object_target
 from tui.page import Page
+from tui.session import Limit
 from tui.widgets.below import News
 from tui.wording import short_path
 
 FOR_GOOD = "This cannot be undone: its text, its facts and its traces in questions are erased."
 FILE_STAYS = "The file stays on the disk, and is not read again."
-HOW = "To change that: pal config set chat.remember yes"
+NOT_ASKED_AGAIN = "Not saved, and not asked again. /remember TEXT saves one; `pal config set chat.remember yes` all."
 
 
 class StatementTopic(Topic):
@@ -36,13 +36,16 @@ class StatementTopic(Topic):
     async def _offer_to_keep(self, statement: wire.SavedStatement) -> None:
         question = f"Save your statement as “{' '.join(statement.text.split())}”?"
         is_wanted = await self.page.app.push_screen_wait(
-            ConfirmScreen(question, f"{ABOUT_STATEMENTS} You are asked once.", "Yes, keep")
+            ConfirmScreen(question, f"{ABOUT_STATEMENTS} You are asked once.", "Yes, always", "No, never")
         )
+        if is_wanted is None:
+            await self.say("Not saved this time. /remember saves it.")
+            return
         session = self.conversation.session.conversation
         with self.tell_failures():
             await self.link.call(lambda client: client.set_telling("yes" if is_wanted else "no"))
             if not is_wanted:
-                await self.say(f"Not saved. {HOW}")
+                await self.say(NOT_ASKED_AGAIN)
                 return
             saved = await self.link.call(lambda client: client.tell(statement.text, session.id if session else None))
             self.note_saved(saved)

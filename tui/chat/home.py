@@ -12,9 +12,9 @@ from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.topic import Topic, background
-from tui.inquiry import Inquiry
 from tui.memory.rows import Target
 from tui.page import Page
+from tui.session import Inquiry
 from tui.shared import Statement
 from tui.widgets.home import Home, Known, Row
 from tui.wording import short_path
@@ -108,7 +108,7 @@ class HomeTopic(Topic):
 
     @background()
     async def _introduce(self) -> None:
-        from tui.dialogs.start import IntroductionScreen
+        from tui.dialogs.dialog import IntroductionScreen
 
         statements = await self.page.app.push_screen_wait(IntroductionScreen())
         self.prompt.focus()
@@ -133,7 +133,7 @@ class HomeTopic(Topic):
         if folder is None:
             await self.say("The examples are not installed with this copy of Palimpsest.", "warning")
             return
-        await self._reading.read_once(folder, at_home=True)
+        await self._reading.read_once(folder)
         self.prompt.focus()
 
 

@@ -6,8 +6,8 @@ from pathlib import PurePath
 
 from daemon import wire
 from tui.chat.topic import Topic
-from tui.inquiry import Inquiry, Limit, add_limit, parse_day, pasted_label
 from tui.page import Page
+from tui.session import Inquiry, Limit, add_limit, parse_day, pasted_label
 from tui.widgets.below import Chips
 from tui.wording import is_file, short_path, typed_path
 

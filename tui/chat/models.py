@@ -26,6 +26,8 @@ from tui.widgets.plain import Plain
 T = TypeVar("T")
 ROLE, NONE = "answer", "none"
 MAX_ADDRESS, MAX_KEY = 300, 500  # characters
+ADDRESS = "For example http://127.0.0.1:8080 (llama.cpp), port 1234 (LM Studio) or 8000 (vLLM)."
+NO_ADDRESS = "Nothing was saved: without its address the server cannot be found."
 TRY = "Enter goes on · Esc cancels"
 KEY = "Stored where only you can read it; empty if set already or not needed."
 ASKED_ONCE = "It is a remote model. You are asked once for all folders; the page Folders changes one."
@@ -37,7 +39,7 @@ LATER = "/model shows all models; /model none gives answers without one."
 
 
 class ModelTopic(Topic):
-    """/model, /connect"""
+    """/model, /connect, /effort"""
 
     @background()
     async def action_choose_model(self, name: str = "") -> None:
@@ -72,10 +74,12 @@ class ModelTopic(Topic):
         known = SERVICES[service]
         address: str | None = await self.link.call(lambda client: read_address(client.paths.config, service))
         if not (known.takes_key and known.usual):
-            question = f"Address of {known.title}"
+            more = "" if known.usual else ADDRESS
             address = await self._ask(
-                AskScreen(question, value=address or known.usual, hint=TRY, max_length=MAX_ADDRESS)
+                AskScreen(f"Address of {known.title}", more, address or known.usual, TRY, MAX_ADDRESS)
             )
+            if address == "" == known.usual:
+                raise ConnectError(NO_ADDRESS)
         key: str | None = ""
         if address is not None and known.takes_key:
             key = await self._ask(
@@ -107,6 +111,18 @@ class ModelTopic(Topic):
             return
         await self.say("\n".join(_report(reply, name)))
 
+    async def action_choose_effort(self, name: str = "") -> None:
+        if name and name not in EFFORTS:
+            await self.say(f"There is no effort {name}. There are:\n{_meanings()}", "warning")
+            return
+        if name:
+            self.link.effort = self.shared.preferences.effort = name
+            self.shared.preferences.save()
+            self.page.query_one("#sign", Plain).update(prompt_sign(name))
+            await self.say(f"Effort: {name}, {EFFORTS[name]}.")
+        else:
+            await self.say(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
+
 
 def _list_models(reply: wire.ModelsReply) -> Iterator[str]:
     """Yields what each role does, and each model with its roles."""
@@ -131,22 +147,6 @@ def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     else:
         lines = [f"{used} now writes answers."]
     return [*lines, *reply.warnings]
-
-
-class EffortTopic(Topic):
-    """/effort"""
-
-    async def action_choose_effort(self, name: str = "") -> None:
-        if name and name not in EFFORTS:
-            await self.say(f"There is no effort {name}. There are:\n{_meanings()}", "warning")
-            return
-        if name:
-            self.link.effort = self.shared.preferences.effort = name
-            self.shared.preferences.save()
-            self.page.query_one("#sign", Plain).update(prompt_sign(name))
-            await self.say(f"Effort: {name}, {EFFORTS[name]}.")
-        else:
-            await self.say(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
 
 
 def _meanings() -> str:

@@ -10,16 +10,16 @@ from daemon.setup import decline, install, list_offers
 from daemon.terminal import count, size
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import ConfirmScreen
-from tui.link import SessionStarted, StreamEvent
+from tui.link import StreamEvent
 from tui.page import Page
-from tui.reports import added_report, failure, profile_report
 from tui.shared import Statement
-from tui.widgets.note import Level, Note
-from tui.wording import short_path, typed_path
+from tui.widgets.home import Home
+from tui.widgets.transcript import Level, Note
+from tui.wording import added_report, failure, profile_report, short_path, typed_path
 
 
 class ReadingTopic(Topic):
-    """/add, /watch, /me"""
+    """/add, /watch, /me, /backup, /doctor, /tidy, /pause, /unpause"""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -30,12 +30,11 @@ class ReadingTopic(Topic):
     async def action_add_path(self, typed: str) -> None:
         await self.take_in(typed_path(typed))
 
-    async def take_in(self, path: Path, at_home: bool = False) -> None:
-        """Reads a file; for a folder asks first whether to watch it. The single entry for both. With `at_home` Home
-        stays, and the line at the top shows the progress."""
+    async def take_in(self, path: Path) -> None:
+        """Reads a file; for a folder asks first whether to watch it. The single entry for both."""
         is_new = str(path) not in self.folders
         if not (is_new and await asyncio.to_thread(path.is_dir)):
-            await self.read_once(path, at_home)
+            await self.read_once(path)
             return
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
@@ -48,9 +47,9 @@ class ReadingTopic(Topic):
             if is_watched is not None and counted.lacking:
                 await self.offer("readers", counted.lacking)
             if is_watched:
-                await self._watch(path, at_home)
+                await self._watch(path)
             elif is_watched is not None:
-                await self.read_once(path, at_home)
+                await self.read_once(path)
 
     async def offer(self, extra: str, lacking: int = 0) -> None:
         """Offers to install an extra for `lacking` files, installs it, and remembers a refusal."""
@@ -69,15 +68,16 @@ class ReadingTopic(Topic):
         await self.link.call(lambda client: client.hello())  # starts a daemon that finds what is installed
         self.show_message("Installed.")
 
-    async def read_once(self, path: Path, at_home: bool = False) -> None:
+    async def read_once(self, path: Path) -> None:
+        """Reads it; Home stays, and the line at the top shows the progress."""
         path_text = short_path(str(path))
         message = f"{path_text}: looking for files"
-        note = Note(message) if at_home else await self.say(message)
+        note = Note(message) if self._is_at_home else await self.say(message)
         self._adding[self.link.add(path)] = path_text, note, []
 
-    def receive(self, message: StreamEvent | SessionStarted) -> bool:
+    def receive(self, message: StreamEvent) -> bool:
         """Shows the progress of reading; returns False if the message is not about that."""
-        if not isinstance(message, StreamEvent) or message.ticket not in self._adding:
+        if message.ticket not in self._adding:
             return False
         path, note, left_out = self._adding[message.ticket]
         match message.event:
@@ -104,12 +104,16 @@ class ReadingTopic(Topic):
         with self.tell_failures():
             await self._watch(typed_path(typed))
 
-    async def _watch(self, path: Path, at_home: bool = False) -> None:
+    @property
+    def _is_at_home(self) -> bool:
+        return bool(self.page.query(Home))
+
+    async def _watch(self, path: Path) -> None:
         folder = await self.link.call(lambda client: client.watch(path))
         text = f"Watching {short_path(folder.path)}. It is being read; the line at the top shows the progress."
         message = f"{short_path(folder.path)} is no longer watched. Its notes stay."
         self.shared.note_done(lambda client: client.unwatch(path), message)
-        if at_home:
+        if self._is_at_home:  # which stays: it shows what can be asked now
             self.show_message(text)
         else:
             await self.say(text)
@@ -128,6 +132,32 @@ class ReadingTopic(Topic):
             else:
                 reply = await self.link.call(lambda client: client.profile())
             await self.say(profile_report(reply, key))
+
+    @background()
+    async def action_back_up(self) -> None:
+        note = await self.say("Copying the memory…")
+        with self.tell_failures():
+            backup = await self.link.call(lambda client: client.backup())
+            path = short_path(backup.path)
+            note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
+
+    async def action_examine(self) -> None:
+        self.shared.wants_tab = "health"
+        await self.page.run_action("app.open_page('folders')")
+
+    @background()
+    async def action_tidy(self) -> None:
+        note = await self.say("Tidying the memory, as every night…")
+        with self.tell_failures():
+            report = await self.link.call(lambda client: client.tidy())
+            note.say(f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy.")
+
+    @background()
+    async def action_let_models_read(self, enabled: bool) -> None:
+        with self.tell_failures():
+            state = await self.link.call(lambda client: client.enable_enrichment(enabled))
+            text = state.detail or f"{'Models read' if enabled else 'No model reads'} in the background."
+            await self.say(f"{text} {'/pause stops it.' if enabled else '/unpause goes on.'}")
 
 
 def _describe_count(counted: wire.Counted) -> str:

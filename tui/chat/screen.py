@@ -6,6 +6,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.notifications import SeverityLevel
+from textual.widgets import OptionList
 
 from daemon import wire
 from tui.actions import Action, bindings_of, find_command, parse_command
@@ -13,13 +14,13 @@ from tui.chat.completions import CompletionTopic
 from tui.chat.facts import FactTopic, StatementTopic
 from tui.chat.home import HomeTopic
 from tui.chat.limits import LimitTopic
-from tui.chat.models import EffortTopic, ModelTopic, prompt_sign
+from tui.chat.models import ModelTopic, prompt_sign
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.sources import SourceTopic
 from tui.chat.topic import Topic
-from tui.chat.upkeep import UpkeepTopic
-from tui.link import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+from tui.completion import Suggestion
+from tui.link import Activity, Disconnected, StatusChanged, StreamEvent
 from tui.page import Page
 from tui.shared import Shared
 from tui.widgets.below import Chips, News, Waiting
@@ -28,8 +29,7 @@ from tui.widgets.evidence import Evidence
 from tui.widgets.frame import UNDO
 from tui.widgets.home import Home, HomeList
 from tui.widgets.plain import Plain
-from tui.widgets.prompt import Prompt
-from tui.widgets.suggestions import Suggestions
+from tui.widgets.prompt import Prompt, Suggestions
 
 
 class ChatScreen(Page):
@@ -50,10 +50,8 @@ class ChatScreen(Page):
         self.sources = SourceTopic(self)
         self.completions = CompletionTopic(self)
         self.home = HomeTopic(self, self.sessions, self.reading, self.models)
-        others = (
-            FactTopic(self, self.limits, self.statements), EffortTopic(self), UpkeepTopic(self),
-        )  # fmt: skip
-        for topic in (*vars(self).values(), *others):
+        self.facts = FactTopic(self, self.limits, self.statements)
+        for topic in tuple(vars(self).values()):
             if isinstance(topic, Topic):
                 self._offer(topic)
 
@@ -66,17 +64,17 @@ class ChatScreen(Page):
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="body"):
-            yield Conversation(self.shared)
+            yield Conversation(self.shared, self.limits.give_back)
             yield Evidence()
         with Vertical(id="below"):
             yield News(self.shared.keymap)
-            suggestions = Suggestions()
+            suggestions = Suggestions(self._take_suggestion, self.show_keys)
             yield suggestions
             yield Waiting()
             yield Chips()
             with Horizontal(id="ask", classes="pane"):
                 yield Plain(prompt_sign(self.link.effort), id="sign")
-                yield Prompt(suggestions)
+                yield Prompt(suggestions, self._submit, self.limits.attach_pasted, self.limits.add)
 
     @property
     def conversation(self) -> Conversation:
@@ -123,18 +121,20 @@ class ChatScreen(Page):
         if isinstance(message.event, wire.FactChanged):
             self._show_news()
 
-    async def receive(self, message: StreamEvent | SessionStarted) -> None:
+    async def receive(self, message: StreamEvent) -> None:
         """Handles the daemon's events for a question, or while it reads added files."""
-        if not self.reading.receive(message):
-            await self.conversation.receive(message)
+        if not isinstance(message.event, wire.SavedStatement):
+            if not self.reading.receive(message):
+                await self.conversation.receive(message)
+        elif self.conversation.is_asking(message.ticket):
+            await self.statements.receive(message.event)
 
     # The prompt, and the lines above it -----------------------------------------------------------
 
-    @on(Prompt.Submitted)
-    async def _submitted(self, message: Prompt.Submitted) -> None:
-        command = parse_command(message.text)
+    async def _submit(self, text: str) -> None:
+        command = parse_command(text)
         if command is None:
-            if (inquiry := self.limits.take_inquiry(message.text)) is not None:
+            if (inquiry := self.limits.take_inquiry(text)) is not None:
                 await self.conversation.ask(inquiry)
             return
         name, argument = command
@@ -150,23 +150,9 @@ class ChatScreen(Page):
     def _typed(self) -> None:
         self.completions.suggest()
 
-    @on(Prompt.Accepted)
-    def _suggestion_taken(self, message: Prompt.Accepted) -> None:
-        if message.suggestion.limit is not None:
-            self.limits.add(message.suggestion.limit)
-
-    @on(Suggestions.Selected)
-    def _suggestion_clicked(self, message: Suggestions.Selected) -> None:
-        self.prompt.take(message.suggestion)
+    def _take_suggestion(self, suggestion: Suggestion) -> None:
+        self.prompt.take(suggestion)
         self.prompt.focus()
-
-    @on(Suggestions.Toggled)
-    def _suggestions_toggled(self) -> None:
-        self.show_keys()
-
-    @on(Prompt.Attached)
-    def _attached(self, message: Prompt.Attached) -> None:
-        self.limits.attach_pasted(message.text)
 
     def action_remove_last_limit(self) -> None:
         self.limits.remove_last()
@@ -208,13 +194,10 @@ class ChatScreen(Page):
     def action_enter_home(self) -> None:
         self.home.enter()
 
-    @on(HomeList.Exited)
-    def _left_home(self) -> None:
-        self.prompt.focus()
-
-    @on(HomeList.Selected)
-    async def _chosen_in_home(self, message: HomeList.Selected) -> None:
-        await self.home.choose(message.row)
+    @on(OptionList.OptionSelected, "HomeList")
+    async def _chosen_in_home(self, message: OptionList.OptionSelected) -> None:
+        assert isinstance(message.option_list, HomeList)
+        await self.home.choose(message.option_list.rows[message.option_index])
 
     # The conversation ---------------------------------------------------------------------------
 
@@ -229,14 +212,6 @@ class ChatScreen(Page):
         if waiting.has_focus and not session.waiting:
             self.prompt.focus()
         waiting.show(session.waiting)
-
-    @on(Conversation.StatementSaved)
-    async def _receive_statement(self, message: Conversation.StatementSaved) -> None:
-        await self.statements.receive(message.statement)
-
-    @on(Conversation.Returned)
-    def _given_back(self, message: Conversation.Returned) -> None:
-        self.limits.give_back(message.inquiry)
 
     def action_select_answer(self, step: int) -> None:
         self.conversation.select(step)

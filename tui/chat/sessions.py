@@ -29,10 +29,10 @@ class SessionTopic(Topic):
             sessions = await self.link.sessions()
             screen = SessionsScreen(self.link, sessions, self.shared.now(), words)
             chosen = await self.page.app.push_screen_wait(screen)
-            if chosen is not None and chosen.id == NEW:
+            if chosen is not None and chosen[0] == NEW:
                 await self.action_new_session()
             elif chosen is not None:
-                await self.resume(chosen.id, chosen.message_id)
+                await self.resume(*chosen)
             elif (current := self.conversation.session.conversation) is not None:
                 stored = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
                 renamed = next((session for session in stored if session.id == current.id), None)

@@ -13,8 +13,8 @@ from textual.worker import Worker
 from tui.page import Page
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
-from tui.widgets.note import Level, Note
 from tui.widgets.prompt import Prompt
+from tui.widgets.transcript import Level, Note
 
 P = ParamSpec("P")
 T = TypeVar("T", bound="Topic")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -15,6 +15,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Button, Input, TextArea
 
+from daemon.setup import QUESTIONS, read_answer
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
 
@@ -133,3 +134,29 @@ class ConfirmScreen(Dialog[bool | None]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")
+
+
+class IntroductionScreen(Dialog[dict[str, str] | None]):
+    """Asks all questions; returns the statements, key to value, or None if cancelled."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+    AUTO_FOCUS = "Input"
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Plain("About you", classes="dialog-title")
+            for question in QUESTIONS:
+                yield Plain(question.text)
+                yield Input(placeholder=question.hint, compact=True, id=question.key)
+            yield Plain("Enter goes on, and saves at the end · empty fields are skipped · Esc", classes="dialog-hint")
+
+    @on(Input.Submitted)
+    def _go_on(self, message: Input.Submitted) -> None:
+        message.stop()
+        if message.input.id != QUESTIONS[-1].key:
+            self.focus_next()
+            return
+        statements: dict[str, str] = {}
+        for field in self.query(Input):
+            statements |= read_answer(str(field.id), field.value)
+        self.dismiss(statements)

@@ -17,6 +17,10 @@ from tui.dialogs.dialog import Dialog
 from tui.keys import Keymap, key_names
 from tui.widgets.plain import Plain
 
+INTRODUCTION = (
+    "Type a question and press Enter: the answer quotes your notes, and F2 shows where. /add reads a file or folder."
+    " Ctrl+P lists what can be done here. Esc goes one step back, Ctrl+Z takes back what you did last."
+)
 GAP = 3
 LEFT = 26  # columns at most for the keys
 
@@ -35,6 +39,7 @@ class HelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog -full"):
             yield Plain("Help · ↑ and ↓ scroll · Esc closes", classes="dialog-title")
+            yield Plain(INTRODUCTION, classes="dialog-more")
             with Container(id="help"):
                 with Vertical():
                     for place in (*self._here, *(place for place in PLACES if place not in self._here)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -28,11 +28,8 @@ SEARCH = "Search questions and answers of all sessions"
 HINT = "Enter opens · letters search · Ctrl+N new · Del deletes · Esc"
 
 
-class Choice(NamedTuple):
-    """A session by its id, or a NEW one; after a search with the matching message."""
-
-    id: int
-    message_id: int | None = None
+Choice = tuple[int, int | None]
+"""A session by its id, or a NEW one; after a search with the matching message."""
 
 
 class SessionsScreen(Dialog[Choice | None]):
@@ -115,10 +112,10 @@ class SessionsScreen(Dialog[Choice | None]):
     def action_resume(self) -> None:
         if self._highlighted is not None:
             match = self._matches.get(self._highlighted.id)
-            self.dismiss(Choice(self._highlighted.id, match.message_id if match else None))
+            self.dismiss((self._highlighted.id, match.message_id if match else None))
 
     def action_new(self) -> None:
-        self.dismiss(Choice(NEW))
+        self.dismiss((NEW, None))
 
     def action_close(self) -> None:
         search = self.query_one(Input)

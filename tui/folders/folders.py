@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from daemon.terminal import count
 from tui.actions import Action, Where, bindings_of
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
 from tui.folders.rows import TabList, paragraphs, two_lines
+from tui.shared import Shared
 from tui.wording import day, short_path
 
 STATES = {"watching": "watched", "scanning": "being scanned", "missing": "not there", "polling": "checked now and then"}
@@ -29,8 +30,8 @@ class FolderList(TabList):
     PLACES: ClassVar[tuple[Where, ...]] = ("watched", "rows")
     BINDINGS = bindings_of("watched")
 
-    def __init__(self, shared: Any) -> None:
-        super().__init__(shared, "watched")
+    def __init__(self, shared: Shared, changed: Callable[[TabList], None]) -> None:
+        super().__init__(shared, changed, "watched")
         self._folders: tuple[wire.Folder, ...] = ()
         self._newest: dict[str, str] = {}
 
@@ -76,7 +77,7 @@ class FolderList(TabList):
         for newest in reply.sources if reply else ():
             when = f", of {day(newest.at)}" if newest.at else ""
             self._newest[folder.path] = f"{newest.uri.removeprefix(folder.path + '/')}{when}"
-            self.post_message(self.Changed(self))
+            self.show_changes()
 
     async def action_add(self) -> None:
         await self.run_action("app.ask_with('/add ~/')")

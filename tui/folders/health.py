@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from textual import work
 from textual.content import Content
@@ -13,6 +13,7 @@ from daemon.health import FIXES, HealthCheck, examine
 from daemon.terminal import count
 from tui.actions import Action, Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
+from tui.shared import Shared
 
 NAMES = {
     "daemon": "Daemon", "file": "The memory's file", "disk": "The disk", "backups": "Backups",
@@ -30,8 +31,8 @@ class HealthList(TabList):
     PLACES: ClassVar[tuple[Where, ...]] = ("health", "rows")
     BINDINGS = bindings_of("health")
 
-    def __init__(self, shared: Any) -> None:
-        super().__init__(shared, "health")
+    def __init__(self, shared: Shared, changed: Callable[[TabList], None]) -> None:
+        super().__init__(shared, changed, "health")
         self._looks: list[HealthCheck] | None = None
 
     def can_do(self, action: Action) -> bool:
@@ -50,7 +51,7 @@ class HealthList(TabList):
     @property
     def summary(self) -> str:
         if self._looks is None:
-            return "Looking…"
+            return ""
         fixable = sum(bool(look.fix) for look in self.problems)
         if not self.problems:
             return "No problems."

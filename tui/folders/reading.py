@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.content import Content
@@ -15,6 +15,7 @@ from daemon.terminal import count
 from tui.actions import Action, Where, bindings_of
 from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.link import Activity
+from tui.shared import Shared
 from tui.wording import short_path
 
 REMEDIES = (  # words of a reason -> what would read the file
@@ -40,8 +41,8 @@ class ReadingList(TabList):
     PLACES: ClassVar[tuple[Where, ...]] = ("reading", "rows")
     BINDINGS = bindings_of("reading")
 
-    def __init__(self, shared: Any) -> None:
-        super().__init__(shared, "reading")
+    def __init__(self, shared: Shared, changed: Callable[[TabList], None]) -> None:
+        super().__init__(shared, changed, "reading")
         self._status: wire.Status | None = None
         self._skipped = wire.SkippedReply((), 0)
         self._progress: wire.Progress | None = None
@@ -80,7 +81,7 @@ class ReadingList(TabList):
                     self._began = self.shared.now(), done
                 if done < total:
                     self._progress = progress
-                self.post_message(self.Changed(self))
+                self.show_changes()
             case wire.Skipped():
                 self.load()
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from textual import work
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -30,15 +28,10 @@ class TabList(Options):
     EMPTY: ClassVar[str]
     BINDINGS = bindings_of("rows")
 
-    @dataclass
-    class Changed(Message):
-        """The rows or details changed."""
-
-        tab: TabList
-
-    def __init__(self, shared: Shared, id: str) -> None:
+    def __init__(self, shared: Shared, changed: Callable[[TabList], None], id: str) -> None:
         super().__init__(id=id, markup=False, compact=True)
         self.shared = shared
+        self._changed = changed  # called when the rows or details are others
         self._keys: list[str] = []
 
     @property
@@ -87,7 +80,11 @@ class TabList(Options):
         if before in self._keys:
             place = self._keys.index(before)
         self.highlighted = min(place, len(rows) - 1) if rows else None
-        self.post_message(self.Changed(self))
+        self.show_changes()
+
+    def show_changes(self) -> None:
+        """Shows new rows or details, with the next messages."""
+        self.call_next(self._changed, self)
 
     async def call(self, method: Callable[[Client], T]) -> T | None:
         """Returns the result of a call; None if it failed, after a message."""

@@ -16,8 +16,7 @@ from tui.folders.rows import TabList
 from tui.link import Activity, StatusChanged
 from tui.page import Page
 from tui.shared import Shared
-from tui.widgets.choices import Choices
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Choices, Plain
 
 
 class FoldersScreen(Page):
@@ -30,12 +29,14 @@ class FoldersScreen(Page):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.add_class("-empty")
-        self._tabs: tuple[TabList, ...] = tuple(make(shared) for make in (FolderList, ReadingList, HealthList))
+        self._tabs: tuple[TabList, ...] = tuple(
+            make(shared, self._show_tab) for make in (FolderList, ReadingList, HealthList)
+        )
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="work"):
             with Vertical(id="rows", classes="pane"):
-                yield Choices({tab.id or "": tab.TITLE for tab in self._tabs})
+                yield Choices({tab.id or "": tab.TITLE for tab in self._tabs}, self._open_tab)
                 yield Plain(id="summary").hide()
                 with ContentSwitcher(initial=self._tabs[0].id):
                     yield from self._tabs
@@ -69,7 +70,6 @@ class FoldersScreen(Page):
     async def action_choose_tab(self, step: int) -> None:
         self.query_one(Choices).choose_next(step)
 
-    @on(Choices.Selected)
     def _open_tab(self) -> None:
         self.query_one(ContentSwitcher).current = self.tab.id
         self.tab.focus()
@@ -83,9 +83,8 @@ class FoldersScreen(Page):
                 self.tab.load()
             self._show()
 
-    @on(TabList.Changed)
-    def _changed(self, message: TabList.Changed) -> None:
-        if message.tab is self.tab:
+    def _show_tab(self, tab: TabList) -> None:
+        if tab is self.tab:
             self._show()
 
     def _show(self) -> None:

@@ -9,9 +9,8 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.terminal import count, display_safe, flatten
-from tui.changes import source_label
 from tui.memory.rows import Target, make_fact_target, make_note_target, make_object_target, say_when_read
-from tui.wording import cut_left, day, short_path
+from tui.wording import cut_left, day, fact_label, short_path
 
 MUTED: Final = "$foreground-muted"
 PAST: Final = "$foreground-muted strike"
@@ -61,7 +60,7 @@ def name_source(fact: wire.Fact, folders: Iterable[str]) -> str:
     """Returns the source of a fact, for a person."""
     if fact.uri.startswith(("note:me/", "note:corrected/")):
         return "you said so"
-    return cut_left(source_label(fact, folders), MAX_PLACE)
+    return cut_left(fact_label(fact, folders), MAX_PLACE)
 
 
 def list_object_lines(thing: wire.ObjectReply, folders: Sequence[str]) -> list[Line]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -11,7 +10,6 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
@@ -29,34 +27,20 @@ PAUSE_SECONDS = 0.05  # before they are: a person may be scrolling past
 
 
 class BrowseList(ScrollView, can_focus=True):
-    """Rows of one line each. Missing rows are requested with `Requested` when they become visible, so that a hundred
-    thousand rows cost no more than a screenful."""
+    """Rows of one line each. The missing rows from an offset on are requested with `fetch` when they become visible, so
+    that a hundred thousand rows cost no more than a screenful. `highlighted` is called when the cursor moves to another
+    row, None in an empty list; `chosen` when a person selects a row by Enter, or with True by a click."""
 
     PLACES: ClassVar[tuple[Where, ...]] = ("items",)
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("list") + bindings_of("items")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row", "row--detail", "row--heading", "row--past", "row--cursor"}
 
-    @dataclass
-    class Requested(Message):
-        """The rows from `offset` on are visible and missing."""
-
-        offset: int
-
-    @dataclass
-    class Highlighted(Message):
-        """The cursor moved to another row; None if the list is empty."""
-
-        row: Row | None
-
-    @dataclass
-    class Selected(Message):
-        """A person selected this row by Enter or a click."""
-
-        row: Row
-        clicked: bool
-
-    def __init__(self) -> None:
+    def __init__(
+        self, fetch: Callable[[int], object], highlighted: Callable[[Row | None], None],
+        chosen: Callable[[Row, bool], None],
+    ) -> None:  # fmt: skip
         super().__init__(id="items")
+        self._fetch, self._highlighted, self._chosen = fetch, highlighted, chosen
         self._rows: dict[int, Row] = {}
         self._total = 0
         self._asked: set[int] = set()
@@ -87,7 +71,7 @@ class BrowseList(ScrollView, can_focus=True):
         """Adds loaded rows, from `offset` on."""
         self._rows |= dict(enumerate(rows, offset))
         if offset <= self.cursor < offset + len(rows):
-            self.post_message(self.Highlighted(self.row))
+            self.call_next(self._highlighted, self.row)
         self.refresh()
 
     # Drawing ------------------------------------------------------------------------------------
@@ -126,7 +110,7 @@ class BrowseList(ScrollView, can_focus=True):
             missing = any(place not in self._rows for place in range(offset, min(offset + PAGE, self._total)))
             if missing and page not in self._asked:
                 self._asked.add(page)
-                self.post_message(self.Requested(offset))
+                self._fetch(offset)
 
     # Moving -------------------------------------------------------------------------------------
 
@@ -149,7 +133,7 @@ class BrowseList(ScrollView, can_focus=True):
         top = self.cursor - 1 if self.cursor == 1 else self.cursor  # with the heading above it
         self.scroll_to_region(Region(0, max(0, top), 1, 1 + self.cursor - top), animate=False, force=True)
         self.refresh()
-        self.post_message(self.Highlighted(self.row))
+        self.call_next(self._highlighted, self.row)
 
     def action_cursor_down(self) -> None:
         self.move(self._step_from(self.cursor, 1))
@@ -175,7 +159,7 @@ class BrowseList(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         if self.row is not None:
-            self.post_message(self.Selected(self.row, clicked=False))
+            self._chosen(self.row, False)
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -185,7 +169,7 @@ class BrowseList(ScrollView, can_focus=True):
         row = self._rows.get(index)
         if row is not None and row.look != "heading":
             self.move(index)
-            self.post_message(self.Selected(row, clicked=True))
+            self.call_next(self._chosen, row, True)
 
 
 def _fit(text: str, width: int) -> str:

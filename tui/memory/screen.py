@@ -38,8 +38,7 @@ from tui.memory.rows import (
     make_object_row,
 )
 from tui.shared import Shared
-from tui.widgets.choices import Choices
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Choices, Plain
 
 TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
 LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
@@ -68,9 +67,9 @@ class MemoryScreen(MemoryEdits):
         with Horizontal(id="memory"):
             with Vertical(id="found", classes="pane"):
                 yield SearchField("Search for a person, a thing, a word")
-                yield Choices(KINDS, number_style="$foreground-muted")
+                yield Choices(KINDS, lambda: self._search(None), "$foreground-muted")
                 yield Plain("Looking…", id="nothing")
-                yield BrowseList()
+                yield BrowseList(self._fill, self._highlighted, self._chosen)
             with Vertical(id="detail", classes="pane -empty"):
                 yield Detail()
 
@@ -128,10 +127,6 @@ class MemoryScreen(MemoryEdits):
             self.query_one(SearchField).value = target.title
         self._search(target)
 
-    @on(Choices.Selected)
-    def _filtered(self) -> None:
-        self._search(None)
-
     @work(exclusive=True, group="search")
     async def _search(self, target: Target | None, pause: float = 0.0) -> None:
         await asyncio.sleep(pause)
@@ -159,14 +154,13 @@ class MemoryScreen(MemoryEdits):
         rows = [make_object_row(item) for item in reply.objects] + [make_fact_row(item) for item in reply.facts]
         return rows + [make_note_row(item, self.shared.now()) for item in reply.notes], reply.total
 
-    @on(BrowseList.Requested)
     @work
-    async def _fill(self, message: BrowseList.Requested) -> None:
+    async def _fill(self, offset: int) -> None:
         query = words, kind = self._query
         with self.tell_failures():
-            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, message.offset))
+            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, offset))
             if query == self._query:  # nothing else was typed meanwhile
-                self.items.fill(message.offset, rows)
+                self.items.fill(offset, rows)
 
     def _tells(self, entry: wire.ProfileEntry, words: str) -> bool:
         values = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
@@ -184,22 +178,20 @@ class MemoryScreen(MemoryEdits):
 
     # Looking ------------------------------------------------------------------------------------
 
-    @on(BrowseList.Highlighted)
-    def _highlighted(self, message: BrowseList.Highlighted) -> None:
-        target = message.row.target if message.row else None
+    def _highlighted(self, row: Row | None) -> None:
+        target = row.target if row else None
         if target is not None and not self._trail and not target.is_same(self.target):
             self._look(target, None, LOOKING_SECONDS)
         self.show_keys()
 
-    @on(BrowseList.Selected)
-    def _chosen(self, message: BrowseList.Selected) -> None:
-        if message.row.filter:
-            self.filter.choose(message.row.filter)
+    def _chosen(self, row: Row, clicked: bool) -> None:
+        if row.filter:
+            self.filter.choose(row.filter)
             self._search(None)
-        elif message.row.target is not None:
+        elif row.target is not None:
             self._trail.clear()
-            self._look(message.row.target, None, 0)
-            if not message.clicked or self.has_class("-narrow"):
+            self._look(row.target, None, 0)
+            if not clicked or self.has_class("-narrow"):
                 self._show_leaf()
 
     @on(OptionList.OptionHighlighted, "#lines")

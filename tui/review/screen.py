@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from textual import on, work
@@ -14,15 +15,13 @@ from textual.content import Content
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from tui.actions import Action, bindings_of
-from tui.changes import mark_difference, source_label
 from tui.dialogs.dialog import AskScreen
 from tui.link import Activity, StatusChanged
 from tui.page import Page
-from tui.review.deciding import correct, decide, find_correctable
 from tui.review.widgets import FactView, RevisionList
 from tui.shared import Shared, Step
-from tui.widgets.choices import Choices
-from tui.widgets.plain import Plain
+from tui.widgets.plain import Choices, Plain
+from tui.wording import fact_label, mark_difference
 
 FILTERS: Final = {"open": "Waiting", "decided": "Decided", "all": "All"}
 MOST_OPEN: Final = 200  # listed at once; when some are decided, the next come
@@ -58,7 +57,7 @@ class ReviewScreen(Page):
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="review"):
             with Vertical(id="changes", classes="pane"):
-                yield Choices(FILTERS)
+                yield Choices(FILTERS, self._load)
                 yield RevisionList(self.shared.now())
                 yield Plain("Looking…", id="nothing")
             with Vertical(id="change", classes="pane"):
@@ -150,7 +149,7 @@ class ReviewScreen(Page):
         self.query_one("#why", Plain).update(revision.explanation + decided)
         both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
         for heading, (side, fact, counterpart) in zip(revision.sides, both, strict=True):
-            place = f"{fact.held}\n{source_label(fact, self.folders)}"
+            place = f"{fact.held}\n{fact_label(fact, self.folders)}"
             passage = self._passages.get(fact.episode_id)
             view = self.query_one(f"#{side}", FactView)
             view.show(heading, mark_difference(fact, counterpart), place, fact.quote, passage)
@@ -188,10 +187,6 @@ class ReviewScreen(Page):
         if (revision := self.changes.revision) is not None:
             fact = revision.old if self._side == "old" else revision.new
             self.open_source(fact.uri, fact.line)
-
-    @on(Choices.Selected)
-    def _filtered(self) -> None:
-        self._load()
 
     def action_show_next_filter(self) -> None:
         self.filter.choose_next()
@@ -232,3 +227,54 @@ class ReviewScreen(Page):
     def memory_changed(self) -> None:
         self._load()
         super().memory_changed()
+
+
+SAID = {"keep": "Kept the new one", "old": "Kept the old one", "both": "Both are true"}
+
+
+def find_correctable(revision: wire.Revision, side: str) -> wire.Fact | None:
+    """Returns the fact whose value a person can correct: the chosen side if it is active, else the other; None for a
+    sentence of a note, or if both are inactive."""
+    facts = (revision.old, revision.new) if side == "old" else (revision.new, revision.old)
+    return next((fact for fact in facts if fact.predicate is not None and not fact.is_over), None)
+
+
+def decide(client: Client, revision: wire.Revision, verdict: str) -> tuple[Step, str]:
+    """Applies a verdict. -> what takes it back, and what came of it. DaemonError, DaemonDownError."""
+    settled = client.settle(revision.id, verdict)
+    message = f"{SAID[verdict]}. {_describe_standing(client, settled)}"
+    return lambda client: client.settle(revision.id, revision.verdict), message
+
+
+def correct(client: Client, revision: wire.Revision, fact: wire.Fact, value: str) -> tuple[Step, str]:
+    """Sets the value of a fact of a revision, which decides the revision. DaemonError, DaemonDownError; nothing changes
+    then."""
+    before = revision.verdict
+    client.settle(revision.id, "keep" if fact.id == revision.new.id else "old")
+    try:
+        client.correct(fact.id, value)
+    except DaemonError:
+        client.settle(revision.id, before)
+        raise
+
+    def take_back(client: Client) -> None:
+        client.take_back_correction(fact.id)
+        client.settle(revision.id, before)
+
+    return take_back, f"Corrected. {_describe_standing(client, revision)}"
+
+
+def _describe_standing(client: Client, settled: wire.Revision) -> str:
+    """Lists the current facts about a revision's subject after the decision. DaemonDownError."""
+    subject, predicate = settled.new.objects[0] if settled.new.objects else "", settled.new.predicate
+    if predicate is None:
+        active = [fact for fact in (settled.new, settled.old) if not fact.is_over]
+        if settled.relation == "negates" and settled.state == "kept":
+            active = [] if settled.new.retired is None else [settled.old]
+        return f"Now: {' / '.join(fact.statement for fact in active)}" if active else "It is no longer true."
+    with suppress(DaemonError):  # nothing is known of it any more
+        facts = client.facts(subject).facts
+        values = [fact.objects[-1] for fact in facts if fact.predicate == predicate and fact.objects[0] == subject]
+        if values:
+            return f"Now: {subject}, {predicate}: {', '.join(dict.fromkeys(values))}."
+    return f"Nothing is known now about {subject}, {predicate}."

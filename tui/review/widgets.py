@@ -15,10 +15,9 @@ from textual.widgets.option_list import Option
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.changes import describe_before
 from tui.widgets.passage import mark_quote
 from tui.widgets.plain import Options, Plain
-from tui.wording import when
+from tui.wording import describe_before, when
 
 _STATES = {"kept": "new kept", "settled": "both true", "undone": "undone"}
 

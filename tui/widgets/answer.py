@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from daemon import wire
 from daemon.terminal import IN_THE_WORDS_OF, count, display_safe
-from tui.inquiry import Limit
 from tui.keys import Keymap
+from tui.session import Limit
+from tui.widgets.passage import Sources
 from tui.widgets.plain import Plain
-from tui.widgets.sources import Sources
 from tui.widgets.trace_line import ASKED, WRITING, TraceLine
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Answer(Vertical):
         self.trace_id: int | None = kept.trace_id if kept else None
         self.model = ""  # wrote it
         self.ready = asyncio.Event()
-        self.trace = TraceLine(keymap)
+        self.trace = TraceLine(keymap, self.act)
         self._kept = kept
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
         self._prose: Prose | None = None  # the text while it streams
@@ -176,25 +176,22 @@ class Answer(Vertical):
             fold.show(self.has_class("-unfolded"))
             self.trace.show_more(self.has_class("-unfolded"))
             self.call_later(self._show_sources)
-            self.post_message(self.Selected(self))
+            self._choose()
         return fold
 
-    @on(TraceLine.Asked)
-    async def _question_clicked(self, message: TraceLine.Asked) -> None:
-        message.stop()
-        self.post_message(self.Selected(self))
-        self.call_later(self.run_action, f"screen.{message.handler}")
+    def act(self, name: str) -> None:
+        """Selects this answer, and runs an action on it."""
+        self._choose()
+        self.call_later(self.run_action, f"screen.{name}")
 
-    @on(Sources.Selected)
-    def _source_chosen(self, message: Sources.Selected) -> None:
-        message.stop()
-        self.post_message(self.Selected(self, message.n))
+    def _choose(self, n: int | None = None) -> None:
+        self.post_message(self.Selected(self, n))
 
     async def _show_sources(self) -> None:
         await self.query("Sources, .quote").remove()
         if self.shown_citations:
             below = next(iter(self.query(".remark")), self.trace)
-            await self.mount(Sources(self.shown_citations, self._folders), before=below)
+            await self.mount(Sources(self.shown_citations, self._folders, self._choose), before=below)
             quotes = [
                 Plain(f"[{cited.n}] “{display_safe(cited.quote, line=True)}”", classes="remark quote")
                 for cited in self.shown_citations
@@ -203,11 +200,11 @@ class Answer(Vertical):
             await self.mount_all(quotes, before=below)
 
     def on_click(self) -> None:
-        self.post_message(self.Selected(self))
+        self._choose()
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         event.stop()
-        self.post_message(self.Selected(self, int(event.href.partition(":")[2])))
+        self._choose(int(event.href.partition(":")[2]))
 
     async def _show_preview(self, preview: wire.Preview) -> None:
         """Shows the extractive lines, while a model is asked."""
@@ -280,7 +277,7 @@ class Fold(Plain):
 
     async def on_click(self, event: events.Click) -> None:
         event.stop()
-        self.query_ancestor(Answer).post_message(TraceLine.Asked(self.query_ancestor(Answer).trace, "toggle_more"))
+        self.query_ancestor(Answer).act("toggle_more")
 
 
 def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:

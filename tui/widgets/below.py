@@ -12,10 +12,10 @@ from textual.widgets.option_list import Option
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.changes import news
-from tui.inquiry import Inquiry
 from tui.keys import Keymap, short_key
+from tui.session import Inquiry
 from tui.widgets.plain import Options, Parts, Plain
+from tui.wording import news
 
 
 class News(Plain):

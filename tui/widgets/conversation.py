@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -17,17 +17,15 @@ from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import count, describe_verdict, display_safe
-from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
-from tui.link import SessionStarted, StreamEvent
-from tui.reports import secrets_report, whynot_report
-from tui.session import WINDOW, Session
+from tui.link import StreamEvent
+from tui.session import WINDOW, Inquiry, Session, list_limits
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.home import Home
-from tui.widgets.note import Level, Note, Question
 from tui.widgets.plain import Plain
-from tui.widgets.transcript import Transcript
+from tui.widgets.transcript import Level, Note, Question, Transcript
+from tui.wording import secrets_report, whynot_report
 
 NEW_SESSION = "New session"
 DRAW_SECONDS = 0.1  # between two drawings of an answer that comes
@@ -48,20 +46,10 @@ class Conversation(Vertical):
         answer: Answer
         n: int | None = None
 
-    @dataclass
-    class StatementSaved(Message):
-        """A statement in the running question."""
-
-        statement: wire.SavedStatement
-
-    @dataclass
-    class Returned(Message):
-        """An unanswered question, for the prompt."""
-
-        inquiry: Inquiry
-
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, give_back: Callable[[Inquiry], None]) -> None:
+        """`give_back` gets an unanswered question, for the prompt."""
         super().__init__(id="conversation", classes="pane")
+        self._give_back = give_back
         self.border_title = NEW_SESSION
         self.session = Session()
         self._shared = shared
@@ -73,7 +61,7 @@ class Conversation(Vertical):
         self._starting: int | None = None  # the question that starts this session
 
     def compose(self) -> ComposeResult:
-        yield Transcript()
+        yield Transcript(self._show_lines_below, self._load_earlier, self._load_later)
         yield Plain(id="behind").hide()
 
     async def on_mount(self) -> None:
@@ -82,6 +70,10 @@ class Conversation(Vertical):
     @property
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
+
+    def is_asking(self, ticket: int) -> bool:
+        """Whether this question runs."""
+        return self._asking is not None and ticket == self._asking[0]
 
     @property
     def is_busy(self) -> bool:
@@ -114,14 +106,14 @@ class Conversation(Vertical):
     async def take_back(self) -> bool:
         """Returns the last question to the prompt: a waiting one, else the running one; False without one."""
         if self.session.waiting:
-            self.post_message(self.Returned(self.session.waiting.pop()))
+            self._give_back(self.session.waiting.pop())
         elif self._asking is not None:
             await self._draw()
             if self._asking is not None:
                 ticket, answer = self._asking
                 if await answer.stop():  # else its last word is being drawn, which ends it
                     self._link.cancel(ticket)
-                    self.post_message(self.Returned(self._inquiry))
+                    self._give_back(self._inquiry)
                     await self._finish("partial")
         else:
             return False
@@ -134,18 +126,15 @@ class Conversation(Vertical):
             inquiry = self.session.waiting[index]
             del self.session.waiting[index]
             if edit:
-                self.post_message(self.Returned(inquiry))
+                self._give_back(inquiry)
             self.post_message(self.Changed())
 
-    async def receive(self, message: StreamEvent | SessionStarted) -> None:
+    async def receive(self, message: StreamEvent) -> None:
         """Handles the daemon's events; those of a stopped or abandoned question are ignored."""
-        if isinstance(message, SessionStarted):
+        if isinstance(message.event, wire.Conversation):
             if message.ticket == self._starting:
-                self.rename(message.conversation)
-        elif self._asking is not None and message.ticket == self._asking[0]:
-            if isinstance(message.event, wire.SavedStatement):
-                self.post_message(self.StatementSaved(message.event))
-                return
+                self.rename(message.event)
+        elif self.is_asking(message.ticket):
             self._events.append(message.event)
             if isinstance(message.event, (wire.Answered, wire.Failed)):
                 self.call_next(self._draw)
@@ -167,7 +156,7 @@ class Conversation(Vertical):
             if self._asking is None or self._asking[1] is not answer:
                 return  # it was stopped, or left, meanwhile
             if isinstance(last, wire.Failed):
-                self.post_message(self.Returned(self._inquiry))
+                self._give_back(self._inquiry)
                 await self._finish("partial")
             elif isinstance(last, wire.Answered):
                 await self._finish()
@@ -251,10 +240,11 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     async def _leave(self, session: Session) -> None:
-        for inquiry in self.session.waiting:
-            self.post_message(self.Returned(inquiry))
+        waiting = self.session.waiting
         self._asking = self._starting = None
         self.session = session
+        for inquiry in waiting:
+            self._give_back(inquiry)
         self.remove_class("-home")
         await self.transcript.clear()
         self.post_message(self.Changed())
@@ -337,27 +327,24 @@ class Conversation(Vertical):
     def _selected(self, message: Answer.Selected) -> None:
         self._select(message.answer, message.n)
 
-    @on(Transcript.TopReached)
     @work(exclusive=True)
     async def _load_earlier(self) -> None:
         if earlier := self.session.show_earlier():
             self.transcript.set_earlier(self.session.shown_from)
             await self.transcript.prepend(self._widgets(earlier))
 
-    @on(Transcript.LaterRequested)
     @work(exclusive=True)
     async def _load_later(self) -> None:
         later = self.session.show_later()
         await self.transcript.append(self._widgets(later), self.session.later)
 
-    @on(Transcript.LinesBelow)
-    def _show_lines_below(self, message: Transcript.LinesBelow) -> None:
+    def _show_lines_below(self, lines: int) -> None:
         if self._events and self.transcript.follows:
             self.call_next(self._draw)
         hint = self.query_one("#behind", Plain)
-        hint.display = message.lines > 0
+        hint.display = lines > 0
         key = short_key(self._shared.keymap.keys_of("jump_to_end"))
-        hint.update(Content.assemble(f"↓ {count(message.lines, 'new line')}  ", (key, "bold")))
+        hint.update(Content.assemble(f"↓ {count(lines, 'new line')}  ", (key, "bold")))
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self.query_one("#behind"):

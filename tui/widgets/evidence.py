@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from daemon import wire
 from tui.actions import Where, bindings_of
 from tui.page import Page
-from tui.widgets.passage import Passage
+from tui.widgets.passage import Passage, Sources
 from tui.widgets.plain import Plain
-from tui.widgets.sources import Sources
 from tui.wording import citation_text
 
 EMPTY = "The evidence of an answer is shown here."
@@ -59,7 +57,7 @@ class Evidence(Vertical, can_focus=True):
             self.mount(self.passage)
         self.query(Sources).remove()
         if len(citations) > 1:
-            self.mount(Sources(citations, folders))
+            self.mount(Sources(citations, folders, self.highlight))
         self._draw()
 
     def highlight(self, n: int) -> None:
@@ -68,11 +66,6 @@ class Evidence(Vertical, can_focus=True):
         if places:
             self._at = places[0]
             self._draw()
-
-    @on(Sources.Selected)
-    def _source_chosen(self, message: Sources.Selected) -> None:
-        message.stop()
-        self.highlight(message.n)
 
     def action_show(self, step: int) -> None:
         if self.citations:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from daemon import wire
 from daemon.terminal import count, display_safe
 from tui.actions import Action, Where
-from tui.actions.action import TABS, Tab
+from tui.actions.table import TABS
 from tui.keys import Keymap, short_key
 from tui.widgets.plain import Parts, Plain
 
@@ -83,7 +83,7 @@ class TabLine(Parts):
 
     def __init__(self, page: str, keymap: Keymap) -> None:
         super().__init__(id="tabs")
-        self._keys = {tab.name: short_key(keymap.keys_of(f"open_page({tab.name!r})")) for tab in TABS}
+        self._keys = {name: short_key(keymap.keys_of(f"open_page({name!r})")) for name in TABS}
         self._page = page
         self._badges: dict[str, int] = {}
         self._show()
@@ -95,13 +95,13 @@ class TabLine(Parts):
             self._show()
 
     def _show(self) -> None:
-        self.show_parts(((self._word(tab), tab.name) for tab in TABS), " " * _GAP)
+        self.show_parts(((self._word(name, title), name) for name, title in TABS.items()), " " * _GAP)
 
-    def _word(self, tab: Tab) -> Content:
-        here, badge = tab.name == self._page, self._badges.get(tab.name)
+    def _word(self, name: str, title: str) -> Content:
+        here, badge = name == self._page, self._badges.get(name)
         return Content.assemble(
-            (f"{self._keys[tab.name]} ", "$accent" if here else "$foreground-muted"),
-            (tab.title, "bold $accent underline" if here else "$foreground-muted"),
+            (f"{self._keys[name]} ", "$accent" if here else "$foreground-muted"),
+            (title, "bold $accent underline" if here else "$foreground-muted"),
             (f" {badge}" if badge else "", "bold $text-warning"),
         )
 
@@ -162,7 +162,7 @@ class Hints(Parts):
         self._own = [(hint, call) for action, hint, call in shown if not action.key.startswith("escape")]
         back = [(hint, call) for action, hint, call in shown if action.key.startswith("escape")]
         is_typed = places[0] in WHERE_TEXT_IS_TYPED
-        rule = [] if is_typed else [(Content.assemble(("letters", "bold $accent"), f" {typing}"), "")]
+        rule = [] if is_typed else [(Content.assemble(("type", "bold $accent"), f" to {typing}"), "")]
         everywhere = [
             (self._hint(action, word), action.call("app"))
             for action in reversed(self._keymap.actions_of("app"))

@@ -8,23 +8,19 @@ from datetime import date, datetime
 from pathlib import PurePath
 from typing import ClassVar, Literal, NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.terminal import count, display_safe
 from tui.actions import Where, bindings_of
-from tui.changes import describe_before, news
 from tui.memory import rows as browse
 from tui.memory.rows import make_note_row, make_object_target
 from tui.widgets import home as rows
 from tui.widgets.plain import Options, Plain
-from tui.wording import when
+from tui.wording import describe_before, news, when
 
 Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "owner", "extra"]
 
@@ -174,19 +170,6 @@ class HomeList(Options):
     PLACES: ClassVar[tuple[Where, ...]] = ("home",)
     BINDINGS = bindings_of("home")
 
-    @dataclass
-    class Selected(Message):
-        """A person chose a row."""
-
-        row: Row
-
-    @dataclass
-    class Exited(Message):
-        """A person leaves a list: -1 to the one before, 1 to the next, 0 to the prompt."""
-
-        home_list: HomeList
-        step: int
-
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane", markup=False, compact=True)
         self.rows: Sequence[Row] = ()
@@ -220,15 +203,10 @@ class HomeList(Options):
         if 0 <= target < len(self.rows):
             self.highlighted = target
         else:
-            self.post_message(self.Exited(self, step))
+            self.action_go_list(step)
 
     def action_go_list(self, step: int) -> None:
-        self.post_message(self.Exited(self, step))
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, message: OptionList.OptionSelected) -> None:
-        message.stop()
-        self.post_message(self.Selected(self.rows[message.option_index]))
+        self.query_ancestor(Home).leave(self, step)
 
 
 class Home(Container):
@@ -292,16 +270,15 @@ class Home(Container):
             chosen.highlighted = len(chosen.rows) - 1 if last else 0
         return bool(lists)
 
-    @on(HomeList.Exited)
-    def _go_on(self, message: HomeList.Exited) -> None:
+    def leave(self, left: HomeList, step: int) -> None:
+        """Goes from a list to the one before (-1) or the next (1); from the last to the prompt."""
         lists = self.lists
-        place = lists.index(message.home_list) + message.step if message.home_list in lists else -1
-        if message.step and 0 <= place < len(lists):
-            message.stop()
+        place = lists.index(left) + step if left in lists else -1
+        if 0 <= place < len(lists):
             lists[place].focus()
-            lists[place].highlighted = 0 if message.step > 0 else len(lists[place].rows) - 1
-        elif message.step < 0:
-            message.stop()
+            lists[place].highlighted = 0 if step > 0 else len(lists[place].rows) - 1
+        elif step > 0:
+            self.call_next(self.run_action, "screen.focus_prompt")
 
     def _list(self, id: str, title: str, rows: Sequence[Row]) -> None:
         self._lists[id].show(title, rows)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingsMap, NoBinding
-from textual.message import Message
+from textual.content import Content
 from textual.widgets import TextArea
 
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.completion import Suggestion, Typing, find_typing
-from tui.inquiry import is_long
+from tui.completion import Suggestion, Typing, find_typing, suggest_usage
 from tui.keys import is_modified_enter
-from tui.widgets.suggestions import Suggestions
+from tui.session import Limit, is_long
+from tui.widgets.plain import Plain
 
 PLACEHOLDER = "Ask your memory; / for commands, @ and # to ask within"
 
@@ -29,29 +29,15 @@ class Prompt(TextArea):
     PLACES: ClassVar[tuple[Where, ...]] = ("prompt",)
     BINDINGS = bindings_of("prompt")
 
-    @dataclass
-    class Submitted(Message):
-        """A person sent this text; the prompt is empty again."""
-
-        text: str
-
-    @dataclass
-    class Attached(Message):
-        """A person pasted a long text."""
-
-        text: str
-
-    @dataclass
-    class Accepted(Message):
-        """A person accepted this suggestion; its typed part is removed or replaced."""
-
-        suggestion: Suggestion
-
-    def __init__(self, suggestions: Suggestions) -> None:
+    def __init__(
+        self, suggestions: Suggestions, submit: Callable[[str], Awaitable[None]], attach: Callable[[str], None],
+        limit: Callable[[Limit], None],
+    ) -> None:  # fmt: skip
+        """`submit` gets a sent text, `attach` a long pasted one, `limit` a limit that was accepted."""
         super().__init__(id="prompt", compact=True, highlight_cursor_line=False, placeholder=PLACEHOLDER)
         self.cursor_blink = False  # blinking draws the line twice a second, for as long as the chat is open
         self.asked: list[str] = []  # earlier questions, oldest first
-        self._suggestions = suggestions
+        self._suggestions, self._submit, self._attach_text, self._limit = suggestions, submit, attach, limit
         self._back = 0  # how far back in them
         self._draft = ""
 
@@ -83,7 +69,8 @@ class Prompt(TextArea):
         if typing is not None:
             end = self.cursor_location if typing.kind in ("limit", "tag") else self.document.end
             self.replace(display_safe(suggestion.text or ""), (typing.row, typing.start), end)
-            self.post_message(self.Accepted(suggestion))
+            if suggestion.limit is not None:
+                self._limit(suggestion.limit)
 
     def action_send(self) -> None:
         typing = self.typing
@@ -101,7 +88,7 @@ class Prompt(TextArea):
         text = self.text.strip()
         self._back = 0
         self.clear()
-        self.post_message(self.Submitted(text))
+        self.screen.call_next(self._submit, text)
 
     def action_newline(self) -> None:
         self.insert("\n")
@@ -161,4 +148,76 @@ class Prompt(TextArea):
         if is_long(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Attached(event.text))
+            self._attach_text(event.text)
+
+
+SHOWN = 8
+
+
+class Suggestions(Plain):
+    """The completions above the prompt; one is highlighted."""
+
+    def __init__(self, choose: Callable[[Suggestion], None], toggled: Callable[[], None]) -> None:
+        """`choose` gets one that was clicked; `toggled` is called when the list is shown or hidden."""
+        super().__init__(id="suggestions")
+        self._choose, self._toggled = choose, toggled
+        self.hide()
+        self.typing: Typing | None = None
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self._highlighted = 0
+        self._first = 0
+        self._is_declined = False  # a person dismissed them for the current text
+        self.is_moved = False  # a person has highlighted one
+
+    def show(self, typing: Typing | None, suggestions: Sequence[Suggestion]) -> None:
+        """Shows suggestions, the first highlighted; hidden without any."""
+        self._is_declined = self._is_declined and typing == self.typing
+        self.typing, self._suggestions = typing, () if self._is_declined else tuple(suggestions)
+        self._highlighted = self._first = 0
+        self.is_moved = False
+        self._draw()
+
+    def close(self) -> None:
+        """Hides them until something else is typed."""
+        self._is_declined = True
+        self.show(self.typing, ())
+
+    def highlighted_for(self, typing: Typing | None) -> Suggestion | None:
+        """Returns the highlighted suggestion, if it belongs to the current text and can be accepted."""
+        if typing is None or typing != self.typing or not self._suggestions:
+            return None
+        highlighted = self._suggestions[self._highlighted]
+        return highlighted if highlighted.can_be_taken else None
+
+    def move(self, step: int) -> None:
+        """Highlights the next one, or the previous one."""
+        self.is_moved = True
+        self._highlighted = (self._highlighted + step) % len(self._suggestions)
+        self._first = min(max(self._first, self._highlighted - SHOWN + 1), self._highlighted)
+        self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is not None and self._first + offset.y < len(self._suggestions):
+            self._choose(self._suggestions[self._first + offset.y])
+
+    def _draw(self) -> None:
+        visible = self._suggestions[self._first : self._first + SHOWN]
+        width = max((len(suggestion.label) for suggestion in visible), default=0)
+        lines = []
+        for index, suggestion in enumerate(visible, self._first):
+            is_highlighted = index == self._highlighted
+            label = f"{'▸' if is_highlighted else ' '} {display_safe(suggestion.label, line=True):<{width}}"
+            detail = f"   {display_safe(suggestion.detail, line=True)}" if suggestion.detail else ""
+            lines.append(
+                Content.assemble(
+                    (label, "bold $accent" if is_highlighted else "$accent"), (detail, "$foreground-muted")
+                )
+            )
+        if self.typing is not None and any(suggestion.can_be_taken for suggestion in visible):
+            usage = suggest_usage(self.typing)
+            lines += [Content.styled(f"  {row.detail} Tab completes.", "$foreground-muted") for row in usage]
+        if self.display != bool(lines):
+            self.display = bool(lines)
+            self._toggled()
+        self.update(Content("\n").join(lines))

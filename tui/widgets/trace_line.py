@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
 from textual.timer import Timer
 
@@ -30,19 +28,13 @@ ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which tak
 
 class TraceLine(Parts):
     """Information about an answer, with the keys; while the question runs, the current stage. It unfolds to `walk`. A
-    click runs the action under it."""
-
-    @dataclass
-    class Asked(Message):
-        """A person clicked on a question: the action that answers it."""
-
-        line: TraceLine
-        handler: str
+    click calls `act` with the action under it."""
 
     unfolded = reactive(False)
 
-    def __init__(self, keymap: Keymap) -> None:
+    def __init__(self, keymap: Keymap, act: Callable[[str], None]) -> None:
         super().__init__()
+        self._act = act
         self._keymap = keymap
         self._has_more = False  # folded lines
         self.shows_more = False  # unfolded
@@ -145,7 +137,7 @@ class TraceLine(Parts):
             await self.choose_part("toggle_why")
 
     async def choose_part(self, name: str) -> None:
-        self.post_message(self.Asked(self, name))
+        self._act(name)
 
     def show_more(self, shown: bool) -> None:
         """The folded lines are shown, or folded again."""

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
-from textual.message import Message
 from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
-from daemon.terminal import count
+from daemon.terminal import count, display_safe
+from tui.session import Inquiry
 from tui.widgets.answer import Answer
-from tui.widgets.note import Question
 from tui.widgets.plain import Plain
 
 
 class Transcript(VerticalScroll, can_focus=False):
     """Questions, answers and notes, the newest at the bottom.
 
-    It follows new lines only while its end is in view; otherwise it does not scroll, and reports new lines with
-    `LinesBelow`.
+    It follows new lines only while its end is in view; otherwise it does not scroll, and calls `show_below` with the
+    number of lines below the view, 0 when the end is in view again. A person who scrolls to the top, or wants to see
+    the messages after the last one, causes `load_earlier` or `load_later`.
     """
 
-    @dataclass
-    class LinesBelow(Message):
-        """The number of lines below the view; 0 when the end is in view again."""
-
-        lines: int
-
-    @dataclass
-    class TopReached(Message):
-        """A person scrolled to the top: load earlier messages."""
-
-    @dataclass
-    class LaterRequested(Message):
-        """A person wants to see the following messages."""
-
-    def __init__(self) -> None:
+    def __init__(
+        self, show_below: Callable[[int], None], load_earlier: Callable[[], object], load_later: Callable[[], object]
+    ) -> None:
         super().__init__(id="transcript")
+        self._show_below, self._load_earlier, self._load_later = show_below, load_earlier, load_later
         self._earlier = Plain(classes="earlier").hide()
         self._later = Plain(classes="later").hide()  # at the end, while it is not the session's
         self._follows = True
@@ -182,11 +172,11 @@ class Transcript(VerticalScroll, can_focus=False):
         if event.widget is self._earlier:
             self._want_earlier()
         elif event.widget is self._later:
-            self.post_message(self.LaterRequested())
+            self._load_later()
 
     def _want_earlier(self) -> None:
         if self._earlier.display and self._from_end is None:
-            self.post_message(self.TopReached())
+            self._load_earlier()
 
     def _release(self) -> None:
         self._from_end = None
@@ -204,4 +194,60 @@ class Transcript(VerticalScroll, can_focus=False):
         behind = max(0, self.virtual_size.height - self._seen)
         if behind != self._behind:
             self._behind = behind
-            self.post_message(self.LinesBelow(behind))
+            self.call_next(self._show_below, behind)
+
+
+class Question(Plain):
+    """A question as typed, with its attachments and limits below."""
+
+    def __init__(self, question: str | Inquiry) -> None:
+        inquiry = question if isinstance(question, Inquiry) else Inquiry(question)
+        below = f"\n{display_safe(inquiry.below, line=True)}" if inquiry.below else ""
+        super().__init__(Content.assemble(display_safe(inquiry.words), (below, "not bold $foreground-muted")))
+
+
+Level = Literal["info", "warning", "error"]
+LEAST_COLUMNS = 20  # for the text after an indent
+
+
+class Note(Plain):
+    """A few lines in the transcript: the result of a command. It is not stored in the session. Wrapped lines keep the
+    indent."""
+
+    def __init__(self, text: str, level: Level = "info") -> None:
+        super().__init__(text, classes=f"-{level}")
+        self._said = Content(self.text)
+        self._columns = 0
+
+    @property
+    def text(self) -> str:
+        return str(self._said) if hasattr(self, "_said") else super().text
+
+    def say(self, text: str, level: Level = "info") -> None:
+        self.set_classes(f"-{level}")
+        self.update(text)
+        self._said = Content(super().text)
+        self._hang()
+
+    def on_resize(self) -> None:
+        if self.content_size.width != self._columns:
+            self._columns = self.content_size.width
+            self._hang()
+
+    def _hang(self) -> None:
+        hung = hang_lines(self._said, self._columns) if self._columns else self._said
+        if str(hung) != super().text:
+            self.update(hung)
+
+
+def hang_lines(text: Content, columns: int) -> Content:
+    """Returns the text with its indented lines wrapped to the same indent."""
+    lines: list[Content] = []
+    for line in text.split("\n"):
+        indent = len(line.plain) - len(line.plain.lstrip(" "))
+        if indent and line.cell_length > columns:
+            wrapped = line[indent:].wrap(max(LEAST_COLUMNS, columns - indent))
+            lines += [Content(" " * indent) + wrapped_line.rstrip() for wrapped_line in wrapped]
+        else:
+            lines.append(line)
+    return Content("\n").join(lines)

@@ -33,7 +33,7 @@ const KEYS = [
   ["w", "On Ask: show why the passage was found."],
   ["[ , ]", "On Ask: previous citation, next citation."],
   ["a, o, b, u", "On Review: keep new, keep old, both are true; undo."],
-  ["t", "Change between dark and light."],
+  ["letters", "Type in the question or the search field."],
   ["?", "Show these keys."],
 ];
 
@@ -87,20 +87,17 @@ function App() {
       return;
     }
     const page = Object.keys(PAGES)[Number(event.key) - 1];
+    const field = main.current.querySelector("[data-first]");
     if (page) go(page);
     else if (event.key === "?") help.current.showModal();
-    else if (event.key === "t") {
-      const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-      setTheme((theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark");
-    } else if (event.key === "/") {
-      const field = main.current.querySelector("[data-first]");
-      if (field) field.focus();
-      else go("memory");
-    } else if (event.key === "Escape" && isDetail) history.back();
+    else if (event.key === "/" && !field) go("memory");
+    else if (event.key === "/") field.focus();
+    else if (/^\p{L}$/u.test(event.key)) return field?.focus(); // where the letter is then typed
+    else if (event.key === "Escape" && isDetail) history.back();
     else return;
     event.preventDefault();
   };
-  useListener(["keydown"], press, [theme, name]);
+  useListener(["keydown"], press, [name], window); // after the keys of the page, which are of the document
 
   if (gone?.code === "no_session") return html`<${Closed} problem=${gone} />`;
   return html`
@@ -118,7 +115,7 @@ function App() {
       </ul>
       <div class="foot">
         <p class="state" aria-live="polite">${describe(status)}</p>
-        <button class="quiet" onClick=${() => setTheme(next(Object.keys(THEMES), theme))} title="Colours (t)">Colours: ${THEMES[theme]}</button>
+        <button class="quiet" onClick=${() => setTheme(next(Object.keys(THEMES), theme))}>Colours: ${THEMES[theme]}</button>
         <button class="quiet" onClick=${() => help.current.showModal()}>Keys (?)</button>
       </div>
     </nav>
