@@ -31,13 +31,7 @@ from memory.answering.chains import (
     stream_lines,
     write_chains,
 )
-from memory.answering.confidence import (
-    absent_names,
-    confidence,
-    contains_kind,
-    is_clear_answer,
-    prefer_agreed,
-)
+from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer, prefer_agreed
 from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written

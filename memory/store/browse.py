@@ -194,6 +194,19 @@ def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
     ).fetchall()
 
 
+def list_open_tasks(conn: Connection, most: int) -> list[int]:
+    """Returns the first live passage of each of the newest open tasks."""
+    return select_ids(
+        conn,
+        "SELECT min(v.episode_id) FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel'"
+        f" AND {is_live('e')} AND e.superseded_by IS NULL JOIN node o ON o.id = e.dst AND o.label = 'open'"
+        " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id"
+        f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE p.label = 'status'"
+        " GROUP BY e.id ORDER BY e.id DESC LIMIT ?",
+        most,
+    )
+
+
 # News ----------------------------------------------------------------------------------------------------------
 
 

@@ -230,19 +230,6 @@ def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
     return select_ids(conn, f"{query} WHERE p.label IN {LISTED} ORDER BY e.id", json.dumps(list(labels)))
 
 
-def list_open_tasks(conn: Connection, most: int) -> list[int]:
-    """Returns the first live passage of each of the newest open tasks."""
-    return select_ids(
-        conn,
-        "SELECT min(v.episode_id) FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel'"
-        f" AND {is_live('e')} AND e.superseded_by IS NULL JOIN node o ON o.id = e.dst AND o.label = 'open'"
-        " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id"
-        f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE p.label = 'status'"
-        " GROUP BY e.id ORDER BY e.id DESC LIMIT ?",
-        most,
-    )
-
-
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
     """Returns (relation, episode, predicate, object) of evidence in the properties of a live episode's source."""
     return conn.execute(
