@@ -356,12 +356,8 @@ def _strip_word(word: str) -> str:
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     """Yields the runs of capitalised words, each with its start; a line's end ends a run, unless the line is long
     enough to have been wrapped."""
-    end = 0
-    for place in _BEGIN.finditer(text):  # tried only where a name can begin
-        match = _NAME.match(text, place.start()) if place.start() >= end else None
-        if match is None:
-            continue
-        start, end = match.span()
+    for match in _find_names(text):
+        start = match.start()
         before = start - max(text.rfind("\n", 0, start), text.rfind("\0", 0, start))
         is_label = text.startswith(":", match.end())  # "Hamid: yes" in the next line
         is_wrapped = _WRAP.fullmatch(match[0]) and before > MIN_WRAPPED_CHARS and not is_label
@@ -372,6 +368,15 @@ def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
                 start += len(line) + 1
         else:
             yield match[0], start
+
+
+def _find_names(text: str) -> list[re.Match[str]]:
+    """Returns the matches of `_NAME`, tried only where a name can begin."""
+    names: list[re.Match[str]] = []
+    for place in _BEGIN.finditer(text):
+        if (not names or place.start() >= names[-1].end()) and (match := _NAME.match(text, place.start())):
+            names.append(match)
+    return names
 
 
 def _join_short_forms(mentions: list[Mention]) -> list[Mention]:
