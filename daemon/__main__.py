@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 
-from daemon.process.main import run
+from daemon.process import run
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["run"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from daemon import wire
 from daemon.api.routing import follow, stream
 from daemon.api.services import Services
 from daemon.jobs.syncing import NO_FOLDER
-from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from plugins.installing import read_version
 
@@ -63,38 +61,10 @@ async def activity(services: Services) -> Response:
     return stream(services.activity.listen())
 
 
-def check(memory: Memory) -> wire.Check:
-    return memory.maintenance.check()
-
-
-def tidy(services: Services) -> wire.ConsolidationReport:
-    return services.nightly.consolidate()
-
-
 def plugins(services: Services) -> wire.PluginsReply:
     reranking = services.memory.state.reranking
     reranker = reranking.problem if reranking else ""
     return wire.PluginsReply(services.plugins.built_in(), services.plugins.others, reranker)
-
-
-def embedder(services: Services) -> wire.EmbedderReply:
-    return services.embedding.state()
-
-
-def set_embedder(services: Services, name: str) -> wire.EmbedderReply:
-    return services.embedding.change(name)
-
-
-def models(services: Services, elsewhere: bool) -> wire.ModelsReply:
-    return services.models.reply(elsewhere)
-
-
-def use_models(services: Services, role: str, names: Sequence[str]) -> wire.ModelsReply:
-    return services.models.use(role, tuple(names))
-
-
-def try_model(services: Services, name: str) -> wire.ModelTest:
-    return services.models.try_model(name)
 
 
 async def probe_model(services: Services, name: str) -> Response:
@@ -137,10 +107,6 @@ def sync(services: Services) -> wire.SyncState:
     return _state(services)
 
 
-def sync_words(services: Services) -> str:
-    return services.syncing.words()
-
-
 def forget_computer(services: Services, name: str) -> wire.SyncState:
     services.syncing.forget(name)
     return _state(services)
@@ -163,10 +129,6 @@ def replicate(services: Services, address: str, goes_on: bool, with_local: bool)
 def renew_replica(services: Services) -> wire.Replica:
     services.memory.forgetting.clear_unused(services.writer.write)  # a copy of the file has its unused parts, too
     return services.replication.renew()
-
-
-def stop_replica(services: Services) -> None:
-    services.replication.stop()
 
 
 def _state(services: Services) -> wire.SyncState:

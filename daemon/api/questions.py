@@ -17,7 +17,6 @@ from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from starlette.responses import Response
 
@@ -218,18 +217,6 @@ def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
-def trace(memory: Memory, id: int) -> wire.StoredTrace:
-    return memory.questions.trace(id)
-
-
-def why(memory: Memory, id: int) -> wire.Why:
-    return memory.questions.why(id)
-
-
-def whynot(memory: Memory, id: int, words: str) -> wire.WhyNot:
-    return memory.questions.why_not(id, words)
-
-
 def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
     before = memory.questions.trace(id)
     if before.answer is None:
@@ -238,10 +225,6 @@ def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
     after = memory.questions.trace(id).asked
     passages = 0 if before.answer.no_answer else len({citation.episode_id for citation in before.answer.citations})
     return wire.Judged(after, before.asked.verdict, passages)
-
-
-def diagnosis(memory: Memory) -> wire.Diagnosis:
-    return memory.maintenance.diagnose()
 
 
 async def rebuild(services: Services, what: Sequence[str]) -> Response:
@@ -253,10 +236,6 @@ async def rebuild(services: Services, what: Sequence[str]) -> Response:
 
 async def train(services: Services) -> Response:
     return follow(services, lambda channel: services.nightly.train(channel.put), "learning")
-
-
-def undo_training(services: Services) -> wire.TrainingUndone:
-    return services.nightly.undo_training()
 
 
 def _rebuild(memory: Memory, writer: Writer, backups: Path, what: tuple[str, ...], channel: Channel) -> wire.Rebuilt:
@@ -305,18 +284,6 @@ def rename_conversation(services: Services, id: int, title: str) -> wire.Convers
 def search_conversations(memory: Memory, words: str, limit: int) -> Sequence[wire.ConversationMatch]:
     memory.state.pending.try_write()
     return memory.conversations.search(words, max(0, min(limit, MOST_SESSIONS)))
-
-
-def delete_conversation(memory: Memory, id: int) -> None:
-    memory.conversations.delete(id)
-
-
-def tell(services: Services, text: str, conversation: int | None) -> wire.SavedStatement:
-    return services.statements.keep(text, conversation)
-
-
-def set_telling(services: Services, remember: Literal["ask", "yes", "no"]) -> None:
-    services.statements.set(remember)
 
 
 async def undo_statement(services: Services, source: str) -> wire.SavedStatement:

@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.services import Services
-from daemon.calls.declaration import Call
+from daemon.calls import Call
 from daemon.client.connection import Lines
 from daemon.failures import CODES, failure
 from daemon.jobs.activity import Channel

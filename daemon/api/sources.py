@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -103,10 +103,6 @@ def list_retired(memory: Memory, limit: int) -> wire.RetiredReply:
 # Watched folders ------------------------------------------------------------------------------
 
 
-def folders(services: Services) -> tuple[wire.Folder, ...]:
-    return services.watcher.folders()
-
-
 def watch(services: Services, path: Path, policy: Policy | None, tags: Sequence[str] | None) -> wire.Folder:
     return services.watcher.add(path, policy, services.policy(), tags)
 
@@ -114,10 +110,6 @@ def watch(services: Services, path: Path, policy: Policy | None, tags: Sequence[
 def list_gone(services: Services, path: Path) -> wire.GoneReply:
     files = services.watcher.list_gone(path)
     return wire.GoneReply(str(path), files[:MOST_ROWS], len(files))
-
-
-def decide_gone(services: Services, path: Path, keep: bool) -> wire.Folder:
-    return services.watcher.decide(path, keep)
 
 
 def unwatch(services: Services, path: Path, forget: bool) -> wire.Forgotten:
@@ -249,10 +241,6 @@ def export(memory: Memory, pages: bool) -> Iterator[bytes]:
 
 def export_with_secrets(memory: Memory) -> Iterator[bytes]:
     return memory.browsing.export_rows(read_version(), unmask=True)
-
-
-def secrets(memory: Memory, placeholders: Sequence[str]) -> Mapping[str, str]:
-    return memory.sources.find_secrets(tuple(placeholders))
 
 
 def secret_places(memory: Memory) -> wire.SecretPlacesReply:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from daemon import wire
-from daemon.calls.declaration import Calls, call
+from daemon.calls import Calls, call
 from daemon.client.connection import Stream
 
 Effort = Annotated[str, Literal["quick", "normal", "deep"]]
@@ -84,15 +84,15 @@ class KnowledgeCalls(Calls):
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
         """List the questions, newest first."""
 
-    @call("GET", "/traces/{id}", thread="read")
+    @call("GET", "/traces/{id}", to="memory.questions.trace", thread="read")
     def trace(self, id: int) -> wire.StoredTrace:
         """Read the trace of a question."""
 
-    @call("GET", "/traces/{id}/why", thread="read")
+    @call("GET", "/traces/{id}/why", to="memory.questions.why", thread="read")
     def why(self, id: int) -> wire.Why:
         """Explain the evidence of a trace's answer."""
 
-    @call("GET", "/traces/{id}/whynot", thread="read")
+    @call("GET", "/traces/{id}/whynot", to="memory.questions.why_not", thread="read")
     def whynot(self, id: int, words: str) -> wire.WhyNot:
         """Explain why the answer of a trace does not contain these words."""
 
@@ -100,7 +100,7 @@ class KnowledgeCalls(Calls):
     def judge(self, id: int, verdict: Opinion) -> wire.Judged:
         """Record a verdict on the answer of a trace."""
 
-    @call("POST", "/told", slow=True)
+    @call("POST", "/told", to="statements.keep", slow=True)
     def tell(self, text: str, conversation: int | None = None) -> wire.SavedStatement:
         """Store a person's statement, in their own words, made now in that chat session."""
 
@@ -108,7 +108,7 @@ class KnowledgeCalls(Calls):
     def undo_statement(self, source: str = "") -> wire.SavedStatement:
         """Forget the person's last statement, if it is this `source`; by default any."""
 
-    @call("PUT", "/told")
+    @call("PUT", "/told", to="statements.set")
     def set_telling(self, remember: Annotated[str, Literal["ask", "yes", "no"]]) -> None:
         """Set whether statements in the chat are stored from now on."""
 
@@ -121,11 +121,11 @@ class KnowledgeCalls(Calls):
     def train(self) -> Stream:
         """Train the ranker on earlier questions; continues if the stream is closed."""
 
-    @call("POST", "/train/undo", slow=True)
+    @call("POST", "/train/undo", to="nightly.undo_training", slow=True)
     def undo_training(self) -> wire.TrainingUndone:
         """Undo the last training."""
 
-    @call("GET", "/diagnosis", slow=True)
+    @call("GET", "/diagnosis", to="memory.maintenance.diagnose", slow=True)
     def diagnosis(self) -> wire.Diagnosis:
         """Measure how well the graph served the newest questions."""
 
@@ -149,7 +149,7 @@ class KnowledgeCalls(Calls):
     def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
         """Find the chat sessions with all the words in one message or in their title, last used first."""
 
-    @call("DELETE", "/conversations/{id}", thread="write")
+    @call("DELETE", "/conversations/{id}", to="memory.conversations.delete", thread="write")
     def delete_conversation(self, id: int) -> None:
         """Delete a chat session."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from daemon import wire
-from daemon.calls.declaration import call
+from daemon.calls import call
 from daemon.calls.knowledge import KnowledgeCalls
 from daemon.client.connection import Lines, Stream
 
@@ -58,7 +58,7 @@ class DaemonCalls(KnowledgeCalls):
     def count(self, paths: Sequence[Path]) -> wire.Counted:
         """Count the files that would be read in files or folders, and their size; opens no file."""
 
-    @call("GET", "/folders", field="folders")
+    @call("GET", "/folders", to="watcher.folders", field="folders")
     def folders(self) -> tuple[wire.Folder, ...]:
         """List the watched folders."""
 
@@ -81,7 +81,7 @@ class DaemonCalls(KnowledgeCalls):
     def list_gone(self, path: Path) -> wire.GoneReply:
         """List the deleted files of a watched folder that a person must decide about."""
 
-    @call("POST", "/folders/gone")
+    @call("POST", "/folders/gone", to="watcher.decide")
     def decide_gone(self, path: Path, *, keep: bool) -> wire.Folder:
         """Keep the content of the deleted files of a watched folder, or drop it."""
 
@@ -110,7 +110,7 @@ class DaemonCalls(KnowledgeCalls):
         """Forget the one named item; `source` is a uri or a path. `retired`: retired text, all of it or that of a
         `source` or folder."""
 
-    @call("POST", "/secrets", thread="read", field="secrets", offline=True)
+    @call("POST", "/secrets", to="memory.sources.find_secrets", thread="read", field="secrets", offline=True)
     def secrets(self, placeholders: Sequence[str]) -> Mapping[str, str]:
         """Look up the secrets of placeholders, without those no longer stored. Never on the page."""
 
@@ -142,11 +142,11 @@ class DaemonCalls(KnowledgeCalls):
     def activity(self) -> Stream:
         """Follow the daemon's activity, until the stream is closed."""
 
-    @call("GET", "/check", slow=True, offline=True)
+    @call("GET", "/check", to="memory.maintenance.check", slow=True, offline=True)
     def check(self) -> wire.Check:
         """Check the memory file from end to end."""
 
-    @call("POST", "/tidy", slow=True)
+    @call("POST", "/tidy", to="nightly.consolidate", slow=True)
     def tidy(self) -> wire.ConsolidationReport:
         """Run the nightly maintenance now."""
 
@@ -154,25 +154,25 @@ class DaemonCalls(KnowledgeCalls):
     def plugins(self) -> wire.PluginsReply:
         """List the plug-ins, and those that were not loaded."""
 
-    @call("GET", "/embedder")
+    @call("GET", "/embedder", to="embedding.state")
     def embedder(self) -> wire.EmbedderReply:
         """Show the embedder."""
 
-    @call("POST", "/embedder", slow=True)
+    @call("POST", "/embedder", to="embedding.change", slow=True)
     def set_embedder(self, name: str) -> wire.EmbedderReply:
         """Change the embedder; the passages get their new vectors in the background."""
 
-    @call("GET", "/models")
+    @call("GET", "/models", to="models.reply")
     def models(self, elsewhere: bool = False) -> wire.ModelsReply:
         """List the language models, within some seconds. Remote services without a named model are contacted only with
         `elsewhere`."""
 
-    @call("POST", "/models/use")
+    @call("POST", "/models/use", to="models.use")
     def use_models(self, role: str, names: Sequence[str]) -> wire.ModelsReply:
         """Set the models of a role until the daemon ends; config.toml sets them for the next start. `names` in order of
         preference; without any, the role is turned off."""
 
-    @call("POST", "/models/try", slow=True)
+    @call("POST", "/models/try", to="models.try_model", slow=True)
     def try_model(self, name: str) -> wire.ModelTest:
         """Ask a model, or one of a family (`ollama`), for one word; a local one may have to be loaded first. Uses the
         current addresses and keys of config.toml."""
@@ -206,7 +206,7 @@ class DaemonCalls(KnowledgeCalls):
     def sync(self) -> wire.SyncState:
         """Synchronise now."""
 
-    @call("POST", "/secrets/sync", field="words")
+    @call("POST", "/secrets/sync", to="syncing.words", field="words")
     def sync_words(self) -> str:
         """Show the words of the folder's key. Never on the page."""
 
@@ -227,7 +227,7 @@ class DaemonCalls(KnowledgeCalls):
     def renew_replica(self) -> wire.Replica:
         """Remove all earlier states of the memory from the replica, and so forgotten text."""
 
-    @call("POST", "/replica/stop")
+    @call("POST", "/replica/stop", to="replication.stop")
     def stop_replica(self) -> None:
         """Stop the replica; its files stay."""
 

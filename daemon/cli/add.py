@@ -226,10 +226,10 @@ def watch_add(
 @watch.command("send")
 @pass_session
 def watch_send(session: Session) -> None:
-    """Send changes of this computer's folders to the computer with the memory, until Ctrl-C.
+    """Send this computer's folders to the computer with the memory.
 
-    For a memory on another computer (--at, memory.at) and the folders of this computer that it watches. Earlier changes
-    are sent first.
+    Sends changes until Ctrl-C. For a memory on another computer (--at, memory.at) and the folders of this computer that
+    it watches. Earlier changes are sent first.
     """
     import threading
 

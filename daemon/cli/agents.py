@@ -49,7 +49,7 @@ def mcp(ctx: click.Context, client: str | None) -> None:
         return
     session = ctx.ensure_object(Session)
     from daemon.client.starting import connect
-    from daemon.mcp.agent import Agent, Policies
+    from daemon.mcp import Agent, Policies
     from daemon.mcp.server import AgentServer
     from daemon.process import logs
 
@@ -66,7 +66,7 @@ def mcp(ctx: click.Context, client: str | None) -> None:
 def clients(session: Session) -> None:
     """List the agents with their permissions and notes."""
     from daemon.config.settings import McpClientSettings, load
-    from daemon.mcp.agent import access_of
+    from daemon.mcp import access_of
 
     settings = load(session.paths.config).mcp
     watched = session.client.folders()
@@ -141,11 +141,11 @@ def install_server(
     everything: bool,
     writes: bool,
 ) -> None:
-    """Connect an agent: shows the entry for its settings and asks before it is written.
+    """Connect an agent's program to the memory.
 
-    CLIENT is claude-code, claude-desktop, codex, cursor or gemini; the entry of codex you add yourself. The permissions
-    --folder, --all and --write are written into config.toml, under [mcp.clients.NAME]; changes there take effect at
-    once. `pal mcp clients` shows them.
+    Shows the entry for its settings and asks before it is written. CLIENT is claude-code, claude-desktop, codex, cursor
+    or gemini; the entry of codex you add yourself. The permissions --folder, --all and --write are written into
+    config.toml, under [mcp.clients.NAME]; changes there take effect at once. `pal mcp clients` shows them.
     """
     file, arguments, environment = (
         Path(SETTINGS[client]).expanduser(),

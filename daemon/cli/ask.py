@@ -236,7 +236,7 @@ def _row(of: wire.Conversation) -> tuple[str, ...]:
 )
 @json_command
 def search(session: Session, words: tuple[str, ...], limit: int) -> None:
-    """Find sessions with all WORDS in one question, one answer or the title.
+    """Find sessions with all WORDS in one message or the title.
 
     Ignores case and accents. Exits with 4 if there is none.
     """

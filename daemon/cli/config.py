@@ -117,7 +117,7 @@ def _tell_when_it_counts(file: Path, key: str) -> str:
 @config.command()
 @pass_session
 def edit(session: Session) -> None:
-    """Open config.toml in your editor ($VISUAL, $EDITOR), and check it afterwards."""
+    """Open config.toml in $VISUAL or $EDITOR, and check it afterwards."""
     from daemon.config.file import read_or_make
     from daemon.config.settings import describe_ignored
 
@@ -125,7 +125,7 @@ def edit(session: Session) -> None:
     click.edit(filename=str(session.paths.config))
     if ignored := describe_ignored(session.paths.config):
         output.say(ignored)
-    output.say("The settings are good. They count from the daemon's next start: pal daemon restart")
+    output.say("The settings are valid. They take effect after: pal daemon restart")
 
 
 def _short(value: Any) -> str:

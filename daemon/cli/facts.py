@@ -103,7 +103,7 @@ def me(ctx: click.Context) -> None:
 
     \b
     pal me                          what is known about you, with sources
-    pal me set phone "0161 496 07"  state a value; the latest one counts
+    pal me set phone "0161 496 07"  set a value; the latest one counts
     pal me rm phone                 withdraw it
     """
     if ctx.invoked_subcommand is None:
@@ -116,7 +116,7 @@ def me(ctx: click.Context) -> None:
 @click.argument("value")
 @json_command
 def set_value(session: Session, key: str, value: str) -> None:
-    """Say what your KEY is: name, phone, address, doctor, car, or any other word."""
+    """Set KEY, such as name, phone, address or doctor, to VALUE."""
     reply = session.client.set_profile(key, value)
     if session.shows_json(reply):
         return

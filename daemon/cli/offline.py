@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from daemon import wire
-from daemon.api import questions
-from daemon.api.app import find_function
-from daemon.calls.declaration import Call
+from daemon.api import find_function, questions
+from daemon.calls import Call
 from daemon.client.client import Client, DaemonDownError, Lines, Stream
 from daemon.client.connection import Response
 from daemon.config.settings import load
@@ -66,7 +66,8 @@ class Offline(Client):
             case "backup":
                 to = values["to"] or name_backup(self.paths.backups)
                 return wire.BackedUp(str(to), self._memory.maintenance.backup(to.absolute()))
-        result = find_function(call.name)(self._memory, **values)
+        function = find_function(call)
+        result = function(SimpleNamespace(memory=self._memory) if call.to else self._memory, **values)
         return Lines(_Pieces(result)) if call.is_stream else result
 
     def _answer(

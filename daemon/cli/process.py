@@ -34,7 +34,7 @@ def daemon() -> None:
 @daemon.command()
 def run() -> None:
     """Run in the foreground until Ctrl-C. Exits with 3 if a daemon is already running."""
-    from daemon.process.main import run as serve
+    from daemon.process import run as serve
 
     raise click.exceptions.Exit(serve())
 

@@ -66,7 +66,7 @@ def check(session: Session) -> None:
 
 @click.command()
 @click.argument("backup", required=False, type=click.Path(path_type=Path))
-@click.option("--from", "address", metavar="ADDRESS", help="The replica at ADDRESS, as of `pal replicate to`.")
+@click.option("--from", "address", metavar="ADDRESS", help="Restore the replica at ADDRESS; see `pal replicate to`.")
 @click.option("--list", "only_list", is_flag=True, help="Only list the backups, the newest first.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_command
@@ -167,7 +167,7 @@ def _print_tidied(done: wire.ConsolidationReport) -> None:
 @click.option("--memory", is_flag=True, help="Rebuild edge memory from the traces of questions.")
 @click.option("--text", is_flag=True, help="Rebuild the full-text index, from the passages.")
 @click.option("--vectors", is_flag=True, help="Rebuild the vectors, from the passages and facts.")
-@click.option("--rows", is_flag=True, help="Rows that the disk has changed or lost, from the backups.")
+@click.option("--rows", is_flag=True, help="Restore damaged and lost rows from the backups.")
 @json_command
 def rebuild(session: Session, memory: bool, text: bool, vectors: bool, rows: bool) -> None:
     """Rebuild indexes and derived data.
@@ -237,9 +237,10 @@ def sync(ctx: click.Context) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_command
 def sync_init(session: Session, folder: Path) -> None:
-    """Synchronise through FOLDER, which Syncthing, Dropbox, git or a USB stick carries to your other computers.
+    """Synchronise through FOLDER.
 
-    The first computer makes a key and shows its twelve words; every other one asks for them.
+    Syncthing, Dropbox, git or a USB stick carries it to your other computers. The first computer makes a key and shows
+    its twelve words; every other one asks for them.
     """
     folder, words = folder.expanduser().absolute(), ""
     if (folder / MARKER).exists():
@@ -280,7 +281,7 @@ def sync_forget(session: Session, machine: str) -> None:
 
 @sync.command("allow")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--no", "refused", is_flag=True, help="Not any more.")
+@click.option("--no", "refused", is_flag=True, help="No longer let it.")
 @json_command
 def sync_allow(session: Session, folder: Path, refused: bool) -> None:
     """Let text of a watched FOLDER go to your other computers.
@@ -327,13 +328,14 @@ def replicate(ctx: click.Context) -> None:
 
 @replicate.command("to")
 @click.argument("address")
-@click.option("--yes", "-y", "goes_on", is_flag=True, help="Also where a replica is: this memory takes its place.")
-@click.option("--local", "with_local", is_flag=True, help="Also text of folders that are local leaves this computer.")
+@click.option("--yes", "-y", "goes_on", is_flag=True, help="Replace a replica that is already there.")
+@click.option("--local", "with_local", is_flag=True, help="Also copy the text of local folders.")
 @json_command
 def replicate_to(session: Session, address: str, goes_on: bool, with_local: bool) -> None:
-    """Begin a replica at ADDRESS: a folder, sftp://user@host/folder or s3://bucket/folder.
+    """Begin a replica at ADDRESS.
 
-    It is not encrypted. On another computer: pal restore --from ADDRESS
+    ADDRESS is a folder, sftp://user@host/folder or s3://bucket/folder. The replica is not encrypted. On another
+    computer: pal restore --from ADDRESS
     """
     address = litestream.read_address(address)
     session.show(session.client.replicate(address, goes_on, with_local), _print_replica)
@@ -342,16 +344,16 @@ def replicate_to(session: Session, address: str, goes_on: bool, with_local: bool
 @replicate.command("renew")
 @json_command
 def replicate_renew(session: Session) -> None:
-    """Remove all earlier states of the memory from the replica, and so forgotten text."""
+    """Remove earlier states, and so forgotten text, from the replica."""
     session.show(session.client.renew_replica(), _print_replica)
 
 
 @replicate.command("stop")
 @json_command
 def replicate_stop(session: Session) -> None:
-    """Keep the replica no longer. Its files stay, yours to delete."""
+    """Stop replicating. The files of the replica stay, yours to delete."""
     session.client.stop_replica()
-    session.show({"stopped": True}, "The replica is kept no longer; its files stay.")
+    session.show({"stopped": True}, "Stopped; the files of the replica stay.")
 
 
 def _print_replica(state: wire.Replica) -> None:

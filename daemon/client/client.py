@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from daemon import wire
-from daemon.calls import DaemonCalls
-from daemon.calls.declaration import Call
+from daemon.calls import Call
+from daemon.calls.process import DaemonCalls
 from daemon.client.connection import DaemonDownError as DaemonDownError
 from daemon.client.connection import DaemonError as DaemonError
 from daemon.client.connection import Lines as Lines

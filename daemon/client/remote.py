@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from daemon import wire
-from daemon.calls.declaration import Call
+from daemon.calls import Call
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import AT, HOME, RECEIVED, Paths, private_folder, write_private
 from daemon.terminal import count

@@ -28,10 +28,10 @@ from mcp.types import Tool as ListedTool
 from mcp.types import ToolAnnotations
 
 from daemon import wire
-from daemon.calls import DaemonCalls
-from daemon.calls.declaration import Call, list_calls
+from daemon.calls import Call, list_calls
+from daemon.calls.process import DaemonCalls
 from daemon.client.client import DaemonError
-from daemon.mcp.agent import Access, Agent, RefusedError
+from daemon.mcp import Access, Agent, RefusedError
 
 MAX_CHARS = 80_000  # of a reply: about 25,000 tokens, which is what some agents' programs take at most
 CUT_ROOM = 1000  # of these, for sentences about what is cut

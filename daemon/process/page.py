@@ -16,7 +16,7 @@ from daemon.config.settings import Settings
 from daemon.failures import ConflictError
 from daemon.paths import OwnFile, Paths, write_opener
 from daemon.process.server import Server, open_tcp
-from daemon.web.guard import WebSessions
+from daemon.web import WebSessions
 from memory.errors import InvalidInputError
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Page:
             self._gate.stopping = True
 
     def _listen(self, port: int) -> None:
-        from daemon.web.guard import Guard  # what serves files is imported by who opens the page
+        from daemon.web import Guard  # what serves files is imported by who opens the page
 
         assert self._app is not None
         listeners = _bind(port)

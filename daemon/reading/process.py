@@ -19,7 +19,7 @@ from concurrent.futures import CancelledError
 from functools import partial
 from typing import TYPE_CHECKING
 
-from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
+from daemon.reading import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
 from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.jobs.workers import Task, Writer
-from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
+from daemon.reading import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
 from daemon.reading.process import Readers
 from daemon.watch import files
@@ -33,7 +33,7 @@ from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
-from plugins.readers.common.copies import CopiedFolders
+from plugins.readers.common.origin import CopiedFolders
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch

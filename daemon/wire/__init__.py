@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon.wire.codec import decode as decode
@@ -45,19 +47,9 @@ if TYPE_CHECKING:
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
-# module -> its types. A module is imported when one of its types is first asked for: each dataclass takes half a
-# millisecond to make, and a command needs few of them.
-MODULES = {
-    "replies": "Hello Failed Answered",
-    "documents": "Added Progress SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply Counted"
-    " Tag SecretPlacesReply KeptNote Agent AgentUndone",
-    "objects": "Judged TracesReply Rebuilt MessagesReply TrainingUndone"
-    " FactsReply Names RevisionsReply TimelineValue FactTimeline HistoryReply ProfileReply FactChanged"
-    " SearchReply ObjectReply NoteReply PlansReply Corrected Home SuggestionsReply"
-    " SavedStatement Found RecallReply Surroundings",
-    "status": "FailedJob Enrichment Night Disk Upkeep Erasing Status Notice BackedUp Replica SyncBegun"
-    " ModelRow ModelRole ModelsReply ModelTest EmbedderReply Embedding PluginsReply PageLink",
-}
+# A module is imported when one of its types is first asked for: each dataclass takes half a millisecond to make, and a
+# command needs few of them. Which module has a type is read in its text.
+MODULES = ("replies", "documents", "objects", "status")
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
@@ -75,16 +67,18 @@ NOUNS = {
     "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }
-_HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
-_HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}
+HOMES = {name: module for module, names in NOUNS.items() for name in names.split()}  # name -> its module
+for _module in MODULES:
+    _text = Path(__file__).with_name(f"{_module}.py").read_text("utf-8")
+    HOMES |= dict.fromkeys(re.findall(r"^class (\w+)", _text, re.MULTILINE), f"{__name__}.{_module}")
 
 
 if not TYPE_CHECKING:  # so that who checks types knows of no name that is not here
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOME:
+        if name not in HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+        value = globals()[name] = getattr(importlib.import_module(HOMES[name]), name)
         return value
 
 
@@ -94,7 +88,7 @@ def parse_event(line: bytes | str) -> Event:
 
     data = json.loads(line)
     name = data.pop("type", None) if isinstance(data, dict) else None
-    kind = getattr(sys.modules[__name__], name) if isinstance(name, str) and name in _HOME else None
+    kind = getattr(sys.modules[__name__], name) if isinstance(name, str) and name in HOMES else None
     if kind is None or not issubclass(kind, Event):
         raise ValueError(f"no event of this protocol: {name!r}")
     event: Event = decode(kind, data)

@@ -80,7 +80,7 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
 
     The uri of a single document is the absolute path with forward slashes; several append "#" and their id or number.
     `data` and `stat` belong to the same read of `path`. The time of a file that `is_copied` is ignored
-    (`plugins.readers.common.copies`)."""
+    (`plugins.readers.common.origin`)."""
     if reader.stream is not None:
         streamed = stream_parts(reader, path, BytesIO(data), stat, is_copied)
         parts = [part for part in streamed if isinstance(part, Document)]

@@ -10,15 +10,15 @@ from typing import Any
 
 from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, mail
+from plugins.readers import MIB, Reader, Unreadable, mail, markup, records
 from plugins.readers.chats import agents, chat
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import calendars, html
 from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
-from plugins.readers.markup import code, json_notes, markdown, org
-from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
-from plugins.readers.records import contacts, data, image, marks, references, subtitles
+from plugins.readers.markup import code, json_notes, org
+from plugins.readers.office import docx, epub, odf, pdf, xlsx
+from plugins.readers.records import contacts, image, references, subtitles
 
 MAX_TEXT = MIB  # of a file without a suffix
 MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
@@ -33,8 +33,8 @@ def read_text(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
     if turns := turns_of(text, find_month(path)):
         return [Document(uri="", turns=turns, at=turns[0].at)]
-    if marks.is_clippings(text):
-        return marks.read_clippings(text)
+    if references.is_clippings(text):
+        return references.read_clippings(text)
     return [Document(uri="", text=text)]
 
 
@@ -43,14 +43,14 @@ def read_note(path: Path, data: bytes) -> list[Document]:
     if turns := turns_of(text_of(data), find_month(path)):
         name = path.parent.name if path.stem == "chat" else path.stem
         return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
-    return markdown.read(path, data)
+    return markup.read(path, data)
 
 
 def read_page(path: Path, data: bytes) -> list[Document]:
     """Returns a saved web page, or the bookmarks of a browser."""
     text = text_of(data, declared_in_markup(data))
-    if marks.is_bookmarks(text):
-        return [marks.read_bookmarks(text)]
+    if references.is_bookmarks(text):
+        return [references.read_bookmarks(text)]
     return [replace(html.convert(text), speaker=UNKNOWN)]
 
 
@@ -63,10 +63,10 @@ def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
     """The document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
         raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
-    return [data.convert_json(path, text, loaded)] if loaded else []
+    return [records.convert_json(path, text, loaded)] if loaded else []
 
 
-stream_logs = partial(agents.stream, read_other=data.read_lines)
+stream_logs = partial(agents.stream, read_other=records.read_lines)
 stream_chats = partial(chat.stream, read_other=read_json)
 
 READERS = (
@@ -86,7 +86,7 @@ READERS = (
     ),
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
-    Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", data.read_table, 50 * MIB),
+    Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", records.read_table, 50 * MIB),
     Reader(
         "docx", (".docx",), "Documents of Word, by paragraphs",
         docx.read, 50 * MIB, dates_parts=True, version=3, library="defusedxml",
@@ -126,11 +126,11 @@ READERS = (
         pdf.read, 100 * MIB, dates_parts=True, version=3, library="pypdfium2",
     ),
     Reader(
-        "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
-        library="pptx",
+        "pptx", (".pptx",), "Presentations of PowerPoint, by slides",
+        xlsx.read_slides, 100 * MIB, dates_parts=True, version=3, library="pptx",
     ),
     Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
-    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2, library="striprtf"),
+    Reader("rtf", (".rtf",), "RTF, by paragraphs", docx.read_rtf, dates_parts=True, version=2, library="striprtf"),
     Reader("subtitles", (".srt", ".vtt"), "Subtitles, by their times", subtitles.read),
     Reader(
         "text", (".txt", ".text", ".log", ".rst", ".rest", ".adoc", ".asciidoc", ".yaml", ".yml", ".toml"),

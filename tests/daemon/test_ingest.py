@@ -15,8 +15,8 @@ import pytest
 from daemon import wire
 from daemon.config.settings import WatchSettings
 from daemon.jobs.workers import Task, Tasks, Writer
+from daemon.reading import FileDrafts, OpenFile
 from daemon.reading.child import read_file
-from daemon.reading.contents import FileDrafts, OpenFile
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply
 from daemon.reading.process import ReadAhead, Readers
 from daemon.watch import ingest as ingest_module

@@ -25,7 +25,7 @@ from daemon.client.starting import connect
 from daemon.config.settings import DiskSettings, NightSettings, Settings, UpkeepSettings
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
-from daemon.process.main import refuse_network
+from daemon.process import refuse_network
 from daemon.process.server import wake_by_signals
 from daemon.watch import roots
 from memory.errors import StoreError

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.reading import process
+from daemon.reading import FileDrafts, OpenFile, ReaderDiedError, process
 from daemon.reading.child import NICENESS
-from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOP, LOOP_SECONDS
 from memory.settings import ChunkSettings

@@ -15,13 +15,13 @@ HEAVY = (
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.diagnosis", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.common.parts", "plugins.readers.common.html", "plugins.readers.common.calendars", "yaml",
-    "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
+    "plugins.rankers.training", "plugins.rankers.scorer",
 )  # fmt: skip
 
 CODE = """
 import sys
-from daemon.api import app
-from daemon.process import main, server
+import daemon.api
+import daemon.process.server
 from memory import Memory
 from plugins import manager
 

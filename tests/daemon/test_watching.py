@@ -14,7 +14,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.watch.events import Events
-from plugins.readers.common.copies import CopiedFolders
+from plugins.readers.common.origin import CopiedFolders
 from tests.daemon.conftest import (
     Listener,
     added,

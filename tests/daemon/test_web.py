@@ -21,7 +21,7 @@ import pytest
 from daemon import wire
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import WebSettings
-from daemon.web.guard import ALLOWED, HEADERS, LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, STATIC, WebSessions
+from daemon.web import ALLOWED, HEADERS, LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, STATIC, WebSessions
 from tests.daemon.conftest import QUICK
 from tests.running import RunningDaemon, run_daemon
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from daemon import wire
 
-NAMES = [name for names in (wire.MODULES | wire.NOUNS).values() for name in names.split()]
-VALUES = [kind for name in NAMES if dataclasses.is_dataclass(kind := getattr(wire, name))]
+VALUES = [kind for name in wire.HOMES if dataclasses.is_dataclass(kind := getattr(wire, name))]
 EVENTS = [kind for kind in VALUES if issubclass(kind, wire.Event)]
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
@@ -56,7 +55,7 @@ def test_there_are_all_messages() -> None:
     for name in wire.MODULES:
         module = importlib.import_module(f"daemon.wire.{name}")
         here = {kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__}
-        assert here == {getattr(wire, kind) for kind in wire.MODULES[name].split()}, "the table names them all"
+        assert here == {getattr(wire, kind) for kind, home in wire.HOMES.items() if home == module.__name__}
 
 
 @given(st.sampled_from(VALUES).flatmap(of))

@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from daemon.calls import DaemonCalls
-from daemon.calls.declaration import list_calls
+from daemon.calls import list_calls
+from daemon.calls.process import DaemonCalls
 from daemon.cli import main
 from daemon.config.settings import Settings, entries, render
 from tests.cli.vault import ROOT, Shell

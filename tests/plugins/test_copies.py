@@ -11,7 +11,7 @@ import pytest
 
 from plugins import manager
 from plugins.readers import documents
-from plugins.readers.common.copies import CopiedFolders
+from plugins.readers.common.origin import CopiedFolders
 
 COPIED = datetime(2026, 5, 4, 12).astimezone()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.readers.common.laid_out import MAX_COLUMNS, MAX_ROWS
-from plugins.readers.records.data import delimiter
+from plugins.readers.records import delimiter
 from tests.plugins.conftest import MODIFIED, Read
 
 

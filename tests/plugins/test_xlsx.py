@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from plugins.readers import Unreadable
-from plugins.readers.office.package import MAX_UNPACKED
+from plugins.readers.office import MAX_UNPACKED
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_place
 

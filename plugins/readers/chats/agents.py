@@ -11,13 +11,13 @@ from typing import Any, BinaryIO
 
 from memory.nouns import Document, Turn
 from plugins.readers import Part, Unreadable, sign
-from plugins.readers.chats import messengers
-from plugins.readers.chats.messages import (
+from plugins.readers.chats import (
     as_list,
     as_mapping,
     as_text,
     clip,
     make_chat,
+    messengers,
     read_objects,
     shorten,
     text_of,

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.chats.messages import (
+from plugins.readers.chats import (
     as_list,
     as_mapping,
     as_text,

@@ -16,9 +16,8 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import assistants, messengers, shapes
+from plugins.readers.chats import assistants, make_chat, messengers, read_objects, shapes
 from plugins.readers.chats.chat_lines import turns_of
-from plugins.readers.chats.messages import make_chat, read_objects
 from plugins.readers.common import archive
 from plugins.readers.common.decode import text_of as decode
 

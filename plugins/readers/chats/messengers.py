@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.nouns import UNKNOWN, Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats.messages import as_list, as_mapping, clip, first_of, make_chat, quote, shorten, time_of
+from plugins.readers.chats import as_list, as_mapping, clip, first_of, make_chat, quote, shorten, time_of
 from plugins.readers.common.archive import Archive
 
 MAX_LIST = 64 * MIB  # of a day of Slack, or of a list of names

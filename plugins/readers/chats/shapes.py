@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.nouns import NOT_READ, UNKNOWN, Document, Turn
 from plugins.readers import sign
-from plugins.readers.chats.messages import MAX_MESSAGE, as_list, as_mapping, clip, make_chat, quote, text_of, time_of
+from plugins.readers.chats import MAX_MESSAGE, as_list, as_mapping, clip, make_chat, quote, text_of, time_of
 
 Message = Mapping[str, Any]
 

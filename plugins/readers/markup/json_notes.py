@@ -12,7 +12,7 @@ from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.markup.markdown import first_heading, open_callouts
+from plugins.readers.markup import first_heading, open_callouts
 
 _ITEM = re.compile(r'\{[^{}]*?"id"\s*:\s*"([^"\\]*)"')
 MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow

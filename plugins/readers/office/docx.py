@@ -1,5 +1,5 @@
-"""Word: the text of a document with all tracked changes accepted; a citation names the paragraph; a table row counts as
-one.
+"""Word and RTF: the text of a document; a citation names the paragraph; a table row counts as one. In Word all tracked
+changes are accepted.
 
 Elements are found by local names: "Strict Open XML" uses other namespaces."""
 
@@ -15,9 +15,10 @@ from zipfile import ZipFile
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.office.package import attribute_of, find_date, name_of, open_package, parse_xml, read_relations
+from plugins.readers.office import attribute_of, find_date, name_of, open_package, parse_xml, read_relations
 
 _WRAPPERS = frozenset("sdt sdtContent ins moveTo customXml smartTag AlternateContent Choice".split())
 _REMOVED = frozenset("del moveFrom Fallback rPr pPr sectPr sdtPr instrText delText delInstrText".split())
@@ -251,3 +252,27 @@ def _find(tree: Any, *path: str) -> Any:
     for name in path:
         tree = next((child for child in tree if name_of(child) == name), None) if tree is not None else None
     return tree
+
+
+_TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
+_WRITTEN = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
+_ASIDE = re.compile(r"\{(?:\\\*)?\\(?:footnote|annotation|shptxt|header[lrf]?|footer[lrf]?)(?![a-z])")
+_SHAPE = re.compile(r"\\shp(?![a-z])|\\\*\\shpinst(?![a-z])")
+_UNSEEN = re.compile(  # a group of deleted or hidden text
+    r"\{(?:\\\*?[a-z]{1,30}-?\d{0,9} ?){0,30}?\\(?:deleted|v)(?![a-z0-9])(?:\\[{}]|[^{}])*\}"
+)
+_HEAD = 64 * 1024  # characters in which the format is declared
+
+
+def read_rtf(path: Path, data: bytes) -> list[Document]:
+    if not data.startswith(b"{\\rtf"):
+        raise Unreadable("not RTF")
+    striprtf = import_library("striprtf.striprtf", "striprtf")
+    written = data.decode("cp1252", "replace")
+    text = LaidOut()
+    seen = _SHAPE.sub("", _ASIDE.sub(r"{\\par ", _UNSEEN.sub("", written)))  # the library skips notes and edges
+    for number, line in enumerate(striprtf.rtf_to_text(seen, errors="replace").split("\n"), 1):
+        text.add(line, number)
+    title = _TITLE.search(written, 0, _HEAD)
+    days = ["-".join((year, month.zfill(2), day.zfill(2))) for year, month, day in _WRITTEN.findall(written[:_HEAD])]
+    return [text.close(title[1] if title else None, parse_date(max(days)) if days else None)]

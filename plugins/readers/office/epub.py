@@ -16,7 +16,7 @@ from plugins.readers.common import html
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.decode import declared_in_markup, decode_bytes
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.office.package import open_package, parse_xml
+from plugins.readers.office import open_package, parse_xml
 
 MAX_PARTS = 5000
 _CONTAINER = "META-INF/container.xml"

@@ -13,7 +13,7 @@ from memory.time.dates import parse_date
 from plugins.readers import Unreadable
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import MAX_COLUMNS, LaidOut, Row, convert_table
-from plugins.readers.office.package import ENCRYPTED, attribute_of, name_of, open_package, parse_xml
+from plugins.readers.office import ENCRYPTED, attribute_of, name_of, open_package, parse_xml
 
 _ASIDE = ("annotation", "note", "tracked-changes", "forms")  # comments, footnotes and deleted text
 _EDGES = ("header", "footer", "header-left", "footer-left", "header-first", "footer-first")

@@ -12,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 
 from daemon import wire
-from daemon.mcp.agent import Access, Agent
+from daemon.mcp import Access, Agent
 from daemon.mcp.server import AgentServer
 from tests.running import RunningDaemon, run_daemon
 

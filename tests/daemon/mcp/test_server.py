@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.types import Implementation
 
 from daemon.cli.options import write_setting
-from daemon.mcp.agent import NOTHING_SHARED, Access, Agent, Meter, Policies, client_name
+from daemon.mcp import NOTHING_SHARED, Access, Agent, Meter, Policies, client_name
 from daemon.mcp.server import DECIDED, MAX_CHARS, TOOLS, AgentServer, fit
 from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
 from tests.running import RunningDaemon
