@@ -108,7 +108,7 @@ class Paths:
 
     @property
     def socket(self) -> Path:
-        """The daemon's socket; in a private folder of /tmp if the data folder's path is too long."""
+        """Returns the daemon's socket; in a private folder of /tmp if the data folder's path is too long."""
         socket = self.runtime / "api.sock"
         if not self.at and len(os.fsencode(socket)) < SOCKET_BYTES:
             return socket
@@ -156,7 +156,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Atomically writes a file that only its owner may read (0600), whatever the umask."""
+    """Writes a file atomically that only its owner may read (0600), whatever the umask."""
     trial = file.with_name(f".{file.name}.new")
     trial.unlink(missing_ok=True)
     handle = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -72,7 +72,7 @@ def is_file_link(link: str) -> bool:
 
 
 def describe_statement(note: wire.SavedStatement) -> str:
-    """`Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: you live in Oslo.`"""
+    """Returns `Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: in Oslo.`"""
     text = " ".join(note.text.split())
     end = "" if text.endswith((".", "!", "…")) else "."
     changes = [f" From now on: {change.new.statement}; before: {change.old.statement}." for change in note.changes]
@@ -80,7 +80,7 @@ def describe_statement(note: wire.SavedStatement) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1,204 episodes`, `1 episode`."""
+    """Returns `1,204 episodes`, `1 episode`."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 

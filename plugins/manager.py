@@ -98,7 +98,7 @@ class Plugins:
         return Plugin("built in", f"palimpsest {read_version()}", own)
 
     def check_strategy(self, name: str) -> None:
-        """InvalidInputError for an unknown or unavailable strategy; imports no walk code."""
+        """Raises InvalidInputError for an unknown or unavailable strategy; imports no walk code."""
         parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
@@ -185,7 +185,7 @@ class Plugins:
         return best[-1]
 
     def check_embedder(self, name: str) -> None:
-        """NotFoundError for an unknown embedder, listing the known names; loads no model."""
+        """Raises NotFoundError for an unknown embedder, listing the known names; loads no model."""
         if name != AUTO:
             _find_maker(self._make, name, "embedder")
 

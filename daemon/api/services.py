@@ -238,7 +238,7 @@ class WriteLimiter:
         self._times: defaultdict[str, deque[float]] = defaultdict(deque)
 
     def check_size(self, text: str) -> None:
-        """InvalidInputError for a note that is too long."""
+        """Raises InvalidInputError for a note that is too long."""
         kilobytes = self._settings.note_kb
         if len(text.encode("utf-8", "replace")) > 1000 * kilobytes:
             raise InvalidInputError(f"A note may have {kilobytes} kB. Write a shorter note.")

@@ -122,7 +122,7 @@ def _end_interrupted(last: str, cited: Sequence[wire.Citation]) -> None:
 
 
 def _print_preview(preview: wire.Preview) -> None:
-    """On a terminal prints the extractive lines, dimmed, while a model is asked; elsewhere that it is asked."""
+    """Prints on a terminal the extractive lines, dimmed, while a model is asked; elsewhere that it is asked."""
     if output.use_colour():
         for line in preview.text.splitlines():
             click.echo(output.style_text(line, dim=True), err=True)

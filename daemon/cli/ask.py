@@ -153,7 +153,7 @@ def _text(words: tuple[str, ...]) -> str:
 
 
 def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
-    """Which tag of a limit nothing carries, with those it may have meant, else the most frequent; None if all are
+    """Says which tag of a limit nothing carries, with those it may have meant, else the most frequent; None if all are
     known. It is asked once nothing was found: the daemon lists the tags of most notes only."""
     if not within.tags or not (names := [tag.name for tag in session.reader.tags()]):
         return None

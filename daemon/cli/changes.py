@@ -93,7 +93,7 @@ def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bo
 
 
 def _describe_change(of: wire.Revision) -> str:
-    """`Harbour office lies in: Customs House → Old Ice House`; of sentences both."""
+    """Returns `Harbour office lies in: Customs House → Old Ice House`; of sentences both."""
     old, new = of.old, of.new
     if of.relation == "negates":
         return f"{old.statement}: no longer so"

@@ -140,7 +140,7 @@ class PlainChat:
 
     @property
     def client(self) -> Client:
-        """The daemon, started again if it went away."""
+        """Returns a client of the daemon, started again if it went away."""
         from daemon.client.starting import connect
 
         return connect(self._session.paths, self._session.start)

@@ -276,7 +276,7 @@ def _ask_for_folders(session: Session, choices: Choices) -> int:
 
 
 def _describe_files(counted: wire.Counted) -> str:
-    """`76 files that can be read, 1.2 MB, in less than a minute.`"""
+    """Returns `76 files that can be read, 1.2 MB, in less than a minute.`"""
     if not counted.files:
         return "no files that can be read yet."
     more = "" if counted.complete else "more than "

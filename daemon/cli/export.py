@@ -318,7 +318,7 @@ def _write_page(thing: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_fact(fact: dict[str, Any], thing: dict[str, Any]) -> str:
-    """`phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
+    """Returns `phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
     when = f", since {fact['since']}" if fact["since"] else f", until {fact['until']}" if fact["until"] else ""
     return f"{_describe_value(fact, thing)}{when} ({_place(fact)})"
 

@@ -179,7 +179,7 @@ def graph(session: Session, name: str, as_of: datetime | None, limit: int) -> No
 
 
 def _draw(found: wire.GraphReply) -> None:
-    """The thing, and below it everything that is one step away: with a relation, or only mentioned with it."""
+    """Draws the thing, and below it everything that is one step away: with a relation, or only mentioned with it."""
     names = {node.id: flatten(node.name) for node in found.nodes}
     near = [edge for edge in found.edges if not {edge.source, edge.target}.isdisjoint(found.center)]
     if not near:

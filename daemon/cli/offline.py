@@ -31,7 +31,7 @@ from plugins.installing import read_version
 
 
 def open_stored(paths: Paths, **options: Any) -> Memory:
-    """The memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
+    """Opens the memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
     settings = load(paths.config)
     return open_memory(paths.memory, settings, manager.load(settings), **options)
 
@@ -106,4 +106,4 @@ class _Pieces(Response):
         self._lines.close()
 
     def interrupt(self) -> None:
-        """Nobody else reads it."""
+        """Does nothing: nobody else reads it."""

@@ -27,7 +27,8 @@ MANY = 5_000  # files
 
 
 def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
-    """The type of a date as people write it: a time with its offset. A day, week, month or year means its `edge`."""
+    """Returns the type of a date as people write it: a time with its offset. A day, week, month or year means its
+    `edge`."""
 
     def parse(text: str) -> datetime:
         try:
@@ -67,10 +68,9 @@ policy_option = click.option(
 
 
 def json_option(command: Command) -> Command:
-    """--json: one JSON object, or one a line for a stream; errors of the daemon are JSON, too.
+    """Adds --json: one JSON object, or one a line for a stream; errors of the daemon are JSON, too.
 
-    The session notes it: a command prints with `Session.show`, `show_rows` or `shows_json`.
-    """
+    The session notes it: a command prints with `Session.show`, `show_rows` or `shows_json`."""
 
     def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
         ctx.ensure_object(Session).as_json = value
@@ -87,10 +87,9 @@ def json_command(command: Command) -> Command:
 
 
 def scope_options(command: Command) -> Command:
-    """--within, --chat, --tag, --since, --until: limit a question to a part of the memory.
+    """Adds --within, --chat, --tag, --since, --until: limit a question to a part of the memory.
 
-    The command gets `within`.
-    """
+    The command gets `within`."""
 
     @functools.wraps(command)
     def scoped_command(
@@ -127,7 +126,8 @@ def scope(
     until: datetime | None,
     chat: str | None = None,
 ) -> wire.Scope:
-    """The values of `scope_options`, checked, as the daemon takes them. It is asked for a place that is on no disk."""
+    """Returns the values of `scope_options`, checked, as the daemon takes them. It is asked for a place that is on no
+    disk."""
     on_disk = [name for name in named if os.path.lexists(Path(name).expanduser())]
     places = [require_path(Path(name), "--within") for name in on_disk]
     uris = [_find_source(name) for name in named if name not in on_disk]
@@ -147,10 +147,9 @@ def scope(
 
 
 def _find_source(name: str) -> str:
-    """The uri of a source that is on no disk: a note by its name, one chat of a file, a file that has gone.
+    """Returns the uri of a source that is on no disk: a note by its name, one chat of a file, a file that has gone.
 
-    Raises BadParameter if the memory does not hold it.
-    """
+    Raises BadParameter if the memory does not hold it."""
     from memory.text.words import replace_surrogates  # its character classes take a tenth of most commands' time
 
     client = click.get_current_context().ensure_object(Session).client
@@ -163,7 +162,7 @@ def _find_source(name: str) -> str:
 
 
 def require_path(path: Path, hint: str) -> Path:
-    """`path`, absolute. Raises BadParameter, with a name that is nearly the same where there is one."""
+    """Returns `path`, absolute. Raises BadParameter, with a name that is nearly the same where there is one."""
     path = path.expanduser()
     if os.path.lexists(path):
         return path.absolute()
@@ -186,7 +185,7 @@ def require_path(path: Path, hint: str) -> Path:
 
 
 def require_folder(path: Path) -> Path:
-    """`path`, absolute. Raises BadParameter if it is missing or a file."""
+    """Returns `path`, absolute. Raises BadParameter if it is missing or a file."""
     folder = require_path(path, "FOLDER")
     if not folder.is_dir():
         raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
@@ -203,7 +202,7 @@ def check_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def refuse_watched(session: Session, file: Path) -> None:
-    """BadParameter for a file that the memory would read, and so itself."""
+    """Raises BadParameter for a file that the memory would read, and so itself."""
     reader = session.reader
     with contextlib.suppress(DaemonDownError):  # without a daemon nothing is read
         for row in reader.folders():
@@ -213,7 +212,8 @@ def refuse_watched(session: Session, file: Path) -> None:
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
-    """`daemon.config.file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
+    """Does what `daemon.config.file.write_setting` does, with the errors of a command. BadParameter for an unknown key,
+    too."""
     from daemon.config import file as config_file
     from daemon.config.settings import SettingsError, entries_for
     from memory.errors import InvalidInputError, NotFoundError

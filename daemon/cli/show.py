@@ -100,7 +100,7 @@ def duration(ms: float) -> str:
 
 
 def cost(of: wire.AskedQuestion) -> str:
-    """`14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
+    """Returns `14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
     parts = [duration(of.ms)]
     if of.calls:
         calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"

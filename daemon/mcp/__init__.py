@@ -206,7 +206,7 @@ class Agent:
         return guarded  # type: ignore[return-value]
 
     def _admit(self, writes: bool) -> None:
-        """RefusedError above the rate limit, and for forbidden calls."""
+        """Raises RefusedError above the rate limit, and for forbidden calls."""
         if wait := self._meter.take():
             raise RefusedError(f"Too many calls: wait {wait:.0f} seconds.")
         if self.access.is_empty:

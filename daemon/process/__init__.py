@@ -79,7 +79,7 @@ def run() -> int:
 
 
 def refuse_network(folder: Path, settings: Settings) -> None:
-    """StoreError if the memory would be on a network drive and the settings do not allow it."""
+    """Raises StoreError if the memory would be on a network drive and the settings do not allow it."""
     from daemon.watch.roots import network_of
 
     kind = "" if settings.disk.network else network_of(folder.resolve())
@@ -91,7 +91,7 @@ def refuse_network(folder: Path, settings: Settings) -> None:
 
 
 def refuse_lost_memory(paths: Paths) -> None:
-    """StoreMovedError if there was a memory that is missing: a new one would hide the loss."""
+    """Raises StoreMovedError if there was a memory that is missing: a new one would hide the loss."""
     if trace := paths.trace_of_lost:
         raise StoreMovedError(
             f"{paths.memory} is missing, but {trace} shows that there was one. Restore a backup: pal restore. To begin "
@@ -180,7 +180,7 @@ class Daemon:
         self.stop_soon()
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """The first signal stops in order, the second at once: all acknowledged writes are on the disk."""
+        """Stops in order at the first signal, at once at the second: all acknowledged writes are on the disk."""
         if self._stopping.is_set():
             os._exit(128 + number)
         self.stop_soon()

@@ -196,7 +196,7 @@ class Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """The event loop also uses the backlog as the number of connections to accept at once."""
+        """Raises the backlog; the event loop also uses it as the number of connections to accept at once."""
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(QUEUE)

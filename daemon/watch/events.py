@@ -92,7 +92,7 @@ class Events:
         return 0
 
     def _notice_overflow(self, record: logging.LogRecord) -> None:
-        """watchdog reports an overflow in its log only."""
+        """Finds overflows, which watchdog reports in its log only."""
         if "overflow" in record.getMessage():
             self._overflowed()
 

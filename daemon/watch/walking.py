@@ -190,7 +190,7 @@ def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
 
 
 def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list[Path]) -> Iterator[Found | None]:
-    """All files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
+    """Yields all files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
 
     `start` is the root of `ignore` or below it, and may itself be ignored, since somebody named it. Listed folders are
     added to `folders`, those where a drive is mounted to `mounts`, too. None for each entry that is no file to read, so

@@ -43,7 +43,7 @@ class CrossEncoder:
         return self._predict([(clean_text(question), clean_text(text)) for text in texts])
 
     def _load_onnx(self) -> Predict | None:
-        """None where there is no ONNX file, or nothing that runs it."""
+        """Returns None where there is no ONNX file, or nothing that runs it."""
         file = find_onnx_file(self._folder)
         if file is None or importlib.util.find_spec("onnxruntime") is None:
             return None
@@ -77,7 +77,7 @@ class CrossEncoder:
         return lambda pairs: self._take_single(np.asarray(model.predict(pairs)).reshape(len(pairs), -1)).tolist()
 
     def _take_single(self, logits: np.ndarray) -> np.ndarray:
-        """(b, 1) -> (b,). NotAvailableError where the model tells more than how well it fits."""
+        """Drops the second dimension: (b, 1) -> (b,). NotAvailableError if the model gives several numbers."""
         if logits.shape[1] != 1:
             raise NotAvailableError(
                 f"The model in {self._folder} gives {logits.shape[1]} numbers for a passage; a reranker gives one."

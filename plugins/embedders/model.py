@@ -59,12 +59,12 @@ class ModelEmbedder(ABC):
     def dimension(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, dimension) float32, rows of norm 1; zeros for a blank text. Long texts are cut to MAX_CHARS
-        characters and the model's token limit."""
+        """Embeds texts, (n,) -> (n, dimension) float32, rows of norm 1; zeros for a blank text. Long texts are cut to
+        MAX_CHARS characters and the model's token limit."""
         return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vectors:
-        """text -> (dimension,) float32 of norm 1, or zeros if it is blank."""
+        """Embeds a text: (dimension,) float32 of norm 1, or zeros if it is blank."""
         vector: Vectors = self._embed([text], is_query=True)[0]
         return vector
 

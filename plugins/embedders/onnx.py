@@ -90,8 +90,8 @@ class OnnxEmbedder(ModelEmbedder):
 
 
 def minilm_int8() -> OnnxEmbedder:
-    """all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no network.
-    NotAvailableError."""
+    """Loads all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no
+    network. NotAvailableError."""
     folders = [_find_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
     model = OnnxModel(folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER, INT8_TOKENS)
     return OnnxEmbedder(model, write_identity(INT8, INT8_DIMENSION, "", ("", "")), INT8_DIMENSION)

@@ -122,7 +122,7 @@ class ServedEmbedder(ModelEmbedder):
         return vectors[:, : self.dimension]
 
     def _check_mark(self) -> None:
-        """ModelUnavailableError if the server's build of the model differs from that of the stored vectors."""
+        """Raises ModelUnavailableError if the server's build of the model differs from that of the stored vectors."""
         if self._mark != self._find_mark():
             raise ModelUnavailableError(
                 f"{self._model} differs from the model that made the vectors. To embed all texts again:"
@@ -131,7 +131,7 @@ class ServedEmbedder(ModelEmbedder):
             )
 
     def _ask(self, texts: Sequence[str], is_query: bool) -> Vectors:
-        """(n,) texts -> (n, full dimension) float32. ModelError."""
+        """Embeds texts, (n,) -> (n, full dimension) float32. ModelError."""
         if is_query:
             return self._check_vectors(self._try(texts, (QUERY_SECONDS,) * 3), len(texts))
         for tries_left in reversed(range(TRIES)):

@@ -48,7 +48,8 @@ class StaticEmbedder:
         self._known: dict[str, list[int]] = {}  # the ids of the tokens of words
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
+        """Embeds texts, (n,) -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts
+        MAX_CHARS."""
         reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
@@ -75,7 +76,7 @@ class StaticEmbedder:
         return [[id for word in words for id in known.get(word) or fresh.get(word, [])] for words in split]
 
     def embed_query(self, text: str) -> Vectors:
-        """text -> (256,) float32 of norm 1, or zeros if it is blank."""
+        """Embeds a text: (256,) float32 of norm 1, or zeros if it is blank."""
         vector: Vectors = self.embed_documents([text])[0]
         return vector
 

@@ -76,7 +76,7 @@ class Reader:
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_copied: bool = False) -> list[Document]:
-    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only.
+    """Returns the documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only.
 
     The uri of a single document is the absolute path with forward slashes; several append "#" and their id or number.
     `data` and `stat` belong to the same read of `path`. The time of a file that `is_copied` is ignored
@@ -207,7 +207,7 @@ def _clean_title(title: str | None) -> str:
 
 
 def _clean(document: Document) -> Document:
-    """The document without lone surrogates and NUL characters, which JSON, HTML and mail headers can contain."""
+    """Returns the document without lone surrogates and NUL characters, which JSON, HTML and mails can contain."""
     turns = tuple(Turn(_valid(t.speaker), _valid(t.text), t.at, _valid(t.ref)) for t in document.turns)
     return replace(document, turns=turns, **{name: _valid(getattr(document, name)) for name in _TEXT_FIELDS})
 

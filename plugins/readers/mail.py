@@ -131,7 +131,7 @@ def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
 
 
 def leave_quoted(document: Document) -> Document:
-    """A mail without the quotation at its end, unless it has no other text."""
+    """Returns a mail without the quotation at its end, unless it has no other text."""
     lines = document.text.split("\n")
     end = _find_quoted(lines)
     while end and not lines[end - 1].strip():
@@ -143,8 +143,8 @@ def leave_quoted(document: Document) -> Document:
 
 
 def _find_quoted(lines: Sequence[str]) -> int:
-    """The index of the first line of the quotation at the end, including the line that introduces it; len(lines)
-    without a quotation."""
+    """Returns the index of the first line of the quotation at the end, including the line that introduces it;
+    len(lines) without a quotation."""
     for place, line in enumerate(lines):
         if line.startswith("--") and _INTRODUCTION.match(line):
             return place
@@ -293,8 +293,8 @@ def _list_headers(mail: Message) -> dict[str, str]:
 
 
 def _choose(versions: Sequence[Message]) -> Message:
-    """The first of several versions of a text, unless a later one has twice as many words: the first is often a hint or
-    a footer."""
+    """Returns the first of several versions of a text, unless a later one has twice as many words: the first is often a
+    hint or a footer."""
     best, most = versions[0], -1
     for version in versions:
         texts = [part for part in islice(version.walk(), MAX_PARTS) if part.get_content_type() in _TEXTS]
@@ -342,7 +342,8 @@ def _decode(part: Message) -> str:
 
 
 def _find_places(part: Message, data: bytes, after: int) -> tuple[list[int], int]:
-    """(line in the file for each line of the decoded part, end of the part); the part begins at or after `after`."""
+    """Returns (line in the file for each line of the decoded part, end of the part); the part begins at or after
+    `after`."""
     encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
     encoded = encoding in ("quoted-printable", "base64")
     payload = part.get_payload() if encoded else part.get_payload(decode=True)  # as sent in either case

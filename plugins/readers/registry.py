@@ -25,7 +25,7 @@ MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
 
 
 def read_text(path: Path, data: bytes) -> list[Document]:
-    """Plain text, a mail, a chat exported as text, or the clippings of Kindle."""
+    """Reads plain text, a mail, a chat exported as text, or the clippings of Kindle."""
     if mail.is_mail(data):
         return mail.read(path, data)
     if len(data) > MAX_TEXT and not path.suffix:
@@ -60,7 +60,8 @@ def read_calendar(path: Path, data: bytes) -> list[Document]:
 
 
 def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
-    """The document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
+    """Returns the document of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above
+    MAX_DATA."""
     if len(text) > MAX_DATA:
         raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
     return [records.convert_json(path, text, loaded)] if loaded else []

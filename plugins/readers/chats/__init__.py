@@ -26,7 +26,8 @@ def text_of(value: Any) -> str:
 
 
 def time_of(value: Any) -> datetime | None:
-    """The time in ISO 8601, another written date, or seconds or milliseconds since 1970; None for anything else."""
+    """Returns the time in ISO 8601, another written date, or seconds or milliseconds since 1970; None for anything
+    else."""
     if isinstance(value, str):
         try:  # the usual format, ten times as fast
             moment = datetime.fromisoformat(value)
@@ -77,17 +78,17 @@ def shorten(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """`value` without surrounding spaces if it is a string, else ""."""
+    """Returns `value` without surrounding spaces if it is a string, else ""."""
     return value.strip() if isinstance(value, str) else ""
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """`value` if it is a JSON object, else an empty mapping."""
+    """Returns `value` if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """`value` if it is a JSON list, else an empty one."""
+    """Returns `value` if it is a JSON list, else an empty one."""
     return value if isinstance(value, list) else []
 
 

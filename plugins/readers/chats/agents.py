@@ -40,7 +40,8 @@ _Taken = tuple[str | None, str | None, Turn | None]  # (title, session, message)
 
 
 def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Document]) -> Iterator[Part]:
-    """The session of a log, or the chats of Signal; other lines of JSON are read by `read_other`. Raises Unreadable."""
+    """Yields the session of a log, or the chats of Signal; other lines of JSON are read by `read_other`. Raises
+    Unreadable."""
     lines = read_objects(file)
     first: list[Line] = []
     take = None

@@ -86,7 +86,7 @@ def _list_contents(value: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _find_branch(tree: Mapping[str, Node], end: Any) -> list[str]:
-    """The ids from the first message to `end`, or to the newest message without a valid `end`."""
+    """Returns the ids from the first message to `end`, or to the newest message without a valid `end`."""
     if not isinstance(end, str) or end not in tree:
         end = max(tree, key=lambda id: _find_time(tree[id]), default=None)
     branch: dict[str, None] = {}

@@ -41,7 +41,8 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def stream(path: Path, file: BinaryIO, read_other: ReadOther) -> Iterator[Part]:
-    """The conversations of an export, or the chats of a file; other JSON is read by `read_other`. Raises Unreadable."""
+    """Yields the conversations of an export, or the chats of a file; other JSON is read by `read_other`. Raises
+    Unreadable."""
     if archive.is_archive(file):
         yield from _stream_archive(path, file)
     elif (export := _stream_list(path, file)) is not None:

@@ -97,7 +97,7 @@ def _read_message(head: re.Match[str], others: Sequence[str]) -> str:
 
 
 def _find_times(heads: Sequence[re.Match[str]], month: datetime | None) -> list[datetime] | None:
-    """The time of each message, or None if the order of day and month stays ambiguous.
+    """Returns the time of each message, or None if the order of day and month stays ambiguous.
 
     Of two possible orders, the one that sorts all messages, or puts all of them into `month`, if only one does. Days
     with dots are day first."""

@@ -217,7 +217,8 @@ def read_export(value: Any, path: Path) -> list[Document] | None:
 
 
 def read_plain(value: Any) -> list[Document] | None:
-    """The chats with messages in plain JSON: one chat, a list of chats or a list of messages; None for other JSON."""
+    """Returns the chats with messages in plain JSON: one chat, a list of chats or a list of messages; None for other
+    JSON."""
     if isinstance(value, list) and value and PLAIN.fits({"messages": value}):
         value = {"messages": value}
     several = isinstance(value, list)

@@ -45,7 +45,7 @@ class Archive:
 
     @property
     def paths(self) -> tuple[PurePosixPath, ...]:
-        """The paths of all files, sorted."""
+        """Returns the paths of all files, sorted."""
         return tuple(self._infos)
 
     def members(self, suffixes: tuple[str, ...]) -> Iterator[tuple[PurePosixPath, BinaryIO] | Unread]:

@@ -118,7 +118,7 @@ def leading_date(text: str) -> tuple[datetime | None, str] | None:
 
 
 def trailing_date(text: str) -> tuple[datetime, str] | None:
-    """The full date at the end of a text and the text before it, or None."""
+    """Returns the full date at the end of a text and the text before it, or None."""
     for day, at in full_dates(text):
         before = text[: day.start].strip(" \t,:–—-([")
         if before and holds_no_word(text[day.end :]):
@@ -134,7 +134,8 @@ def labelled_date(line: str) -> datetime | None:
 
 
 def find_period(path: Path, title: str) -> CalendarDate | None:
-    """The year, and perhaps month, in the name of a file, its title or its folder; None for a day or several years."""
+    """Returns the year, and perhaps month, in the name of a file, its title or its folder; None for a day or several
+    years."""
     folders = [folder for folder in path.parts[-2:-1] if folder.isdecimal()]
     for name in (day.replace("_", "-") for day in (path.stem, title, *folders)):
         dates = [day for day in find_dates(name, compact=True) if day.year]
@@ -175,7 +176,7 @@ def _find_day_of_month(number: re.Match[str], month: int) -> CalendarDate | None
 
 
 def _find_weekdays(word: str) -> set[int]:
-    """The weekdays (Monday is 0) that a word may abbreviate in any language."""
+    """Returns the weekdays (Monday is 0) that a word may abbreviate in any language."""
     return {day for name, day in word_numbers("time", "weekdays").items() if name.startswith(word.lower())}
 
 
@@ -210,7 +211,7 @@ def _list_labelled(text: str) -> Iterator[str]:
 
 
 def _date_of_title(line: str) -> Iterator[datetime]:
-    """The only date of a heading or first line, at its start or end, or separated by marks."""
+    """Yields the only date of a heading or first line, at its start or end, or separated by marks."""
     is_heading = line.startswith("#")
     line = line.lstrip("# ").rstrip()
     at, before, after = _split_at_date(line)
@@ -246,7 +247,7 @@ def _date_below_title(line: str) -> Iterator[datetime]:
 
 
 def _split_at_date(line: str) -> tuple[datetime | None, str, str]:
-    """The only date of a line with the text before and after it and its weekday; None for no or several dates."""
+    """Returns the only date of a line with the text before and after it and its weekday; None for none or several."""
     dates = [*full_dates(line)]
     if len(dates) != 1:
         return None, "", ""

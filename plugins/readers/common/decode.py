@@ -69,12 +69,12 @@ def text_of(data: bytes, declared: str | None = None) -> str:
 
 
 def decode_bytes(data: bytes, declared: str | None = None) -> str:
-    """`text_of` for bytes known to be text."""
+    """Returns `text_of` for bytes known to be text."""
     return tidy(_decode(data, declared))
 
 
 def tidy(text: str) -> str:
-    """`text` with "\\n" as its only line end, without NUL characters and lone surrogates."""
+    """Returns `text` with "\\n" as its only line end, without NUL characters and lone surrogates."""
     return replace_surrogates(_LINE_END.sub("\n", text).translate(_NO_LINE_END))
 
 
@@ -127,7 +127,7 @@ def _is_alphabet(codec: str) -> bool:
 
 
 def _find_wide(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark, or None; for bytes that contain NUL."""
+    """Returns UTF-16 or UTF-32 without a mark, or None; for bytes that contain NUL."""
     import chardet
 
     name = (chardet.detect(head[: len(head) & ~3])["encoding"] or "").lower()
@@ -135,7 +135,7 @@ def _find_wide(head: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str:
-    """The text in the likeliest encoding. Raises Unreadable if a different text is nearly as likely.
+    """Returns the text in the likeliest encoding. Raises Unreadable if a different text is nearly as likely.
 
     Of 62 texts of one sentence in 16 encodings chardet detects 55, charset-normalizer 34."""
     import chardet

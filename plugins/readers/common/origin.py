@@ -71,7 +71,8 @@ def is_template(path: Path) -> bool:
 
 
 def find_placeholder(text: str) -> str:
-    """The first part of a note's text that a program fills in, outside of code; "" for a note that a person wrote."""
+    """Returns the first part of a note's text that a program fills in, outside of code; "" for a note that a person
+    wrote."""
     if "{{" not in text and "<%" not in text:
         return ""
     match = _PLACEHOLDER.search(_INLINE_CODE.sub("", blank_fences(text)))

@@ -45,9 +45,9 @@ _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 
 def date_document(document: Document, path: Path, file_time: datetime | None, has_parts: bool) -> Document:
-    """The document with its time of writing (docs/times.md): the date that its reader found, or that its head, title or
-    name states, else the time of its file if reliable (`file_time`), else the month in its name or its start date, else
-    None. No date in the future counts.
+    """Returns the document with its time of writing (docs/times.md): the date that its reader found, or that its head,
+    title or name states, else the time of its file if reliable (`file_time`), else the month in its name or its start
+    date, else None. No date in the future counts.
 
     With `has_parts` it also gets the times of its parts, unless its reader set them; their first date is then neither
     the date nor the title of the whole. Part dates after the time of the file are plans."""
@@ -77,7 +77,8 @@ def _drop_after(latest: datetime, at: datetime | None) -> datetime | None:
 
 
 def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: CalendarDate | None = None) -> Parts:
-    """(line, time) of each part of a text with dated parts; () without any, or with one date above the whole text.
+    """Returns (line, time) of each part of a text with dated parts; () without any, or with one date above the whole
+    text.
 
     The first `before` lines are frontmatter. Dates after `latest` do not count. Headings and lines with only a day are
     in the year of the `period`; so are items that begin with a day, if the period is a month."""

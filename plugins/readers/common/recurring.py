@@ -46,13 +46,13 @@ class Entry:
 
     @property
     def version(self) -> tuple[int, str, str]:
-        """Sort key: a newer version of an entry has a larger one."""
+        """Returns the sort key: a newer version of an entry has a larger one."""
         sequence = self.value("SEQUENCE")
         return int(sequence) if sequence.isdecimal() else 0, self.value("DTSTAMP"), self.value("LAST-MODIFIED")
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Shared by all versions of an entry; occurrences have their own."""
+        """Returns what is shared by all versions of an entry; occurrences have their own."""
         return self.kind, self.value("UID"), self.value("RECURRENCE-ID")
 
 
@@ -177,7 +177,7 @@ class _Series:
         return tuple(dict.fromkeys(_localize_rule(rule.value, moment) for rule in entry.all("RRULE")))
 
     def _split_rules(self, core: Entry) -> dict[int, Recurrence]:
-        """The rules of a series up to its first lasting change (THISANDFUTURE), and from each such change on."""
+        """Returns the rules of a series up to its first lasting change (THISANDFUTURE), and from each of these on."""
         changes = [
             (_make_local(self._components[entry.line]["RECURRENCE-ID"].dt, self._get_zone(core.line)), entry.line)
             for entry in self._entries.values()
@@ -226,7 +226,7 @@ def _localize_rule(rule: str, start: date | datetime) -> str:
 
 
 def _cut_rule(rule: str, first: datetime, begin: datetime, end: datetime | None, moved: timedelta) -> str | None:
-    """The part of a rule in [begin, end), moved; "" if it is empty, None if no rule can express it."""
+    """Returns the part of a rule in [begin, end), moved; "" if it is empty, None if no rule can express it."""
     part = read_rule(rule)
     days = ((begin + moved).date() - begin.date()).days
     has_days = any(name.startswith("BY") for name in part)

@@ -51,7 +51,8 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def first_heading(text: str) -> str | None:
-    """The heading of level 1 at the start of a text, or None; only links, pictures and marks may come before it."""
+    """Returns the heading of level 1 at the start of a text, or None; only links, pictures and marks may come before
+    it."""
     lines = iter(text.split("\n"))
     for line in lines:
         if (heading := _HEADING.match(line)) is not None:

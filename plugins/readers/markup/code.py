@@ -58,7 +58,7 @@ class _Text(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int]:
-        """Sort key: the position in the file."""
+        """Returns the sort key: the position in the file."""
         return self.line, 0 if self.leads else 1 if self.name else 2
 
 
@@ -78,7 +78,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _lay_out(path: Path, language: str, texts: list[_Text]) -> Document:
-    """One section per definition with the comments before, after and inside it."""
+    """Returns one section per definition with the comments before, after and inside it."""
     out = LaidOut()
     line, headed = 1, ""
     for text, following in zip_longest(texts, texts[1:]):

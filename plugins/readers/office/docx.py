@@ -115,7 +115,7 @@ class _Word:
         self._add_asides(paragraph)
 
     def _add_asides(self, tree: Any) -> None:
-        """Text boxes, footnotes and comments below their paragraph; comments are quoted."""
+        """Adds text boxes, footnotes and comments below their paragraph; comments are quoted."""
         for child in _walk(tree):
             name = name_of(child)
             if name == "txbxContent":

@@ -46,7 +46,8 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def delimiter(text: str) -> str:
-    """The character that splits the first lines into the same number of cells most often; ties go to more cells."""
+    """Returns the character that splits the first lines into the same number of cells most often; ties go to more
+    cells."""
     sample = text[:_SAMPLE_CHARS].split("\n")[:_SAMPLE_LINES]
     return max(_DELIMITERS, key=lambda character: _rate_agreement(sample, character))
 

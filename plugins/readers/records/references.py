@@ -64,7 +64,7 @@ class _Work:
 
 
 def stream_bibtex(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The works, and an Unread for each damaged entry. Raises Unreadable."""
+    """Yields the works, and an Unread for each damaged entry. Raises Unreadable."""
     text = text_of(file.read())
     parser = import_library("bibtexparser", "bibtexparser")
     middlewares = import_library("bibtexparser.middlewares", "bibtexparser")
@@ -156,7 +156,7 @@ def _mark_quotation(line: str) -> str:
 
 
 def _reorder_name(person: str) -> str:
-    """ "Holm, Ada" as Ada Holm."""
+    """Returns "Holm, Ada" as Ada Holm."""
     last, _, first = person.strip(" {}").partition(",")
     return f"{first.strip()} {last.strip()}".strip()
 
@@ -245,8 +245,8 @@ def is_clippings(text: str) -> bool:
 
 
 def read_clippings(text: str) -> list[Document]:
-    """One document per book, in the order of the first clippings: the highlights as quotations, the notes as the
-    owner's words."""
+    """Returns one document per book, in the order of the first clippings: the highlights as quotations, the notes as
+    the owner's words."""
     books: dict[str, list[_Clipping]] = {}
     for clipping in _split_clippings(text.split("\n")):
         books.setdefault(clipping.book, []).append(clipping)
@@ -307,6 +307,6 @@ def _lay_out_book(book: str, clippings: Sequence[_Clipping]) -> Document:
 
 
 def _reorder_authors(author: str) -> str:
-    """ "Woolf, Virginia" as Virginia Woolf; semicolons separate several."""
+    """Returns "Woolf, Virginia" as Virginia Woolf; semicolons separate several."""
     people = (name.strip().partition(",") for name in author.split(";"))
     return ", ".join(f"{first.strip()} {last}".strip() for last, _, first in people)
