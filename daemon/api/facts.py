@@ -24,17 +24,12 @@ from memory.views import PlannedEntry
 MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
 WORD = re.compile(r"\w+")
-MOST_NAMES = 100
 MOST_TAGS = 1000
 PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
 PROFILE_TITLE = "About me"
 MOST_KEY, MOST_VALUE = 40, 200  # characters
 NEWEST = 20  # revisions that are looked at
-MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note
-MOST_DAYS = 366  # of plans
-MOST_VERTICES = 5000  # of the graph
-MOST_NEAR = 500  # objects of a neighbourhood
 SHOWN = 5  # of each kind
 MAX_PLANNED, MAX_OVERDUE = 30, 10
 DAYS = 9  # of plans: today, and the eight days after it
@@ -59,8 +54,6 @@ def names(memory: Memory, one: str, other: str, same: bool) -> wire.Names:
 
 
 def names_beginning(memory: Memory, begin: str, limit: int) -> tuple[str, ...]:
-    if not 0 <= limit <= MOST_NAMES:
-        raise InvalidInputError(f"limit is {limit}; ask for 0 to {MOST_NAMES} names.")
     folded = norm(begin)
     return tuple(memory.knowledge.names_beginning(folded, limit)) if folded else ()
 
@@ -227,8 +220,6 @@ def _check_key(key: str) -> str:
 
 
 def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) -> wire.SearchReply:
-    if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
-        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
     browsing = memory.browsing
     find: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
         "objects": browsing.find_objects, "facts": browsing.find_facts, "notes": browsing.find_sources
@@ -238,8 +229,6 @@ def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) 
 
 
 def plans(memory: Memory, days: int) -> wire.PlansReply:
-    if not 1 <= days <= MOST_DAYS:
-        raise InvalidInputError(f"days is {days}; ask for 1 to {MOST_DAYS}.")
     planned = memory.knowledge.list_planned(date.today(), days)
     return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
 
@@ -287,18 +276,6 @@ def take_back_correction(memory: Memory, fact: int) -> wire.Corrected:
         raise NotFoundError("This fact was not corrected by hand.")
     memory.ingest.retire(f"{BY_HAND}{fact}")
     return wire.Corrected(memory.knowledge.fact(old.id))
-
-
-def neighbourhood(memory: Memory, about: str, limit: int, as_of: datetime | None) -> wire.GraphReply:
-    if not 1 <= limit <= MOST_NEAR:
-        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_NEAR} objects.")
-    return memory.browsing.explore(about, limit, as_of)
-
-
-def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
-    if not 1 <= limit <= MOST_VERTICES:
-        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_VERTICES} vertices.")
-    return memory.browsing.graph(about, limit)
 
 
 def _holds(fact: Fact) -> bool:

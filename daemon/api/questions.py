@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from daemon import wire
 from daemon.api import sources
-from daemon.api.routing import MOST_ROWS, follow, stream
+from daemon.api.routing import follow, stream
 from daemon.api.services import Services
 from daemon.api.statements import answer_statement
 from daemon.calls.knowledge import Opinion
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 
 NAMES = 5  # of chats, listed if an unknown one is named
 NAME_CHARS = 80
-MOST_HITS = 200
 REBUILT = ("memory", "rows", "text", "vectors")
 MOST_SESSIONS = 1000
 
@@ -177,8 +176,6 @@ async def ask(
 def recall(
     memory: Memory, question: str, k: int, as_of: datetime | None, within: wire.Scope | None, strategy: str
 ) -> wire.RecallReply:
-    if not 1 <= k <= MOST_HITS:
-        raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
     began = time.monotonic()
     recalled = memory.questions.retrieve(question, k, as_of, checked_scope(memory, within), strategy=strategy).recall
     hits = (
@@ -211,8 +208,6 @@ def surroundings(memory: Memory, id: int) -> wire.Surroundings:
 
 
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
-    if not 0 <= limit <= MOST_ROWS or offset < 0:
-        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} traces, from 0 on.")
     newest = memory.questions.traces(limit, offset)
     return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 

@@ -98,6 +98,9 @@ class Endpoint:
         body = await request.body()
         if self.body or body:
             values |= parse_body(self.body, self.required.intersection(self.body), body)
+        for name, bounds in self.call.bounds.items():
+            if name in values and values[name] not in bounds:
+                raise InvalidInputError(f"{name} is {values[name]}; ask for {bounds[0]} to {bounds[-1]}.")
         result = await self._run(self.call.defaults | values)
         if isinstance(result, Response):
             return result

@@ -68,6 +68,15 @@ class Call:
     def types(self) -> dict[str, Any]:
         """Returns the type of each parameter, and of the result; resolved with the first call, because a client needs
         few. `Annotated[str, Literal[...]]` is a string for callers, checked to be one of these words."""
+        return {name: int if isinstance(kind, range) else kind for name, kind in self._kinds.items()}
+
+    @property
+    def bounds(self) -> dict[str, range]:
+        """Returns the values that the daemon takes for a number declared as `Annotated[int, range(...)]`."""
+        return {name: kind for name, kind in self._kinds.items() if isinstance(kind, range)}
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
         hints = get_type_hints(self.stub, include_extras=True)
         return {name: getattr(kind, "__metadata__", [kind])[0] for name, kind in hints.items()}
 

@@ -18,6 +18,7 @@ Findable = Annotated[str, Literal["objects", "facts", "notes"]]
 Opinion = Annotated[str, Literal["good", "bad", "none"]]
 State = Annotated[str, Literal["open", "kept", "undone", "settled", "all"]]
 Verdict = Annotated[str, Literal["keep", "both", "old", "open", "undo"]]
+Offset = Annotated[int, range(1 << 31)]
 
 
 class KnowledgeCalls(Calls):
@@ -52,7 +53,7 @@ class KnowledgeCalls(Calls):
     def recall(
         self,
         question: str,
-        k: int = 10,
+        k: Annotated[int, range(1, 201)] = 10,
         *,
         as_of: datetime | None = None,
         within: wire.Scope | None = None,
@@ -81,7 +82,7 @@ class KnowledgeCalls(Calls):
         """Read the passages before and after a passage, and the properties of its source."""
 
     @call("GET", "/traces", thread="read")
-    def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
+    def traces(self, limit: Annotated[int, range(1001)] = 50, offset: Offset = 0) -> wire.TracesReply:
         """List the questions, newest first."""
 
     @call("GET", "/traces/{id}", to="memory.questions.trace", thread="read")
@@ -182,7 +183,7 @@ class KnowledgeCalls(Calls):
         """Decide whether two names mean the same object."""
 
     @call("GET", "/names", thread="read", field="names")
-    def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
+    def names_beginning(self, begin: str, limit: Annotated[int, range(101)] = 20) -> tuple[str, ...]:
         """Complete a name of a person, place or thing, shortest first."""
 
     @call("GET", "/tags", thread="read", field="tags", offline=True)
@@ -190,7 +191,9 @@ class KnowledgeCalls(Calls):
         """List the tags of sources, most frequent first."""
 
     @call("GET", "/search/{what}")
-    def search(self, what: Findable, words: str = "", limit: int = 100, offset: int = 0) -> wire.SearchReply:
+    def search(
+        self, what: Findable, words: str = "", limit: Annotated[int, range(501)] = 100, offset: Offset = 0
+    ) -> wire.SearchReply:
         """Find objects (people, places and things, by their names), facts (the newest first) or notes (by their title
         or one passage) with all the words."""
 
@@ -202,17 +205,19 @@ class KnowledgeCalls(Calls):
     def note(self, uri: str) -> wire.NoteReply:
         """Show a source, by its uri."""
 
-    @call("GET", "/neighbourhood")
-    def neighbourhood(self, about: str, limit: int = 40, as_of: datetime | None = None) -> wire.GraphReply:
+    @call("GET", "/neighbourhood", to="memory.browsing.explore")
+    def neighbourhood(
+        self, about: str, limit: Annotated[int, range(1, 501)] = 40, as_of: datetime | None = None
+    ) -> wire.GraphReply:
         """Show the objects around an object, now or at a time: by facts, and by passages that mention both."""
 
-    @call("GET", "/graph")
-    def graph(self, about: str = "", limit: int = 200) -> wire.GraphReply:
+    @call("GET", "/graph", to="memory.browsing.graph")
+    def graph(self, about: str = "", limit: Annotated[int, range(1, 5001)] = 200) -> wire.GraphReply:
         """Show the best connected part of the graph, or the part around an object, by its name, or a note, by its
         uri."""
 
     @call("GET", "/plans")
-    def plans(self, days: int = 60) -> wire.PlansReply:
+    def plans(self, days: Annotated[int, range(1, 367)] = 60) -> wire.PlansReply:
         """List the plans for the next days, and the tasks in notes."""
 
     @call("POST", "/correct", thread="write", slow=True)

@@ -58,7 +58,7 @@ class Offline(Client):
         values = call.defaults | arguments
         match call.name:
             case "ask":
-                return Stream(_Pieces(map(wire.event_line, self._answer(**values))), wire.Answered)
+                return Stream(_Pieces(map(wire.event_line, self._answer(**values))), call.ends)
             case "status":
                 return wire.Status(
                     read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.browsing.stats(), 0, ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from daemon import wire
 from daemon.calls import Call
 from daemon.calls.process import DaemonCalls
 from daemon.client.connection import DaemonDownError as DaemonDownError
@@ -53,7 +52,7 @@ class Client(DaemonCalls):
         if call.types["return"] is Lines:
             return Lines(response)
         if call.is_stream:
-            return Stream(response, getattr(wire, call.ends) if call.ends else None)
+            return Stream(response, call.ends)
         with response:
             try:
                 return call.read_reply(json.loads(response.read()))

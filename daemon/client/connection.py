@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from daemon import wire
 from daemon.paths import Paths
@@ -156,44 +157,46 @@ class Response:
         self.close()
 
 
-class Replies(Generic[T]):
+class Replies(ABC, Generic[T]):
     """The lines of one request as they come. An iterator that ends by itself or with `close`, and a context manager.
+    The `last` line begins with this; without it a stream may end at any line.
 
     Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the last line.
     """
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: Response, last: bytes) -> None:
         import threading
 
-        self._response = response
-        self._is_closed = self._is_last = False
+        self._response, self._last = response, last
+        self._is_closed = False
         self._reading = threading.Lock()
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> T:
-        if self._is_closed or self._is_last:
-            self.close()
+        if self._is_closed:
             raise StopIteration
         with self._reading:
             try:
                 line, reason = self._response.readline(), "the stream was interrupted"
             except (OSError, ValueError) as error:
                 line, reason = b"", str(error)
-        if line.endswith(b"\n"):
-            return self._read(line)
-        is_over = self._is_closed or self._may_end
-        self.close()
+        is_over = self._is_closed or not self._last
+        is_whole = line.endswith(b"\n")
+        if not is_whole or line.startswith((FAILED, self._last or FAILED)):
+            self.close()
+        if is_whole and line.startswith(FAILED):
+            raise DaemonError(cast("wire.Failed", wire.parse_event(line)))
+        if is_whole:
+            return self._decode(line)
         if is_over:
             raise StopIteration
         raise DaemonDownError(f"The daemon ended while it answered ({reason}). Try again.")
 
-    _may_end = False  # at any line
-
-    def _read(self, line: bytes) -> T:
-        """Decodes a line; notes whether it is the last."""
-        raise NotImplementedError
+    @abstractmethod
+    def _decode(self, line: bytes) -> T:
+        """Returns what a line contains."""
 
     def close(self) -> None:
         """Ends the stream; a thread that waits for its next line gets StopIteration."""
@@ -210,31 +213,22 @@ class Replies(Generic[T]):
 
 
 class Stream(Replies["wire.Event"]):
-    """The events of one request; the last is one of type `ends`."""
+    """The events of one request; the last is one of the type called `ends`, "" for a stream without an end."""
 
-    def __init__(self, response: Response, ends: type[wire.Event] | None) -> None:
-        super().__init__(response)
-        self._ends, self._may_end = ends, ends is None
+    def __init__(self, response: Response, ends: str) -> None:
+        super().__init__(response, f'{{"type": "{ends}"'.encode() if ends else b"")
 
-    def _read(self, line: bytes) -> wire.Event:
-        event = wire.parse_event(line)
-        if isinstance(event, wire.Failed):
-            self.close()
-            raise DaemonError(event)
-        if self._ends is not None and isinstance(event, self._ends):
-            self.close()
-        return event
+    def _decode(self, line: bytes) -> wire.Event:
+        return wire.parse_event(line)
 
 
 class Lines(Replies[bytes]):
     """The lines of an export, each with its line feed, undecoded; to be closed if it is not read to its end."""
 
-    def _read(self, line: bytes) -> bytes:
-        if line.startswith(FAILED):
-            event = wire.parse_event(line)
-            assert isinstance(event, wire.Failed)
-            raise DaemonError(event)
-        self._is_last = line.startswith(END)
+    def __init__(self, response: Response) -> None:
+        super().__init__(response, END)
+
+    def _decode(self, line: bytes) -> bytes:
         return line
 
 

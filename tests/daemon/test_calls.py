@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import pytest
 from starlette.testclient import TestClient
@@ -29,6 +29,7 @@ from daemon.jobs.replication import Replication
 from daemon.jobs.syncing import Syncing
 from daemon.mcp.server import Tools
 from daemon.watch.watcher import Watcher
+from memory.services.browsing import Browsing
 from memory.services.conversations import Conversations
 from memory.services.maintenance import Maintenance
 from memory.services.questions import Questions
@@ -38,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 CALLS = {one.name: one for one in list_calls(DaemonCalls)}
 PARTS = {
     "embedding": Embedding,
+    "memory.browsing": Browsing,
     "memory.conversations": Conversations,
     "memory.maintenance": Maintenance,
     "memory.questions": Questions,
@@ -56,7 +58,7 @@ class NewCalls(DaemonCalls):
     """What a new call adds: its declaration."""
 
     @call("GET", "/shout/{times}", thread="read", field="words", offline=True, tool="shout")
-    def shout(self, times: int, words: str = "hey") -> tuple[str, ...]:  # type: ignore[empty-body]
+    def shout(self, times: Annotated[int, range(1, 4)], words: str = "hey") -> tuple[str, ...]:  # type: ignore[empty-body]
         """Repeat some words."""
 
 
@@ -80,6 +82,7 @@ def test_a_new_call_has_a_route_checks_a_description_and_a_method_of_the_client(
     browser = TestClient(app)
     assert browser.get("/shout/2").json() == {"words": ["hey", "hey"]}
     assert browser.get("/shout/two").json()["message"] == "times must be a whole number."
+    assert browser.get("/shout/4").json()["message"] == "times is 4; ask for 1 to 3."
     assert browser.get("/shout/2?word=x").json()["message"] == "There is no parameter 'word'."
     described = browser.get("/openapi.json").json()["paths"]["/shout/{times}"]["get"]
     assert described["description"] == "Repeat some words."
