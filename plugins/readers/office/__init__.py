@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from io import BytesIO
 from pathlib import PurePosixPath
@@ -29,15 +31,23 @@ _TEMPLATE_DATES = (datetime(2013, 12, 23, 23, 15), datetime(2013, 1, 27, 9, 14, 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFile:
-    """Returns the zip of a document; no member unpacks to more than it declares. Raises Unreadable: not a zip, with a
-    password, more than MAX_UNPACKED, or XML of more than `most` bytes."""
+@contextmanager
+def open_package(data: bytes, what: str, most: int = MAX_TREE) -> Iterator[zipfile.ZipFile]:
+    """Yields the zip of a document; no member unpacks to more than it declares. Raises Unreadable: not a zip, with a
+    password, more than MAX_UNPACKED, XML of more than `most` bytes, or damaged, as is found while it is read."""
     if data.startswith(_OLE):
         raise Unreadable(f"{ENCRYPTED}; or from an Office before 2007: save it as {what}")
     try:
-        package = zipfile.ZipFile(BytesIO(data))
-    except (*DAMAGED, ValueError) as error:
+        with zipfile.ZipFile(BytesIO(data)) as package:
+            _check_size(package, what, most)
+            yield package
+    except RecursionError:  # which is a RuntimeError
+        raise
+    except (*DAMAGED, LookupError, ValueError) as error:
         raise Unreadable(f"a damaged {what} file: {error}") from error
+
+
+def _check_size(package: zipfile.ZipFile, what: str, most: int) -> None:
     members = package.infolist()
     if any(member.flag_bits & 1 for member in members):
         raise Unreadable(ENCRYPTED)
@@ -51,7 +61,6 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     text = sum(member.file_size for member in members if PurePosixPath(member.filename).suffix.lower() in _XML)
     if text > most:
         raise Unreadable(f"its text unpacks to {text // MIB:,} MiB; the limit is {most // MIB:,} MiB for a {what} file")
-    return package
 
 
 def loosen(data: bytes) -> bytes:

@@ -16,7 +16,6 @@ from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
 from plugins.readers.common import import_library
-from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.office import attribute_of, find_date, name_of, open_package, parse_xml, read_relations
 
@@ -36,13 +35,8 @@ _LIST = re.compile(r"List (?:Bullet|Number)")
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    try:
-        with open_package(data, "docx") as package:
-            return [_Word(package).read()]
-    except RecursionError:  # which is a RuntimeError
-        raise
-    except (*DAMAGED, KeyError, ValueError) as error:
-        raise Unreadable(f"a damaged docx file: {error}") from error
+    with open_package(data, "docx") as package:
+        return [_Word(package).read()]
 
 
 class _Word:

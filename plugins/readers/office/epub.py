@@ -13,7 +13,6 @@ from memory.nouns import UNKNOWN, Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
 from plugins.readers.common import html
-from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.decode import declared_in_markup, decode_bytes
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.office import open_package, parse_xml
@@ -26,10 +25,7 @@ _PAGES = ("application/xhtml+xml", "text/html")
 
 def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "epub") as package:
-        try:
-            return [_read_book(package)]
-        except (*DAMAGED, KeyError, ValueError) as error:
-            raise Unreadable(f"a damaged epub file: {error}") from error
+        return [_read_book(package)]
 
 
 def _read_book(package: ZipFile) -> Document:

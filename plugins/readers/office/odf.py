@@ -11,7 +11,6 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
-from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import MAX_COLUMNS, LaidOut, Row, convert_table
 from plugins.readers.office import ENCRYPTED, attribute_of, name_of, open_package, parse_xml
 
@@ -23,18 +22,15 @@ _DAY = len("2026-03-01")
 
 def read(path: Path, data: bytes) -> list[Document]:
     suffix = path.suffix.lower().removeprefix(".")
-    try:
-        with open_package(data, suffix) as package:
-            names = package.namelist()
-            if "META-INF/manifest.xml" in names and b"encryption-data" in package.read("META-INF/manifest.xml"):
-                raise Unreadable(ENCRYPTED)
-            content = parse_xml(package.read("content.xml"))
-            stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
-            objects = sum(name.startswith("Object ") and name.endswith("/content.xml") for name in names)
-            note = f"charts or formulas were not read: {objects}" if objects else ""
-            styles = parse_xml(package.read("styles.xml")) if "styles.xml" in names else ()
-    except (*DAMAGED, KeyError, ValueError) as error:
-        raise Unreadable(f"a damaged {suffix} file: {error}") from error
+    with open_package(data, suffix) as package:
+        names = package.namelist()
+        if "META-INF/manifest.xml" in names and b"encryption-data" in package.read("META-INF/manifest.xml"):
+            raise Unreadable(ENCRYPTED)
+        content = parse_xml(package.read("content.xml"))
+        stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
+        objects = sum(name.startswith("Object ") and name.endswith("/content.xml") for name in names)
+        note = f"charts or formulas were not read: {objects}" if objects else ""
+        styles = parse_xml(package.read("styles.xml")) if "styles.xml" in names else ()
     body = next((part for child in content if name_of(child) == "body" for part in child), None)
     if body is None:
         raise Unreadable(f"a damaged {suffix} file: no content")

@@ -16,7 +16,6 @@ from zipfile import BadZipFile, ZipFile
 from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common import import_library
-from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import MAX_COLUMNS, LaidOut, Row, convert_table
 from plugins.readers.office import (
     MAX_TREE,
@@ -48,10 +47,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "xlsx", MAX_UNPACKED) as package:
         names = package.namelist()
         sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
-        try:
-            asides = {name: _read_asides(package, name) for name in sheets}
-        except (*DAMAGED, ValueError, IndexError) as error:
-            raise Unreadable(f"a damaged xlsx file: {error}") from error
+        asides = {name: _read_asides(package, name) for name in sheets}
     states_dates = "docProps/core.xml" in names  # the library invents missing dates
     charts = sum(name.startswith("xl/charts/chart") for name in names)
     openpyxl = import_library("openpyxl", "openpyxl")
