@@ -102,7 +102,7 @@ def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: i
 
 
 def timelines(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.FactTimeline, ...]:
-    """Returns groups relations of one subject and predicate into timelines in chronological order, last changed first.
+    """Groups relations of one subject and predicate into timelines in chronological order, last changed first.
     Predicates connected by revisions ("works at", "moved to") share a timeline under the newest name; so do edited
     versions of a sentence, under the name of their note."""
     ended = {pair.old.id: pair for pair in sorted(known, key=lambda pair: pair.id) if _is_ending(pair)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from daemon.config.sections import (
+from daemon.config import (
     TABLE_NAME,
     SectionReader,
     describe_setting,
@@ -24,7 +24,7 @@ from daemon.config.sections import (
     show_example,
     to_toml,
 )
-from daemon.config.sections import SettingsError as SettingsError
+from daemon.config import SettingsError as SettingsError
 from memory.settings import MemorySettings, setting
 from plugins.settings import (
     AnthropicSettings,

@@ -81,10 +81,6 @@ class Batch:
         )
 
 
-class _ForgottenError(files.Unread):
-    """The file has forgotten content."""
-
-
 @dataclass(frozen=True)
 class ImporterParts:
     """What an importer needs. `tell` is called after each batch."""
@@ -171,7 +167,7 @@ class FileImporter:
                 yield
 
     def _take(self, opened: _Opened) -> Iterator[None]:
-        """AddJobs a file to the batch, unless it is unchanged."""
+        """Adds a file to the batch, unless it is unchanged."""
         uri, sources = opened.uri, opened.there
         self._batch.files += 1
         try:
@@ -190,7 +186,7 @@ class FileImporter:
                 yield from self._keep(opened, contents)
         except (Unreadable, files.Unread) as error:
             self._batch.unread[uri] = str(error)
-            if isinstance(error, _ForgottenError):  # its statements no longer count
+            if str(error) in (FORGOTTEN, SAME_AS_FORGOTTEN):  # its statements no longer count
                 self._batch.gone += [source.uri for source in sources]
         self._batch.read.append(uri)
         reason = self._skipped.get(uri, "")
@@ -233,12 +229,12 @@ class FileImporter:
             opened.closing = closing.pop_all()
 
     def _find_forgotten(self, digest: str, sources: list[Source]) -> str:
-        """Returns the hash of a file with forgotten content that is read again, "" for other files; _ForgottenError if
-        it must not be read. A file that was read before its content was forgotten elsewhere stays."""
+        """Returns the hash of a file with forgotten content that is read again, "" for other files; Unread if it
+        must not be read. A file that was read before its content was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in sources) or not self._memory.sources.is_forgotten(digest):
             return ""
         if not self._disk.again:
-            raise _ForgottenError(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
+            raise files.Unread(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
         return digest
 
     def _begin(self, uri: str) -> None:
@@ -258,7 +254,7 @@ class FileImporter:
             read = partial(self._parts.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
-        """AddJobs the contents of a file to the batch; a large one gets its own batches."""
+        """Adds the contents of a file to the batch; a large one gets its own batches."""
         uri, met, stored = opened.uri, opened.entry, opened.there
         policies = {source.uri: source.policy for source in stored}
         target, path = self._disk.targets[uri], met.path

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.config.sections import is_listed, list_sections
+from daemon.config import is_listed, list_sections
 from daemon.config.settings import (
     DaemonSettings,
     McpClientSettings,

@@ -13,7 +13,7 @@ from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import with_local_zone
 from memory.time.recurrence import Recurrence
 from plugins.readers import Unreadable
-from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
+from plugins.readers.common import Property, parse_property, unescape, unfold
 from plugins.readers.common.recurring import SERIES, Entry, repetitions
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from memory.time.recurrence import Recurrence, expand_rule, read_rule, write_rule
-from plugins.readers.common.content_lines import Property, write_property
+from plugins.readers.common import Property, write_property
 
 SERIES = frozenset(("RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"))
 MAX_LISTED, MAX_LISTED_YEARS = 120, 10  # days of a moved series that no rule describes

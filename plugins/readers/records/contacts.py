@@ -12,7 +12,7 @@ from pathlib import Path
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
-from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
+from plugins.readers.common import Property, parse_property, unescape, unfold
 from plugins.readers.common.decode import decode_bytes, text_of
 
 _FIELDS = {  # property -> label
