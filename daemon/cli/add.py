@@ -298,7 +298,7 @@ def watch_gone(session: Session, folder: Path | None, answer: str | None) -> Non
         elif reply.total:
             _print_gone(reply)
     if not session.as_json and not (asking if folder is None else reply.total):
-        output.say("No files are gone that you were to decide about.")
+        output.say("No missing files wait for your decision.")
 
 
 def _print_gone(reply: wire.GoneReply) -> None:

@@ -21,7 +21,7 @@ MAX_TAGS = 5  # that are named in place of one that nothing has
 MAX_NEAREST = 3  # passages that are shown where none has a word of the question
 MAX_UNKNOWN_WORDS = 5  # that are named; a text that was pasted has hundreds
 OUT_OF_REACH = "No note is within these limits."
-NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
+NONE_KEPT = "There are no sessions yet. Ask something in the chat: pal chat"
 
 
 @click.command()

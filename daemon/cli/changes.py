@@ -179,7 +179,7 @@ def _settle(session: Session, id: int, verdict: str) -> None:
     settled = session.client.settle(id, verdict)
     if not session.shows_json(settled):
         same = before.state != "open" and before.outcome == settled.outcome
-        output.print_text(f"Revision {id}{' was so already' if same else ''}: {settled.outcome}")
+        output.print_text(f"Revision {id}{' already has this verdict' if same else ''}: {settled.outcome}")
 
 
 def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
@@ -209,7 +209,7 @@ def _key() -> str:
 
 def _waiting(session: Session) -> str:
     left = session.client.revisions(limit=1).open
-    return f"Waiting: {left:,}." if left else "Nothing waits any more."
+    return f"Waiting: {left:,}." if left else "Nothing is left to decide."
 
 
 def _print(revision: wire.Revision, suffix: str = "") -> None:
@@ -226,7 +226,8 @@ def _print(revision: wire.Revision, suffix: str = "") -> None:
 def _none(state: str, about: str | None) -> str:
     of = f" about {about!r}" if about else ""
     if state == "open":
-        return f"Nothing waits for you{of}. Facts that an edit replaced, and notes that disagree, are listed here."
+        listed = "Facts that an edit replaced, and notes that disagree, are listed here."
+        return f"Nothing waits for your decision{of}. {listed}"
     return f"There is no such revision{of}."
 
 

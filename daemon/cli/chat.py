@@ -239,7 +239,7 @@ class PlainChat:
             output.print_text(
                 f"{conversation.id}: {conversation.title or 'Untitled'}, {local_time(conversation.updated)}"
             )
-        output.print_text("/resume NUMBER goes on with one." if kept else "No session is kept yet.")
+        output.print_text("/resume NUMBER goes on with one." if kept else "There are no sessions yet.")
 
     def _search(self, words: str) -> None:
         matches = self.client.search_conversations(words, SESSIONS_SHOWN) if words else ()

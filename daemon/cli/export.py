@@ -168,7 +168,7 @@ def import_(session: Session, file: Path, yes: bool) -> None:
     parts = [count(counts["source"], "note"), count(counts["episode"], "passage"), count(counts["trace"], "question")]
     text = f"Imported: {', '.join(parts)}, with all that is known of them."
     if kept.exists():
-        text += f"\nWhat it replaced is kept, yours to delete: {kept}"
+        text += f"\nThe replaced memory is kept; you may delete it: {kept}"
     kept_path = str(kept) if kept.exists() else None
     session.show({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path}, text)
 

@@ -98,7 +98,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
         "Now": f"{count(now.queue, 'file')} to read" * bool(now.queue) + f", {now.busy}" * bool(now.busy),
         "Skipped": f"{count(now.stats.skipped, 'file')}; why: pal status --skipped" if now.stats.skipped else "",
         "Review": f"{count(now.review, 'changed fact')} to look at: pal review" if now.review else "",
-        "Model": now.model or "none; answers are the lines themselves",
+        "Model": now.model or "none; answers are lines of your notes",
         "Read": reading(state) if state else "",
         "Search": now.preparing,
         "Sync": describe_sync(now.sync) if now.sync else "",

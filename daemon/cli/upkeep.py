@@ -121,7 +121,7 @@ def _report_restored(session: Session, name: str, kept: Path) -> bool:
         return True
     output.print_text(f"Restored {name}.")
     if kept.exists():
-        output.print_text(f"What it replaced is kept, yours to delete: {kept}")
+        output.print_text(f"The replaced memory is kept; you may delete it: {kept}")
     return False
 
 

@@ -83,7 +83,7 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
         f'{total} files are gone. Keep their content, or drop it? pal watch gone "./notes"' in shell.pal("doctor").out
     )
     assert "Their content is kept." in shell.pal("watch", "gone", "--keep").out
-    assert shell.pal("watch", "gone").err == "No files are gone that you were to decide about.\n"
+    assert shell.pal("watch", "gone").err == "No missing files wait for your decision.\n"
     shell.pal("watch", "rm", "notes")
     assert shell.pal("doctor").code == 0
 

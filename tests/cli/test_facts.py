@@ -149,15 +149,16 @@ def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
     both = marta.pal("facts", "Marta").out
     assert "Lisbon" in both and "Porto" in both
     assert marta.pal("review", "1", "keep", "--json").json["state"] == "kept"
-    assert marta.pal("review", "1", "keep").out == "Revision 1 was so already: the new one is right.\n"
+    assert marta.pal("review", "1", "keep").out == "Revision 1 already has this verdict: the new one is right.\n"
     assert marta.pal("review", "1").out.startswith("Revision 1: replaced, the new one is right.\n")
     assert marta.pal("undo", "1").out == "Revision 1: undone; both facts are restored.\n"
-    assert marta.pal("undo", "1").out == "Revision 1 was so already: undone; both facts are restored.\n"
+    assert marta.pal("undo", "1").out == "Revision 1 already has this verdict: undone; both facts are restored.\n"
     assert marta.pal("review", "2", "undo", "--json").json["state"] == "undone"
     empty = marta.pal("review")
     assert (empty.code, empty.out) == (0, "")
     assert (
-        empty.err == "Nothing waits for you. Facts that an edit replaced, and notes that disagree, are listed here.\n"
+        empty.err
+        == "Nothing waits for your decision. Facts that an edit replaced, and notes that disagree, are listed here.\n"
     )
     assert "Review" not in marta.pal("status").out
     assert marta.pal("review", "--state", "all").out.count("\n   Why: ") == 2
@@ -199,8 +200,8 @@ def test_review_in_a_terminal_goes_one_by_one(marta: Shell) -> None:
     said = at_terminal(marta, "review", keys=[(prompt, "q")])
     assert "Decided: 0. Waiting: 1." in said.out
     said = at_terminal(marta, "review", keys=[(prompt, "u")])
-    assert "undone; both facts are restored." in said.out and "Nothing waits any more." in said.out
-    assert "Nothing waits for you." in at_terminal(marta, "review", keys=[]).out
+    assert "undone; both facts are restored." in said.out and "Nothing is left to decide." in said.out
+    assert "Nothing waits for your decision." in at_terminal(marta, "review", keys=[]).out
 
 
 def test_the_lines_of_a_note_are_facts_about_its_title(shell: Shell) -> None:

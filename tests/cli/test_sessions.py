@@ -17,7 +17,7 @@ def ask(shell: Shell, *questions: str) -> None:
 
 
 def test_sessions_from_the_first_to_the_deleted(shell: Shell, tmp_path: Path) -> None:
-    assert shell.pal("sessions").err.startswith("No session is kept yet.")
+    assert shell.pal("sessions").err.startswith("There are no sessions yet.")
     assert shell.pal("sessions", "search", "belt").code == 4
     shell.pal("remember", "The belt for the compressor is with Ozzie.")
     ask(shell, BELT, "Where is Ozzie?")

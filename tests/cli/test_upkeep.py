@@ -23,7 +23,7 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     assert (said.code, said.err) == (0, "")
     rows = {line.split()[0]: line for line in said.out.splitlines() if line}
     assert rows["Notes"].split()[1:] == ["20,", "with", "23", "passages"]
-    assert "none; answers are the lines themselves" in rows["Model"]
+    assert "none; answers are lines of your notes" in rows["Model"]
     assert not {"Memory", "Palimpsest", "Night", "Next", "What"} & rows.keys()
     everything = vault.pal("status", "--all").out
     assert everything.startswith(said.out) and "\nMemory      ./home/memory.db, " in everything
