@@ -18,15 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from plugins.readers import LAST_NS
+from plugins.readers import LAST_NS, Unreadable
 
 MIB = 1 << 20
 
 OPENAT2, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x04, 0x08  # <linux/openat2.h>
-
-
-class Unread(Exception):
-    """A file that was not read; the message is the reason for a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +43,33 @@ class Found:
 
 @contextmanager
 def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat_result]]:
-    """Opens a file below `root` without following links, and yields its descriptor and stat. Raises Unread with the
+    """Opens a file below `root` without following links, and yields its descriptor and stat. Raises Unreadable with the
     reason, at the end also if the file changed."""
     try:
         file = _open(path, root, os.O_RDONLY | _combine_flags("O_NONBLOCK"))
     except (OSError, ValueError) as error:
-        raise Unread(explain_error(error)) from error
+        raise Unreadable(explain_error(error)) from error
     try:
         before = os.fstat(file)
         if unread := make_found(path, before, most).unread:
-            raise Unread(unread)
+            raise Unreadable(unread)
         yield file, before
         after = os.fstat(file)
     except OSError as error:
-        raise Unread(explain_error(error)) from error
+        raise Unreadable(explain_error(error)) from error
     finally:
         os.close(file)
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise Unread("it changed while it was read")
+        raise Unreadable("it changed while it was read")
 
 
 def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
-    """Returns (whole file, its stat), unchanged while it was read. Raises Unread with the reason."""
+    """Returns (whole file, its stat), unchanged while it was read. Raises Unreadable with the reason."""
     with open_whole(path, most, root) as (file, status):
         with open(file, "rb", closefd=False) as stream:
             data = stream.read(most + 1)
         if len(data) != status.st_size:
-            raise Unread("it changed while it was read")
+            raise Unreadable("it changed while it was read")
         return data, status
 
 

@@ -152,7 +152,7 @@ class FileImporter:
         finally:  # an interruption is no file's fault
             self._ahead.close()
             for opened in self._opened:
-                with suppress(files.Unread):
+                with suppress(Unreadable):
                     opened.closing.close()
             self._attempts.end(self._begun)
 
@@ -184,7 +184,7 @@ class FileImporter:
                 with opened.closing:
                     contents = self._read(opened, opened.file)
                 yield from self._keep(opened, contents)
-        except (Unreadable, files.Unread) as error:
+        except Unreadable as error:
             self._batch.unread[uri] = str(error)
             if str(error) in (FORGOTTEN, SAME_AS_FORGOTTEN):  # its statements no longer count
                 self._batch.gone += [source.uri for source in sources]
@@ -199,7 +199,7 @@ class FileImporter:
         opened = _Opened(uri, file, self._known.get(uri, []))
         try:
             self._hand_over(opened)
-        except (Unreadable, files.Unread) as error:
+        except Unreadable as error:
             opened.error = error
         return opened
 
@@ -229,12 +229,12 @@ class FileImporter:
             opened.closing = closing.pop_all()
 
     def _find_forgotten(self, digest: str, sources: list[Source]) -> str:
-        """Returns the hash of a file with forgotten content that is read again, "" for other files; Unread if it
+        """Returns the hash of a file with forgotten content that is read again, "" for other files; Unreadable if it
         must not be read. A file that was read before its content was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in sources) or not self._memory.sources.is_forgotten(digest):
             return ""
         if not self._disk.again:
-            raise files.Unread(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
+            raise Unreadable(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
         return digest
 
     def _begin(self, uri: str) -> None:

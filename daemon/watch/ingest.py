@@ -22,7 +22,7 @@ from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.lock import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
-from daemon.watch.files import Found, Unread, hash_content, is_gone, open_whole, uri_of
+from daemon.watch.files import Found, hash_content, is_gone, open_whole, uri_of
 from daemon.watch.roots import DeletionGuard
 from daemon.watch.scan import KEPT, Scan, ScanTarget, Sources, confirm_deletions, leave_copies
 from daemon.watch.walking import Ignore, walk_in_steps
@@ -31,6 +31,7 @@ from memory.errors import NotFoundError, PalimpsestError
 from memory.nouns import FORGOTTEN, Policy, Source
 from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
+from plugins.readers import Unreadable
 
 if TYPE_CHECKING:
     from daemon.watch.importer import ImporterParts
@@ -144,7 +145,7 @@ class Ingest:
             file, target = disk.files.pop(uri), disk.targets[uri]
             disk.unread[uri] = FORGOTTEN
             if file.size and (target.path == file.path or file.mtime_ns > (to_ms(noted[uri]) or 0) * 1_000_000):
-                with suppress(Unread), open_whole(file.path, file.size, target.ignore.root) as (stream, _):
+                with suppress(Unreadable), open_whole(file.path, file.size, target.ignore.root) as (stream, _):
                     changed[uri] = hash_content(stream)
         if changed:
             self.writer.write_later(partial(self.memory.sources.forget_content, changed))
@@ -266,7 +267,7 @@ class Ingest:
             try:
                 with open_whole(file.path, file.size, disk.targets[uri].ignore.root) as (stream, status):
                     digest = hash_content(stream)
-            except Unread:
+            except Unreadable:
                 continue
             if same := content.get((status.st_size, digest)):
                 name = file.path.name

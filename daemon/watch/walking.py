@@ -19,7 +19,6 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 from daemon.watch.files import (
     MIB,
     Found,
-    Unread,
     explain_error,
     make_found,
     open_folder,
@@ -27,6 +26,7 @@ from daemon.watch.files import (
     read_status,
 )  # fmt: skip
 from daemon.wire.documents import RULES_TOO_LONG
+from plugins.readers import Unreadable
 
 FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
 MAX_PATTERNS = 1000  # of one file; beyond it nothing in its folder is read
@@ -129,7 +129,7 @@ class Ignore:
     def _read_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
         try:
             data, _ = read(folder / FOLDER_RULES, MIB, self.root)
-        except Unread as error:
+        except Unreadable as error:
             if isinstance(error.__cause__, FileNotFoundError):
                 return ()
             rules, problem = _exclude_all(str(error))

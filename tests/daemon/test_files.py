@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from daemon.config.settings import IGNORE
-from daemon.watch.files import Found, Unread, read, uri_of
+from daemon.watch.files import Found, read, uri_of
 from daemon.watch.walking import Ignore, walk
+from plugins.readers import Unreadable
 from tests.examples import rounds
 
 
@@ -139,7 +140,7 @@ def test_links_and_pipes_are_met_and_not_followed(tmp_path: Path) -> None:
     found = list(walk(tmp_path, Ignore(tmp_path, [], [])))
     assert [bool(item.unread) for item in found] == [True, True, True]
     for item in found:
-        with pytest.raises(Unread, match=r"link|regular"):
+        with pytest.raises(Unreadable, match=r"link|regular"):
             read(item.path, 100, tmp_path)
 
 
@@ -148,13 +149,13 @@ def test_read(tmp_path: Path) -> None:
     file.write_bytes(b"12345")
     data, status = read(file, 5, tmp_path)
     assert (data, status.st_size, status.st_mtime_ns) == (b"12345", 5, file.stat().st_mtime_ns)
-    with pytest.raises(Unread, match="too large"):
+    with pytest.raises(Unreadable, match="too large"):
         read(file, 4, tmp_path)
-    with pytest.raises(Unread, match="vanished"):
+    with pytest.raises(Unreadable, match="vanished"):
         read(tmp_path / "b", 4, tmp_path)
-    with pytest.raises(Unread, match="regular"):
+    with pytest.raises(Unreadable, match="regular"):
         read(tmp_path, 4, tmp_path)
-    with pytest.raises(Unread):
+    with pytest.raises(Unreadable):
         read(tmp_path / "a\0b", 4, tmp_path)
 
 
@@ -171,7 +172,7 @@ def test_a_file_that_is_written_while_it_is_read_is_not_read(tmp_path: Path, mon
         return honest(handle)
 
     monkeypatch.setattr(os, "fstat", late)
-    with pytest.raises(Unread, match="changed while"):
+    with pytest.raises(Unreadable, match="changed while"):
         read(file, 100, tmp_path)
 
 
@@ -206,7 +207,7 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> No
                 seen.update(item.path.name for item in walk(start, ignore))
             try:
                 seen[read(folder / "s.md", 100, root)[0].decode()] += 1
-            except Unread:
+            except Unreadable:
                 seen["refused"] += 1
     finally:
         ended.set()
@@ -214,7 +215,7 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> No
     assert seen["out"] == seen["other.md"] == 0 and seen["own"] + seen["refused"] == tries
     (root / "z").rename(tmp_path / "gone")
     (root / "z").symlink_to(outside)
-    with pytest.raises(Unread, match="link"):
+    with pytest.raises(Unreadable, match="link"):
         read(folder / "s.md", 100, root)
 
 
