@@ -18,6 +18,7 @@ from memory.errors import PalimpsestError
 from memory.settings import MOST, describe_range
 
 LIKELY_TYPO = 0.8  # similarity from which an unknown name is a mistyped one
+LINE_CHARS = 100  # of a list
 
 TABLE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of a section in a table
 
@@ -172,7 +173,11 @@ def to_toml(value: Any) -> str:
     if isinstance(value, str):
         return '"' + "".join(_escape(char) for char in value) + '"'
     if isinstance(value, tuple):
-        return "[" + "".join(f"\n  {to_toml(item)}," for item in value) + ("\n]" if value else "]")
+        lines = [""]
+        for item in map(to_toml, value):
+            lines += [""] * (len(lines[-1]) + len(item) > LINE_CHARS)
+            lines[-1] += f"{item}, "
+        return f"[{lines[0][:-2]}]" if len(lines) == 1 else "\n  ".join(["[", *map(str.rstrip, lines)]) + "\n]"
     return repr(value)
 
 

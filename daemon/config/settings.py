@@ -85,8 +85,8 @@ class DiskSettings:
     """The disk with the memory."""
 
     check_s: float = 30.0  # between two checks of the file and of the free space
-    pause_mb: int = setting(500, "Below this many free megabytes, watched folders are not read.")
-    full_mb: int = setting(100, "Below this many free megabytes, only `pal forget` writes.")
+    pause_mb: int = 500  # free, below which watched folders are not read
+    full_mb: int = 100  # free, below which only `pal forget` writes
     wait_s: float = 5.0  # for another program that writes to the memory
     log_mb: int = 256  # of SQLite's log above which, while another program keeps it, folders are not read
     network: bool = setting(False, "Allow a memory on a network drive, where locks and SQLite's log are not reliable.")

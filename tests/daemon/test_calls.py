@@ -29,8 +29,8 @@ from daemon.jobs.replication import Replication
 from daemon.jobs.syncing import Syncing
 from daemon.mcp.server import Tools
 from daemon.watch.watcher import Watcher
+from memory.services.activity import Conversations
 from memory.services.browsing import Browsing
-from memory.services.conversations import Conversations
 from memory.services.maintenance import Maintenance
 from memory.services.questions import Questions
 from memory.services.sources import Sources
