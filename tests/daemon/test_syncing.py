@@ -111,6 +111,7 @@ def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_
         return not two.client.sources("note:boat").total
 
     wait_until(is_gone)
+    assert two.client.status().sync is not None
 
 
 @pytest.fixture

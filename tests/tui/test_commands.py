@@ -101,6 +101,7 @@ async def test_status_opens_the_folders() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/status")
         await chat.until(lambda: "Health" in chat.text() and "watched · 86 notes" in chat.words())
+        assert chat.app.current_mode == "folders" and chat.client.asked == []
 
 
 @pytest.mark.parametrize(
@@ -240,6 +241,7 @@ async def test_there_is_nothing_to_explain_yet() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/why")
         await chat.until(lambda: chat.message() == "There is no answer yet.")
+        assert notes(chat) == [] and chat.client.asked == []
 
 
 async def test_an_answer_without_a_trace_is_not_explained() -> None:
@@ -247,6 +249,7 @@ async def test_an_answer_without_a_trace_is_not_explained() -> None:
         await chat.ask("When?")
         await chat.send("/why")
         await chat.until(lambda: chat.message() == "The search of this answer is not stored.")
+        assert not chat.answers[0].trace.unfolded
 
 
 async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:

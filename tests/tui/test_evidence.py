@@ -241,6 +241,7 @@ async def test_a_table_without_room_is_a_list_of_its_rows() -> None:
     async with chatting(answering(cited)) as chat:
         await chat.ask("?")
         await chat.until(lambda: "who: Ani; what: thyroxine;" in chat.text() and "with water" in chat.text())
+        assert "| Ani |" not in chat.text()
 
 
 async def test_a_page_that_was_laid_out_as_markdown_is_rendered_and_plain_text_is_not() -> None:

@@ -164,6 +164,7 @@ async def test_a_plan_that_cannot_be_opened_is_told() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.PLANS, "Reprint")
         await chat.until(lambda: chat.message() == "The file no longer exists; this is the passage as it was read.")
+        assert chat.app.current_mode == "chat" and chat.screen.query(Home)
 
 
 async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
@@ -285,6 +286,7 @@ async def test_it_offers_to_connect_a_model() -> None:
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Connect a model")
         await chat.until(lambda: "ollama" in chat.said("#suggestions") and "private and free" in chat.words())
+        assert chat.screen.prompt.text == "/connect " and chat.screen.prompt.has_focus
 
 
 @pytest.mark.parametrize(("keys", "kept"), [("right enter", "watch"), ("y n w enter", "once"), ("escape", "")])
@@ -333,6 +335,7 @@ async def test_better_search_is_offered_at_home_until_it_is_declined(
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.pilot.press("enter")
         await chat.until(lambda: "Better search" not in chat.text() and "How to begin" in chat.text())
+        assert chat.screen.query(Home), "nothing was said in its place"
 
 
 async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tui.completion import Suggestion
 from tui.link import Activity, Disconnected, StatusChanged, StreamEvent
 from tui.page import Page
 from tui.shared import Shared
+from tui.widgets.answer import Answer
 from tui.widgets.below import Chips, News, Waiting
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
@@ -64,7 +65,7 @@ class ChatScreen(Page):
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="body"):
-            yield Conversation(self.shared, self.limits.give_back)
+            yield Conversation(self.shared, self.limits.give_back, self._show_evidence)
             yield Evidence()
         with Vertical(id="below"):
             yield News(self.shared.keymap)
@@ -260,14 +261,12 @@ class ChatScreen(Page):
 
     # The evidence -------------------------------------------------------------------------------
 
-    @on(Conversation.EvidenceChanged)
-    def _show_evidence(self, message: Conversation.EvidenceChanged) -> None:
-        answer = message.answer
+    def _show_evidence(self, answer: Answer, n: int | None) -> None:
         self.remove_class("-fresh")
         self.show_keys()
         self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
-        if message.n is not None:
-            self.evidence.highlight(message.n)
+        if n is not None:
+            self.evidence.highlight(n)
             if self.has_class("-narrow"):
                 self.add_class("-evidence-open")
 

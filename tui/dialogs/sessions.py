@@ -25,7 +25,7 @@ NEW: Final = 0  # instead of a session's id
 NONE_KEPT = "There is no session yet. Ask something first."
 NONE_FOUND = "No session contains these words."
 SEARCH = "Search questions and answers of all sessions"
-HINT = "Enter opens · letters search · Ctrl+N new · Del deletes · Esc"
+HINT = "Enter opens · type to search · Ctrl+N new · Del deletes · Esc"
 
 
 Choice = tuple[int, int | None]

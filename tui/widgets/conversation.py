@@ -39,17 +39,13 @@ class Conversation(Vertical):
     class Changed(Message):
         """The session, its title or the waiting questions changed."""
 
-    @dataclass
-    class EvidenceChanged(Message):
-        """Another answer is selected or has more citations; `n` is the citation to highlight, if any."""
-
-        answer: Answer
-        n: int | None = None
-
-    def __init__(self, shared: Shared, give_back: Callable[[Inquiry], None]) -> None:
-        """`give_back` gets an unanswered question, for the prompt."""
+    def __init__(
+        self, shared: Shared, give_back: Callable[[Inquiry], None], show_evidence: Callable[[Answer, int | None], None]
+    ) -> None:
+        """`give_back` gets an unanswered question, for the prompt; `show_evidence` the selected answer when it is
+        another one or has more citations, and the number of the citation to highlight, if any."""
         super().__init__(id="conversation", classes="pane")
-        self._give_back = give_back
+        self._give_back, self._show_evidence = give_back, show_evidence
         self.border_title = NEW_SESSION
         self.session = Session()
         self._shared = shared
@@ -196,7 +192,7 @@ class Conversation(Vertical):
 
     def _tell_evidence(self, answer: Answer) -> None:
         if answer.has_class("-selected"):
-            self.post_message(self.EvidenceChanged(answer))
+            self._show(answer)
 
     # Sessions -----------------------------------------------------------------------------------
 
@@ -319,9 +315,12 @@ class Conversation(Vertical):
             self._select(answers[min(max(0, index + step), len(answers) - 1)])
             self.transcript.show_selected()
 
+    def _show(self, answer: Answer, n: int | None = None) -> None:
+        self.screen.call_next(self._show_evidence, answer, n)
+
     def _select(self, answer: Answer, n: int | None = None) -> None:
         self.transcript.select(answer)
-        self.post_message(self.EvidenceChanged(answer, n))
+        self._show(answer, n)
 
     @on(Answer.Selected)
     def _selected(self, message: Answer.Selected) -> None:
