@@ -108,7 +108,7 @@ def _find_problems_of_work(now: wire.Status) -> Iterator[tuple[str, str]]:
         jobs = count(given_up, "job")
         yield "reading", f"{jobs} of reading failed; which: pal status --failed. To try again: pal retry"
     if now.enrichment and now.enrichment.unable:
-        yield "reading", f"{now.enrichment.unable} Which model reads: pal models"
+        yield "reading", now.enrichment.unable
     if now.night and now.night.state == "failed":
         yield "night", "Nightly work was interrupted; see the daemon's log. To do it now: pal tidy, pal train"
     lists: dict[str, Iterable[str]] = {

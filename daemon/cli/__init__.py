@@ -165,9 +165,13 @@ class Pal(click.Group):
             click.echo("\nStopped.", err=True)
             raise click.exceptions.Exit(130) from None
         except Exception as error:
-            from daemon.cli.output import to_click_exception
+            from daemon.cli.output import fill_said, to_click_exception
 
-            if (known := to_click_exception(error, session.as_json)) is None:
+            known = to_click_exception(error, session.as_json) or error
+            if isinstance(known, click.ClickException):
+                text = fill_said(f"Error: {known.message}").removeprefix("Error: ")
+                known.message = text  # type: ignore[misc]  # click sets it once
+            if known is error:
                 raise
             raise known from error
 

@@ -144,7 +144,7 @@ def _print_grades(graded: wire.Grades) -> None:
 
 def _print(reply: wire.ModelsReply) -> None:
     if reply.models:
-        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11))
+        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11), spare=(10, 2, 8, 9))
         click.echo("")
         output.print_table((role.role, role.used or NONE, _describe_wanted(role)) for role in reply.roles)
     else:

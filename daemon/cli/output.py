@@ -38,6 +38,7 @@ HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add 
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
 NOT_RUNNING, BAD_SETTINGS = 3, 78
 _START_CODES = {4, 74, 75, BAD_SETTINGS}  # of a daemon that could not start; `pal` exits with the same
+BAR_TEXT, BAR_NAME = 23, 16  # columns beside a progress bar: of frame, percent and time; of a name at least
 ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
 End = TypeVar("End")
 
@@ -53,19 +54,29 @@ def say(text: str | None = "") -> None:
     """Prints a trusted sentence on stderr; on a terminal its lines break between words."""
     if text is None:
         return
-    safe = display_safe(text)
-    if sys.stderr.isatty():
-        # indented lines are tables and commands to copy: these are left to the terminal
-        safe = "\n".join(line if line.startswith(" ") else fill(line) for line in safe.split("\n"))
-    click.echo(safe, err=True)
+    click.echo(fill_said(display_safe(text)), err=True)
+
+
+def fill_said(text: str) -> str:
+    """Wraps the lines of a text for stderr, if that is a terminal; indented ones are tables and commands to copy, and
+    are left to it."""
+    if not sys.stderr.isatty():
+        return text
+    return "\n".join(line if line.startswith(" ") else fill(line) for line in text.split("\n"))
 
 
 def fill(line: str) -> str:
     """Wraps a line between words for the terminal; a longer word stays whole, to be copied."""
-    import shutil  # both take 10 ms
-    import textwrap
+    import textwrap  # takes 5 ms
 
-    return textwrap.fill(line, shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(line, find_width(), break_long_words=False, break_on_hyphens=False)
+
+
+def find_width() -> int:
+    """Returns the columns of the terminal; 80 without one."""
+    import shutil  # takes 5 ms
+
+    return shutil.get_terminal_size().columns
 
 
 def confirm(question: str, to: str, otherwise: str) -> None:
@@ -109,17 +120,19 @@ def use_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = (), spare: Sequence[int] = ()) -> None:
     """Prints rows in columns two spaces apart; the columns named in `right` are right-aligned, the last is never
-    padded."""
+    padded. On a terminal that is too narrow those in `spare` are left out, the first one first."""
     cells = [[display_safe(cell, line=True) for cell in row] for row in rows]
     if not cells:
         return
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    widths = dict(enumerate(max(len(cell) for cell in column) for column in zip(*cells, strict=True)))
+    for index in spare:
+        if sys.stdout.isatty() and sum(widths.values()) + 2 * len(widths) - 2 > find_width():
+            del widths[index]
     for row in cells:
         columns = [
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+            row[index].rjust(width) if index in right else row[index].ljust(width) for index, width in widths.items()
         ]
         click.echo("  ".join(columns).rstrip())
 
@@ -168,9 +181,12 @@ def follow_progress(events: Iterable[wire.Event], end: type[End], label: str) ->
 
 def progress_bar(label: str, hidden: bool = False) -> AbstractContextManager[Any]:
     """Returns click's progress bar on stderr, hidden without a terminal, whose length is set later."""
+    label, width = display_safe(label, line=True), find_width()
+    bar = max(4, min(36, width - len(label) - BAR_TEXT - BAR_NAME))
+    room = max(0, width - len(label) - bar - BAR_TEXT)  # a line that wraps would not be drawn over
     return click.progressbar(
-        length=0, label=display_safe(label, line=True), file=sys.stderr, hidden=hidden or not sys.stderr.isatty(),
-        item_show_func=lambda item: item,
+        length=0, label=label, file=sys.stderr, hidden=hidden or not sys.stderr.isatty(), width=bar,
+        item_show_func=lambda item: item and item[:room],
     )  # fmt: skip
 
 

@@ -85,7 +85,10 @@ def choose_model(
     if model is None and len(kept) < len(pieces):
         model = choose(False)
         if model is not None and not kept:
-            raise LocalOnlyError(f"What was found must stay on this machine, and {model.name} is elsewhere.")
+            raise LocalOnlyError(
+                f"What was found must stay on this machine, and {model.name} is elsewhere. To let it have the text of a"
+                " folder: pal add FOLDER --policy any"
+            )
     return (model, kept, left_out) if model is not None and kept else None
 
 

@@ -125,8 +125,8 @@ class Guarded:
         is_local = self._backend.is_local()
         if request.local_only and not is_local:
             raise LocalOnlyError(
-                f"{self.name} is not on this machine, and the text must stay here. Use a local model, or allow the"
-                " folder to be read by others."
+                f"{self.name} is not on this machine, and the text must stay here. Use a local model, or let it"
+                " have the text of a folder: pal add FOLDER --policy any"
             )
         room, prompt = self.context_tokens, length(request)
         if room - prompt < min(request.max_tokens, LEAST_REPLY_TOKENS):

@@ -27,7 +27,7 @@ ABSENT = (
 TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes arguments on to the template of a chat
 REMEDIES = Remedies(
     "The server",
-    key="Name another key: pal config set openai.key_file FILE",
+    key="Give it another key: pal models connect openai ADDRESS --key",
     credit="Add to it where you got the key.",
     missing="See those it has: pal models",
     fault="See its log.",

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon.setup import READING_GAIN
+from tests.cli.terminal import at_terminal
 from tests.cli.vault import Shell
 from tests.fakes import Fails, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent, sloppy
@@ -54,6 +55,16 @@ def test_what_there_is(shell: Shell, ollama: FakeOllama) -> None:
     assert "pal models probe" in said.err
     reply = shell.pal("models", "--json").json
     assert [row["name"] for row in reply["models"]] == [QWEN, "ollama:gpt-oss:120b-cloud"]
+
+
+def test_at_a_terminal_no_line_is_wider_than_it(shell: Shell, ollama: FakeOllama) -> None:
+    graded = at_terminal(shell, "models", "probe", QWEN, keys=[])
+    listed = at_terminal(shell, "models", keys=[])
+    wrong = at_terminal(shell, "models", "connect", "openai", f"{ollama.url}/v1", keys=[])
+    assert (graded.code, listed.code, wrong.code) == (0, 0, 1)
+    for said in (graded, listed, wrong):
+        assert all(len(line) <= 80 for line in re.split(r"[\r\n]|\x1b\[[\d;?]*\w", said.out)), said.out
+    assert re.search(rf"{QWEN} +here +100%", listed.out) and "Correct openai.url." in wrong.out
 
 
 def test_grading(shell: Shell, ollama: FakeOllama) -> None:

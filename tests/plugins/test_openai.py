@@ -107,7 +107,7 @@ def test_a_key_is_sent_where_it_is_safe(server: FakeOpenAI, tmp_path: Path, monk
     server.key = "sk-here"
     with pytest.raises(ModelUnavailableError, match="API key"):
         opened(server).complete(ask())
-    assert "key_file" in look(OpenAISettings(url=server.url)).problem
+    assert "connect openai" in look(OpenAISettings(url=server.url)).problem
     file = tmp_path / "key"
     file.write_text("sk-here\n")
     file.chmod(0o644)
