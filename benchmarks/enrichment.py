@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from daemon.jobs.extraction import make_batches
+from daemon.jobs.extraction import GATHER_PAIRS, make_batches
 from memory import Memory
 from memory.errors import ModelError
 from memory.facts import decisions, json_replies, llm_requests
@@ -59,12 +59,14 @@ class Enriched:
     """What reading with a model brought.
 
     `extractions` are what was learnt of each episode, `proposed` the pairs of facts that were looked at with what was
-    decided, `own_ms` our own part of the time of each episode, `own_cpu_ms` that of the processor; `failed` says what
-    could not be used, `known` are the facts that were asked about, by how they are shown.
+    decided, `waiting` pairs that are not decided yet, `own_ms` our own part of the time of each episode, `own_cpu_ms`
+    that of the processor; `failed` says what could not be used, `known` are the facts that were asked about, by how
+    they are shown.
     """
 
     extractions: dict[int, Extraction] = field(default_factory=dict)
     proposed: dict[tuple[int, int], str] = field(default_factory=dict)
+    waiting: dict[tuple[int, int], None] = field(default_factory=dict)
     own_ms: list[float] = field(default_factory=list)
     own_cpu_ms: list[float] = field(default_factory=list)
     dropped: int = 0
@@ -72,26 +74,28 @@ class Enriched:
     known: dict[str, Fact] = field(default_factory=dict)
 
 
-def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched, batch: int) -> None:
-    """Let `model` read episodes as the daemon does, `batch` a call, and then decide what no rule can."""
-    if not episodes:
-        return
+def enrich(
+    memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched, batch: int, *, gather: bool = False
+) -> None:
+    """Let `model` read episodes as the daemon does, `batch` a call, and then decide what no rule can; with `gather`
+    only if there is as much of it as the daemon waits for."""
     started, cpu_started = time.perf_counter() - model.seconds, time.thread_time() - model.cpu_seconds
-    undecided: dict[tuple[int, int], None] = {}
     known = {one.id: one for one in episodes}
     for ids in make_batches(episodes, batch, batch):
         some = [known[id] for id in ids]
         try:
-            undecided |= dict.fromkeys(_read(memory, model, some, into))
+            into.waiting |= dict.fromkeys(_read(memory, model, some, into))
         except ModelError as error:  # the passages stay as they are, and so does all that is known
             into.failed.append(f"{some[0].source.uri}: {error}")
-    pairs = memory.knowledge.pairs([*undecided])
+    pairs: Sequence[tuple[Fact, Fact]] = ()
+    if not gather or len(into.waiting) >= GATHER_PAIRS:
+        pairs, into.waiting = memory.knowledge.pairs([*into.waiting]), {}
     for start in range(0, len(pairs), decisions.MAX_PAIRS):
         try:
             _decide(memory, model, pairs[start : start + decisions.MAX_PAIRS], into)
         except ModelError as error:
             into.failed.append(f"decisions: {error}")
-    count = len(episodes)
+    count = max(1, len(episodes))
     into.own_ms += [1000 * (time.perf_counter() - model.seconds - started) / count] * count
     into.own_cpu_ms += [1000 * (time.thread_time() - model.cpu_seconds - cpu_started) / count] * count
 

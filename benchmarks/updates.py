@@ -27,7 +27,6 @@ from benchmarks.judge import is_right, is_stale
 from benchmarks.lifelog import File, Reply
 from daemon.jobs.enrichment import WAVE
 from memory import Memory
-from memory.facts.llm_requests import MAX_EPISODES
 from memory.nouns import Fact
 from memory.protocols import LLM, Embedder
 from memory.revisions import Revision
@@ -46,6 +45,7 @@ MOST = 100_000  # revisions of a memory
 NO_EFFECT = ("nothing", "unrelated", "complements")  # decisions that change nothing
 WORD = re.compile(r"\w+")
 NEAREST = (5, 10, 20)  # facts among which the one that was replaced is looked for
+BATCH = 3  # passages of a call of a model that passed its probe, more if they are short
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
 
@@ -75,11 +75,13 @@ def live(
     enriched: Enriched,
     limit: int | None,
     times: str = "manifest",
-    batch: int = MAX_EPISODES,
+    batch: int = BATCH,
     wave: int = 0,
+    gather: bool = False,
 ) -> Life:
     """Read a persona's files one after the other into a new memory, ask its questions, take everything back. A model
-    reads `batch` episodes a call: of each file when it came, or when enough for `wave` calls have come."""
+    reads `batch` episodes a call: of each file when it came, or when enough for `wave` calls have come; with `gather`
+    it decides as if all files came within hours."""
     files, questions = lifelog.load(persona, times)
     life = Life(enriched=enriched, model=Counted(model) if model else None)
     with (
@@ -89,7 +91,8 @@ def live(
     ):
         command.note(f"{persona.name}: read {len(files)} files")
         for place, file in enumerate(bar.track(files, description=""), 1):
-            _read(memory, plugins, file, life, batch, wave=0 if place == len(files) else wave)
+            is_last = place == len(files)
+            _read(memory, plugins, file, life, batch, 0 if is_last else wave, gather and not is_last)
         command.note(f"{persona.name}: ask {len(questions[:limit])} questions")
         life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
         life.revisions = memory.knowledge.revisions("all", limit=MOST)
@@ -114,7 +117,7 @@ def _remember(memory: Memory, plugins: Plugins, file: File) -> list[int]:
     return [id for receipt in memory.ingest.remember_many(documents) for id in receipt.episode_ids]
 
 
-def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, wave: int) -> None:
+def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, wave: int, gather: bool) -> None:
     started = time.perf_counter()
     life.ids.append(_remember(memory, plugins, file))
     life.read_ms.append(1000 * (time.perf_counter() - started))
@@ -123,7 +126,7 @@ def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, 
         life.waiting += [id for id in life.ids[-1] if id in unread]
         if len(life.waiting) >= wave * batch:
             some, life.waiting = life.waiting, []
-            enrich(memory, life.model, [unread[id] for id in some if id in unread], life.enriched, batch)
+            enrich(memory, life.model, [unread[id] for id in some if id in unread], life.enriched, batch, gather=gather)
     life.learnt.append([*life.enriched.extractions][sum(map(len, life.learnt)) :])
     with memory.store.reading() as conn:
         known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
@@ -387,10 +390,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--manners", action="store_true", help="--recorded: write JSON as chat models do")
     parser.add_argument(
-        "--batch", type=command.positive, default=MAX_EPISODES, metavar="N", help="passages of a call (default: 3)"
+        "--batch",
+        type=command.positive,
+        default=BATCH,
+        metavar="N",
+        help="passages of a call (default: 3)",
     )
     parser.add_argument(
         "--together", action="store_true", help="files come many at once: read when eight calls of them wait"
+    )
+    parser.add_argument(
+        "--gather",
+        action="store_true",
+        help="files come within hours: decide when as many pairs wait as the daemon wants",
     )
     lifelog.add_times(parser)
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
@@ -416,7 +428,7 @@ def _run(options: argparse.Namespace) -> None:
             enriched = Enriched()
             with model_of(options, plugins, persona, timeline, enriched.known) as model:
                 life = live(persona, plugins, embedder, model, enriched, options.limit, options.times, options.batch,
-                            WAVE if options.together else 0)  # fmt: skip
+                            WAVE if options.together else 0, options.gather)  # fmt: skip
             result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed,
                       "manners": options.manners}  # fmt: skip
             result |= score(persona, timeline, life) | {"embedder": embedder.name}

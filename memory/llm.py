@@ -234,8 +234,10 @@ class Grades(Event):
 
     @property
     def batch(self) -> int:
-        """Returns the episodes of one extraction call: an episode takes about 400 tokens, and its facts 1,000."""
-        return max(1, min(3, (self.context - 1500) // 1400)) if self.fits("extract") else 1
+        """Returns the episodes of one extraction call, of five minutes at most: an episode takes about 400 tokens, and
+        its facts 1,000, or 2,000 if it is long."""
+        most = min(3, (self.context - 1500) // 1400, int(self.tokens_per_s * 300 / 2000))
+        return max(1, most) if self.fits("extract") else 1
 
 
 def about_tokens(text: str) -> int:

@@ -184,11 +184,6 @@ class PalimpsestApp(App[None]):
     def on_unmount(self) -> None:
         self._keep_seen()
 
-    async def action_leave(self) -> None:
-        """Stops the answer that is written, as Esc does; without one, leaves the chat."""
-        if not (isinstance(self.screen, ChatScreen) and await self.screen.conversation.take_back()):
-            await self.action_quit()
-
     async def _shutdown(self) -> None:
         # Before Textual takes the pages apart: what still came would look for widgets that are gone.
         self._is_leaving = True

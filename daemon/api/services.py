@@ -108,7 +108,7 @@ class Services:
         self.embedding = Embedding(memory, plugins, writer, tasks, settings.embedder, publish)
         self.models = Models(memory, plugins, writer, settings, partial(load, paths.config))
         self.enrichment = Enrichment(memory, self.models, writer, settings.enrichment)
-        self.models.changed = self.enrichment.reconsider
+        self.models.changed = self.enrichment.retry
         self.nightly = NightlyJob(
             memory, writer, settings.night, retention=settings.retention, asking=lambda: self.questions.busy
         )  # fmt: skip

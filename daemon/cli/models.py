@@ -146,7 +146,9 @@ def _print(reply: wire.ModelsReply) -> None:
     if reply.models:
         output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11), spare=(10, 2, 8, 9))
         click.echo("")
-        output.print_table((role.role, role.used or NONE, _describe_wanted(role)) for role in reply.roles)
+        output.print_table(
+            (role.role, role.used or NONE, f"wanted: {', '.join(role.names) or NONE}") for role in reply.roles
+        )
     else:
         output.say(WITHOUT)
     if any(row.is_local and row.grades is None for row in reply.models):
@@ -169,10 +171,6 @@ def _row(row: wire.ModelRow) -> tuple[str, ...]:
         f"{row.tokens:,}" if row.tokens else "-",
         size(row.bytes) if row.bytes else "-",
     )
-
-
-def _describe_wanted(role: wire.ModelRole) -> str:
-    return f"wanted: {', '.join(role.names) or NONE}"
 
 
 def _grades(graded: wire.Grades) -> tuple[float | None, ...]:

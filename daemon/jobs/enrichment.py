@@ -45,6 +45,7 @@ from memory.errors import (
 )
 from memory.nouns import Episode
 from memory.services.activity import Job
+from memory.time.timestamps import now_ms
 from plugins.llms import READING
 from plugins.llms.guard import Guarded
 
@@ -115,16 +116,9 @@ class Enrichment:
         self._nothing_new = None
         self._woken.set()
 
-    def reconsider(self) -> None:
-        """Retries, with another model, what an earlier one could not read."""
-        self._models.unread.clear()
-        if self._memory.jobs.count(KINDS).get("dead", 0):
-            self._worker.retry_others()
-        self.wake()
-
     def retry(self, id: int | None = None) -> int:
-        """Requeues dead jobs, or one; returns their number. NotFoundError if that one is not dead."""
-
+        """Requeues dead jobs, or one, also after models changed; returns their number. NotFoundError if that one is not
+        dead."""
         count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
         if id is not None and not count:
             raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
@@ -201,13 +195,10 @@ class Enrichment:
         return not self._enabled or self._closing.is_set()
 
     def _claim(self) -> Job | None:
-        if not self._count_queued():  # looking costs no commit
+        due = self._memory.jobs.next_at(KINDS)
+        if due is None or due > now_ms():  # looking costs no commit
             return None
-
         return self._writer.write_later(partial(self._memory.jobs.claim, KINDS, self._boot))
-
-    def _count_queued(self) -> int:
-        return self._memory.jobs.count(KINDS).get("queued", 0)
 
     def _plan(self) -> bool:
         """Queues jobs for episodes that a model may read; returns False if there are no such episodes."""
@@ -218,10 +209,9 @@ class Enrichment:
         unread = self._memory.knowledge.unread_episodes(limit)
         if not unread:
             self._nothing_new = generation
-            if self._count_queued():
-                self._say("waiting", self._trouble or self._obstacle)
-            else:
-                self._say("idle", self._trouble)
+            reason = self._trouble or self._obstacle
+            is_waiting = reason and self._memory.jobs.next_at(KINDS) is not None
+            self._say("waiting" if is_waiting else "idle", reason)
             return False
         here, away = self._worker.choose_model(local_only=True), self._worker.choose_model(local_only=False)
         if here is None and away is None:
@@ -245,8 +235,9 @@ class Enrichment:
         return True
 
     def _choose_batch(self, model: Guarded | None) -> int:
-        """Returns the number of episodes per request."""
-        return self._models.batch(model.name) if model else 1
+        """Returns the number of episodes per request; 1 for an ungraded model."""
+        grades = self._models.grades_of(model.name) if model else None
+        return grades.batch if grades else 1
 
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
         self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
@@ -260,7 +251,7 @@ class Enrichment:
         """Runs a job and handles its failures."""
         try:
             self._worker.run(job)
-            self._trouble, self._failures = "", 0
+            self._trouble, self._obstacle, self._failures = "", "", 0
         except WaitError as reason:
             self._obstacle = str(reason)
             self._give_back(job, AGAIN_SECONDS)

@@ -24,6 +24,7 @@ from memory.nouns import Episode, Fact
 from memory.revisions import Decision
 from memory.services.activity import Job
 from memory.text.quotes import Quotable
+from memory.time.timestamps import now_ms
 from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
@@ -31,10 +32,11 @@ log = logging.getLogger(__name__)
 EXTRACT, DECIDE = "extract", "decide"
 KINDS = (DECIDE, EXTRACT)
 AFTER_READING = -1  # the priority of decisions: one call decides for the notes of several jobs
-MAX_RETRIED = 10_000  # dead jobs
 MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is given; words of a name
 Pair = tuple[Fact, Fact]
 BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
+LEAST_CHARS = 900  # as which a short episode counts: at most eight of them go into a batch of three
+GATHER_PAIRS, GATHER_SECONDS = 40, 6 * 3600.0  # that are decided in one call; after which fewer are
 
 
 class WaitError(Exception):
@@ -73,14 +75,6 @@ class ExtractionWorker:
         if model is None or self._models.unread[model.name] >= MAX_UNREAD:
             return None
         return None if not model.is_local and self._models.day_is_spent else model
-
-    def retry_others(self) -> int:
-        """Requeues jobs that died of replies of models no longer in use; returns their number."""
-        used = [self._models.for_role("extract", local_only=local_only) for local_only in (True, False)]
-        names = tuple(f"{model.name}: " for model in used if model)
-        dead = self._memory.jobs.given_up(KINDS, MAX_RETRIED) if names else []
-        others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
-        return sum(self._writer.write_later(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
     def _learn_of(self, job: Job, episodes: Sequence[Episode], owner: Sequence[str], reply: Any, model: str) -> None:
         """Stores the facts of the model's reply about the episodes of the request."""
@@ -125,10 +119,15 @@ class ExtractionWorker:
         alive = {id: extractions[id] for id in extractions if id in there}
         undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         unfinished = self._memory.jobs.list_unfinished((DECIDE,)) if undecided else []
-        waiting = [row for row in unfinished if row.state == "queued" and not row.attempts and not _is_full(row)]
+        waiting = [
+            row
+            for row in unfinished
+            if row.state == "queued" and not row.attempts and len(row.payload["pairs"]) < decisions.MAX_PAIRS
+        ]
         pairs = [*(pair for row in waiting for pair in row.payload["pairs"]), *map(list, undecided)]
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
-        then = [_make_job(DECIDE, part, AFTER_READING) for part in parts]
+        latest = min((row.not_before for row in waiting), default=now_ms() + int(1000 * GATHER_SECONDS))
+        then = [_make_job(DECIDE, part, AFTER_READING, latest if len(part) < GATHER_PAIRS else 0) for part in parts]
         if extractions:
             self._models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
@@ -231,19 +230,15 @@ class ExtractionWorker:
         self._writer.write_later(partial(self._memory.jobs.finish, job.id, then))
 
 
-def _is_full(job: Job) -> bool:
-    return len(job.payload["pairs"]) == decisions.MAX_PAIRS
-
-
-def _make_job(kind: str, parts: Sequence[Any], priority: int) -> Job:
-    """Makes a job for these episodes, or pairs of facts."""
+def _make_job(kind: str, parts: Sequence[Any], priority: int, not_before: int = 0) -> Job:
+    """Makes a job for these episodes, or pairs of facts, to be done at a time (ms UTC) or at once."""
     key = " ".join(":".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts)
-    return Job(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)
+    return Job(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority, not_before=not_before)
 
 
 def make_batches(unread: Sequence[Episode], here: int, away: int) -> list[list[int]]:
-    """Returns groups episode ids into requests: `here` per request if their text must stay on this machine, else
-    `away`; never mixed. A source that fits is read in one request; small ones share one."""
+    """Groups episode ids into requests: `here` per request if their text must stay on this machine, else `away`; never
+    mixed; more if they are short. A source that fits is read in one request; small ones share one."""
     sources: dict[int, list[Episode]] = {}
     for episode in unread:
         sources.setdefault(episode.source.id, []).append(episode)
@@ -271,5 +266,5 @@ def _cut(episodes: Sequence[Episode], size: int) -> list[list[Episode]]:
 
 
 def _fits(episodes: Sequence[Episode], size: int) -> bool:
-    chars = sum(min(len(episode.text), MAX_EPISODE_CHARS) for episode in episodes)
-    return len(episodes) <= size and chars <= size * BATCH_CHARS
+    chars = sum(max(LEAST_CHARS, min(len(episode.text), MAX_EPISODE_CHARS)) for episode in episodes)
+    return len(episodes) == 1 or (size > 1 and chars <= size * BATCH_CHARS)

@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
-CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TEST_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
@@ -67,7 +66,7 @@ class Models:
         self._looking = threading.Lock()
         self._probing = threading.Lock()
         self._talking: Counter[str] = Counter()  # calls for a person's question that are being answered, by model
-        self.changed: Callable[[], None] = lambda: None  # called when another model may do something
+        self.changed: Callable[[], object] = lambda: None  # called when another model may do something
         self.unread: Counter[str] = Counter()  # notes in a row that a model could not read
         self._spent: tuple[str, int] | None = None  # the day, and the tokens that models elsewhere took on it
         self._counting = threading.Lock()
@@ -111,12 +110,6 @@ class Models:
         known = next(self._list_candidates("answer", there, self._memory.jobs.grades()), None)
         first = next(iter(self._wanted["answer"]), AUTO)
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
-
-    def batch(self, name: str) -> int:
-        """Returns the number of episodes per request, so that a request takes minutes at most; 1 for an ungraded
-        model."""
-        grades = self.grades_of(name)
-        return max(1, min(grades.batch, int(grades.tokens_per_s * CALL_SECONDS / EPISODE_TOKENS))) if grades else 1
 
     def grades_of(self, name: str) -> Grades | None:
         """Returns the grades of a model; None if it is not graded."""

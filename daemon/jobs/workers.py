@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 URGENT, NORMAL = 0, 1
-log = logging.getLogger(__name__)
 # How urgent a task is: a person waits; a file was just saved; all the rest; what may take hours.
 ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 

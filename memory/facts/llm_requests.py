@@ -28,7 +28,7 @@ MAX_EPISODE_CHARS = 12_000  # that a model gets to read; only a long table or co
 MAX_NAME_CHARS, MAX_PREDICATE_CHARS, MAX_OBJECT_CHARS, MAX_THESIS_CHARS = 160, 80, 300, 600
 MAX_QUOTE_CHARS = 400
 MAX_ALIASES = 12
-MAX_EPISODES, MAX_ITEMS = 3, 60  # episodes of a request; items of one kind of one of them
+MAX_EPISODES, MAX_ITEMS = 8, 60  # episodes of a request; items of one kind of one of them
 LEAST_TOKENS, TOKENS_PER_CHAR = 500, 2  # that may be written of an episode; 700 characters have brought 1,200
 MAX_EXTRACTION_TOKENS = 3_000  # in any case; a file of 600 words has brought 2,700
 FIRST_YEAR, LAST_YEAR = 1000, 2200
@@ -166,7 +166,7 @@ class KnownWords:
 def extraction_request(
     episodes: Sequence[Episode], owner_names: Sequence[str] = (), known: KnownWords = KnownWords()
 ) -> LlmRequest:
-    """Builds the request for the facts of these episodes (`MAX_EPISODES` at most, see `Grades.batch`). `owner_names`:
+    """Builds the request for the facts of these episodes (`MAX_EPISODES` at most). `owner_names`:
     the owner's names. It is local-only if the text of any episode is; the names and `known` words must be allowed to go
     with it."""
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]

@@ -24,6 +24,7 @@ class Jobs:
         self._store = store
 
     count = read_by(jobs.count)
+    next_at = read_by(jobs.next_at)
     drop = write_by(jobs.drop)
     put_back = write_by(jobs.put_back)
     grades = read_by(jobs.list_grades)
@@ -95,7 +96,9 @@ class Jobs:
 
 
 def _enqueue(conn: Connection, new_jobs: Iterable[Job]) -> list[int]:
-    return [jobs.enqueue(conn, *job[:3], now_ms(), priority=job.priority) for job in new_jobs]
+    return [
+        jobs.enqueue(conn, *job[:3], now_ms(), priority=job.priority, not_before=job.not_before) for job in new_jobs
+    ]
 
 
 class Conversations:

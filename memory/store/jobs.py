@@ -40,14 +40,21 @@ _COLUMNS = "kind, dedupe_key, payload, priority, id, state, attempts, not_before
 
 
 def enqueue(
-    conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], now: int, *, priority: int = 0
+    conn: Connection,
+    kind: str,
+    dedupe_key: str,
+    payload: Mapping[str, Any],
+    now: int,
+    *,
+    priority: int = 0,
+    not_before: int = 0,
 ) -> int:
     """Queues a job; returns its id, or that of an equal job that is queued or leased. Larger priority goes first."""
     (id,) = conn.execute(
         "INSERT INTO job(kind, dedupe_key, payload, not_before, priority, created) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(kind, dedupe_key) WHERE state IN ('queued', 'leased')"
         " DO UPDATE SET priority = max(priority, excluded.priority) RETURNING id",
-        (kind, dedupe_key, to_json(dict(payload)), now, priority, now),
+        (kind, dedupe_key, to_json(dict(payload)), max(now, not_before), priority, now),
     ).fetchone()
     return int(id)
 
@@ -61,6 +68,13 @@ def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str]) -> Job
         (boot_id, now, to_json(list(kinds))),
     ).fetchone()
     return _make_job(row) if row else None
+
+
+def next_at(conn: Connection, kinds: Sequence[str]) -> int | None:
+    """Returns when the first queued job of these kinds is due (ms UTC); None without one."""
+    query = f"SELECT min(not_before) FROM job WHERE state = 'queued' AND kind IN {LISTED}"
+    at: int | None = read_value(conn, query, to_json(list(kinds)))
+    return at
 
 
 def finish(conn: Connection, id: int) -> None:

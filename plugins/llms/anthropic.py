@@ -46,6 +46,7 @@ REMEDIES = Remedies(
     credit="Add to it: https://console.anthropic.com/settings/billing",
     missing="See those it has: pal models",
     fault=LATER,
+    gone="{} cannot be reached, or broke off. Check the network.",
 )
 
 
@@ -153,7 +154,7 @@ class AnthropicModel:
         import anthropic
 
         if not isinstance(error, anthropic.APIStatusError):
-            return _make_unreachable(_find_url(self._settings))
+            return REMEDIES.make_gone(_find_url(self._settings))
         kind, why = str(error.type or ""), error.api_message or ""
         return REMEDIES.make_error(self._model, error.status_code, why if kind else "", kind, error.response.headers)
 
@@ -164,13 +165,13 @@ def look(settings: AnthropicSettings | None) -> Look:
     if not settings.key_file and not os.environ.get("ANTHROPIC_API_KEY"):
         return Look(problem=f"For models of Anthropic: {NO_KEY}", absent=True)
     try:
-        rows = _ask(settings, "/v1/models?limit=100").get("data")
+        rows = transport.read_rows(_ask(settings, "/v1/models?limit=100"), "data", "id")
     except ModelError as error:
         return Look(problem=str(error))
     models = [
         ModelInfo(row["id"], False, to_int(row.get("max_input_tokens")), version=row["id"])
-        for row in (rows if isinstance(rows, list) else ())
-        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("lifecycle") != "retired"
+        for row in rows
+        if row.get("lifecycle") != "retired"
     ]
     return Look(tuple(models)) if models else Look(problem="The key for Anthropic can use no models. See its console.")
 
@@ -255,7 +256,7 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
         response = transport.ask(url, path, headers=headers, proxied=True)
         reply = response.json()
     except (httpx.HTTPError, ValueError) as error:
-        raise _make_unreachable(url) from error
+        raise REMEDIES.make_gone(url) from error
     if response.status_code == 404:
         return {}
     problem = reply.get("error") if isinstance(reply, dict) else None
@@ -264,10 +265,6 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
         kind, why = str(about.get("type", "")), str(about.get("message", ""))
         raise REMEDIES.make_error(path, response.status_code, why, kind, response.headers)
     return reply
-
-
-def _make_unreachable(url: str) -> ModelUnavailableError:
-    return ModelUnavailableError(f"{url} cannot be reached, or broke off. Check the network.")
 
 
 def _read_key(settings: AnthropicSettings) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import re
 import socket
@@ -242,15 +241,6 @@ def find_json(text: str, thought: str) -> str:
     if not text.strip() and thought.lstrip().startswith("{"):
         return thought
     return text if text.lstrip().startswith("{") else text.rpartition(CLOSE)[2]
-
-
-def holds_object(text: str) -> bool:
-    """Whether a text contains a JSON object, possibly in a fence or after prose."""
-    try:
-        json.JSONDecoder().raw_decode(text, text.index("{"))
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
+from memory.facts.json_replies import parse_loosely
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import Call, client_arguments, find_json, holds_object
+from plugins.llms.call import Call, client_arguments, find_json
 from plugins.llms.transport import Pieces, Remedies, collect
 from plugins.settings import OllamaSettings
 
@@ -35,6 +36,7 @@ REMEDIES = Remedies(
     credit="See your plan: https://ollama.com/settings",
     missing="Fetch it: ollama pull {}",
     fault="See its log: ollama serve",
+    gone="Ollama does not answer at {}. Start it: ollama serve",
 )
 LINE_ENDS = {"\x85": b"\\u0085", "\u2028": b"\\u2028", "\u2029": b"\\u2029"}  # for the client, which splits there
 
@@ -66,7 +68,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         except ValueError as error:  # the client checks each part
             raise MalformedOutputError("The reply is not in Ollama's format.") from error
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise tell_gone(self._url) from error
+            raise REMEDIES.make_gone(self._url) from error
 
     def _make_arguments(self, request: LlmRequest) -> dict[str, Any]:
         """Converts the request to arguments of the client; `_make_extra_arguments` has the rest."""
@@ -99,13 +101,13 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         servers ignore the schema if thinking is off (Ollama's issues 14645, 14850, 15260): thinking is then turned on,
         after which they respect it."""
         text = find_json(reply.text, str(reply.native or ""))
-        if arguments.get("think") is False and reply.stop == "end" and not holds_object(text):
+        if arguments.get("think") is False and reply.stop == "end" and parse_loosely(text, {}) is None:
             self._must_think = True
         return replace(reply, text=text)
 
     def _describe(self) -> tuple[ModelInfo, frozenset[str]]:
         """Returns the model and its capabilities."""
-        listed = {row["name"]: row for row in _list_rows(_ask(self._url, "/api/tags"))}
+        listed = {row["name"]: row for row in _list_rows(self._url, "/api/tags")}
         row = listed.get(self._model) or listed.get(f"{self._model}:latest")
         if row is None:
             raise REMEDIES.make_missing(self._model)
@@ -125,9 +127,9 @@ def look(settings: OllamaSettings | None) -> Look:
     models = []
     try:
         url, here = locate(settings)
-        rows = _list_rows(_ask(url, "/api/tags"))
+        rows = _list_rows(url, "/api/tags")
         version = str(_ask(url, "/api/version").get("version", ""))
-        loaded = {row["name"] for row in _list_rows(_ask(url, "/api/ps"))}
+        loaded = {row["name"] for row in _list_rows(url, "/api/ps")}
         for row in rows:
             shown = _ask(url, "/api/show", {"model": row["name"]})
             if {"completion", ""} & (_list_abilities(shown) or {""}):  # not those that only embed
@@ -157,7 +159,7 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     try:
         reply = transport.ask(url, path, body).raise_for_status().json()
     except httpx.ConnectError as error:
-        raise tell_gone(url) from error
+        raise REMEDIES.make_gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
         raise ModelUnavailableError(
             f"What answers at {url} is no Ollama, or is broken. Restart it: ollama serve"
@@ -167,9 +169,8 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     return reply
 
 
-def tell_gone(url: str) -> ModelUnavailableError:
-    """Returns the error for a missing server, with a remedy."""
-    return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
+def _list_rows(url: str, path: str) -> list[dict[str, Any]]:
+    return transport.read_rows(_ask(url, path), "models", "name")
 
 
 def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, Any] | None = None) -> ollama.Client:
@@ -246,12 +247,6 @@ def _make_message(message: Message) -> dict[str, Any]:
         if isinstance(message.native, str):
             entry["thinking"] = message.native
     return entry
-
-
-def _list_rows(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = reply.get("models")
-    named = rows if isinstance(rows, list) else []
-    return [row for row in named if isinstance(row, dict) and isinstance(row.get("name"), str)]
 
 
 def _make_info(

@@ -31,6 +31,7 @@ REMEDIES = Remedies(
     credit="Add to it where you got the key.",
     missing="See those it has: pal models",
     fault="See its log.",
+    gone="No server answers at {}. Start it, or correct its address (openai.url).",
 )
 
 
@@ -50,7 +51,7 @@ class OpenAIModel(transport.ServedModel[bool]):
                     item = replace(item, text=find_json(item.text, str(item.native or "")))
                 yield item
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise _make_unreachable(self._url) from error
+            raise REMEDIES.make_gone(self._url) from error
 
     def _describe(self) -> tuple[ModelInfo, bool]:
         """Returns the model, and whether it accepts arguments for the template."""
@@ -151,13 +152,12 @@ def _list_rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str,
             raise _make_error(response.status_code, response.content, response.headers, "The model")
         rows = response.raise_for_status().json()["data"]
     except httpx.ConnectError as error:
-        raise _make_unreachable(url) from error
+        raise REMEDIES.make_gone(url) from error
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ModelUnavailableError(
             f"What answers at {url} does not speak OpenAI's protocol, or is broken. Correct openai.url."
         ) from error
-    named = rows if isinstance(rows, list) else []
-    return [row for row in named if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"]]
+    return transport.read_rows({"data": rows}, "data", "id")
 
 
 def _make_info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
@@ -257,7 +257,3 @@ def read_reason(body: bytes) -> str:
         reply = text
     reason = reply.get("error", reply.get("message", "")) if isinstance(reply, dict) else reply
     return shorten_reason(str(reason.get("message", "")) if isinstance(reason, dict) else str(reason))
-
-
-def _make_unreachable(url: str) -> ModelUnavailableError:
-    return ModelUnavailableError(f"No server answers at {url}. Start it, or correct its address (openai.url).")

@@ -118,6 +118,13 @@ def ask(
     return response
 
 
+def read_rows(reply: Any, key: str, name: str) -> list[dict[str, Any]]:
+    """Returns the objects at a key of a reply, which may be anything, that have a text called `name`."""
+    rows = reply.get(key) if isinstance(reply, dict) else None
+    named = rows if isinstance(rows, list) else []
+    return [row for row in named if isinstance(row, dict) and isinstance(row.get(name), str) and row[name]]
+
+
 def make_tools(request: LlmRequest) -> list[dict[str, Any]]:
     """Converts the tools of a request for the protocols of Ollama and OpenAI."""
     return [
@@ -157,13 +164,19 @@ def collect(contents: Iterator[str], pieces: Pieces) -> Iterator[str | Reply]:
 
 
 class Remedies(NamedTuple):
-    """The `server`'s name, and remedies for a rejected key or account, used up credit, a missing model, and a fault."""
+    """The `server`'s name, and remedies for a rejected key or account, used up credit, a missing model, a fault, and an
+    address at which nobody answers."""
 
     server: str
     key: str
     credit: str
     missing: str
     fault: str
+    gone: str
+
+    def make_gone(self, url: str) -> ModelUnavailableError:
+        """Returns the error for a server that cannot be reached."""
+        return ModelUnavailableError(self.gone.format(url))
 
     def make_missing(self, model: str) -> ModelUnavailableError:
         """Returns the error for a model that the server does not have."""

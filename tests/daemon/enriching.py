@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from daemon.config.settings import EnrichmentSettings, ModelsSettings, Settings
+from daemon.jobs import extraction
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.workers import Writer
@@ -136,9 +138,11 @@ def world(
     battery: bool | None = None,
     ollama: OllamaSettings | None = None,
     first: float = 20.0,
+    gather: float = 0.0,
     **settings: Any,
 ) -> Iterator[World]:
     with (
+        mock.patch.object(extraction, "GATHER_SECONDS", gather),
         FakeOllama(QWEN, answer=able) as here,
         FakeAnthropic(ClaudeModel("claude-new"), answer=able) as away,
         Memory.open(home / "memory.db", embedder=static) as memory,

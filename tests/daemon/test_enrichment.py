@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from daemon.config.settings import EnrichmentSettings
+from daemon.jobs import extraction
 from daemon.jobs.enrichment import Enrichment
 from memory.facts import decisions, llm_requests
 from memory.llm import LlmRequest, Message, Usage
@@ -83,7 +84,16 @@ def test_a_file_of_three_passages_is_read_in_one_call(ready: World) -> None:
     ready.note("long", long, 2)
     ready.run()
     asked = [body for body in ready.ollama.chats if system_of(body) == llm_requests.EXTRACTION_PROMPT]
-    assert [len(passages(body)) for body in asked] == [1, 3]
+    assert [len(passages(body)) for body in asked] == [4], "with a short file before it"
+
+
+def test_short_passages_of_a_file_are_read_in_one_call(ready: World) -> None:
+    ready.note(
+        "log", "\n\n".join(f"# Day {n}\n\n" + f"Person{n} met Somebody. " + "It rained. " * 60 for n in range(8))
+    )
+    ready.run()
+    asked = [body for body in ready.ollama.chats if system_of(body) == llm_requests.EXTRACTION_PROMPT]
+    assert [len(passages(body)) for body in asked] == [8]
 
 
 def test_what_several_notes_change_is_decided_in_one_call(make: Make) -> None:
@@ -96,6 +106,29 @@ def test_what_several_notes_change_is_decided_in_one_call(make: Make) -> None:
         assert asked == [False] * (len(asked) - 1) + [True], "after all that is read"
         assert here.facts("Juno") == ["Juno works with Bob"]
         assert here.enrichment.state().jobs == 0
+
+
+def test_few_decisions_wait_for_others_and_not_for_ever(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "GATHER_PAIRS", 2)
+    with make(gather=3600.0) as here:
+        here.note("before", "Mira works with Ana.", 1)
+        here.note("now", "Mira works with Bob.", 20)
+        here.run()
+        state = here.enrichment.state()
+        assert (state.state, state.read, state.jobs) == ("idle", 2, 1)
+        assert len(here.facts("Mira")) == 2, "both are shown until then"
+        here.note("Petra before", "Petra works with Ana.", 1)
+        here.note("Petra now", "Petra works with Bob.", 20)
+        here.run()
+        asked = [system_of(body) == decisions.DECISION_PROMPT for body in here.ollama.chats]
+        assert asked == [False, False, True], "two pairs are enough"
+        assert here.facts("Mira", "Petra") == ["Mira works with Bob", "Petra works with Bob"]
+        here.note("Juno before", "Juno works with Ana.", 1)
+        here.note("Juno now", "Juno works with Bob.", 20)
+        here.run()
+        here.later()
+        here.run()
+        assert here.facts("Juno") == ["Juno works with Bob"], "the time is over"
 
 
 def test_no_pair_is_lost_where_one_call_cannot_hold_all(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +246,7 @@ def test_a_model_that_cannot_be_reached_is_looked_for_later(make: Make) -> None:
 
 def test_another_model_is_used_as_soon_as_somebody_says_so(make: Make) -> None:
     with make(graded=False) as here:
-        here.models.changed = here.enrichment.reconsider
+        here.models.changed = here.enrichment.retry
         here.note("one", "Mira lives in Utrecht.")
         here.run()
 
@@ -330,7 +363,7 @@ def test_a_named_model_that_nobody_graded_gets_one_passage_a_call(make: Make) ->
 
 def test_a_model_that_cannot_read_is_not_asked_for_ever(make: Make) -> None:
     with make() as here:
-        here.models.changed = here.enrichment.reconsider
+        here.models.changed = here.enrichment.retry
         for day in range(1, 9):
             here.note(f"note {day}", f"Mira met Bob{day}.", day)
         here.ollama.answer = lambda body: Says("I cannot read that.")

@@ -197,19 +197,6 @@ async def test_ctrl_c_clears_what_is_typed_and_then_leaves() -> None:
         assert chat.app.return_code == 0
 
 
-async def test_ctrl_c_stops_an_answer_and_keeps_its_words() -> None:
-    script = Script(wire.Token("It was in the Customs House."), ends=False)
-    async with chatting(world.client(answers=[script])) as chat:
-        await chat.send(world.QUESTION)
-        await chat.until(lambda: "It was in the Customs House." in chat.words())
-        await chat.pilot.press("ctrl+c")
-        await chat.until(lambda: "Stopped." in chat.words())
-        assert "It was in the Customs House." in chat.words() and chat.app.is_running
-        await chat.pilot.press("ctrl+c", "ctrl+c")
-        await chat.pilot.pause()
-        assert chat.app.return_code == 0, "the question went back to the prompt; then it leaves"
-
-
 async def test_errors_of_calls_are_told() -> None:
     class Refusing(ScriptedClient):
         def conversations(self) -> tuple[wire.Conversation, ...]:
