@@ -1,4 +1,4 @@
-"""The nouns of a question that clients share: its scope, and the events of `ask`.
+"""The nouns of a question that clients share: its scope, the events of `ask`, the placeholders of secrets in its text.
 
 A separate module that imports the standard library only: a client needs these and few of `memory.nouns`, which
 re-exports them, and each dataclass takes half a millisecond to create."""
@@ -252,3 +252,27 @@ class Answer(Event):
 
 
 AskEvent = Step | Visit | Preview | Writing | Citation | Token | Answer
+
+
+# Placeholders of secrets, as in "wifi password: ‹password-kdfqrw›". One names the kind of the secret in words, so that
+# its line can be found, and identifies it by letters derived from it and a key of this memory: equal secrets get equal
+# letters, so that a changed password is a changed fact. -----------------------------------------------------------
+
+SECRET_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels: never a word
+SECRET_CHARS = 6
+_PLACEHOLDER = re.compile(rf"‹[a-z]+(?:-[a-z]+)?-[{SECRET_LETTERS}]{{{SECRET_CHARS}}}›")
+
+
+def drop_letters(text: str) -> str:
+    """Returns the text with the kinds of secrets only, for embedding: the letters carry no meaning."""
+    return _PLACEHOLDER.sub(lambda match: match[0][1 : -SECRET_CHARS - 2], text)
+
+
+def find_placeholders(text: str) -> Iterator[str]:
+    """Returns the placeholders of a text in order, with repetitions."""
+    return (match[0] for match in _PLACEHOLDER.finditer(text))
+
+
+def fill_placeholders(text: str, secrets: Mapping[str, str]) -> str:
+    """Returns the text with secrets in place of known placeholders."""
+    return _PLACEHOLDER.sub(lambda match: secrets.get(match[0], match[0]), text)

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from memory.nouns import *
     from memory.revisions import *
     from memory.stages import *
-    from memory.text.words import fill_placeholders as fill_placeholders
-    from memory.text.words import find_placeholders as find_placeholders
     from memory.trace import *
     from memory.views import *
 
@@ -53,11 +51,10 @@ MODULES = ("replies", "documents", "objects", "status")
 # The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
-    " name_position split_lines",
+    " name_position split_lines find_placeholders fill_placeholders",
     "memory.llm": "Grades",
     "memory.nouns": "Fact Receipt Profile ProfileEntry Turn Passage agent_of",
     "memory.revisions": "Revision",
-    "memory.text.words": "find_placeholders fill_placeholders",
     "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
     " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch"
     " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"

@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from memory.errors import InvalidInputError
+from memory.events import SECRET_CHARS, SECRET_LETTERS
 from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
@@ -27,7 +28,7 @@ from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.secret_lines import SecretKind
 from memory.text.sentences import sentences
-from memory.text.words import SECRET_CHARS, SECRET_LETTERS, replace_surrogates, to_nfc
+from memory.text.words import replace_surrogates, to_nfc
 
 LEFT_OUT = "too long: "  # start of the reason why a part of a document was not stored
 IN_PART = "in part: "  # why a part of a document was not read

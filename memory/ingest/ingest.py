@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.errors import ModelError
+from memory.events import drop_letters
 from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
@@ -27,7 +28,6 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
-from memory.text.words import drop_letters
 from memory.time.timestamps import to_wall
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
 from memory.errors import ModelError, NotAvailableError
+from memory.events import drop_letters
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
@@ -28,7 +29,6 @@ from memory.store.queries import Model
 from memory.store.store import Store
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
-from memory.text.words import drop_letters
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import TrainingReport

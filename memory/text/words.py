@@ -1,5 +1,4 @@
-"""Words in any script: the index form of a text, the terms of a question, placeholders of secrets, names of documents.
-Standard library only: clients fill placeholders in.
+"""Words in any script: the index form of a text, the terms of a question, names of documents.
 
 SQLite's full text splits at spaces and ignores the accents of Latin letters only. So unspaced scripts (Chinese,
 Japanese, Thai ...) and Korean, whose particles are suffixes, are indexed as short overlapping pieces; optional marks of
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 INDIC = "\u0900"  # marks from here on distinguish words: vowel signs of India and Thailand, ゛ of Japan
@@ -182,30 +181,6 @@ def lines_around(text: str, start: int, end: int) -> str:
 def show_links(text: str) -> str:
     """Returns `text` in one line, with links replaced by their names."""
     return " ".join(LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())
-
-
-# Placeholders of secrets, as in "wifi password: ‹password-kdfqrw›". One names the kind of the secret in words, so that
-# its line can be found, and identifies it by letters derived from it and a key of this memory: equal secrets get equal
-# letters, so that a changed password is a changed fact. -----------------------------------------------------------
-
-SECRET_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels: never a word
-SECRET_CHARS = 6
-_PLACEHOLDER = re.compile(rf"‹[a-z]+(?:-[a-z]+)?-[{SECRET_LETTERS}]{{{SECRET_CHARS}}}›")
-
-
-def drop_letters(text: str) -> str:
-    """Returns the text with the kinds of secrets only, for embedding: the letters carry no meaning."""
-    return _PLACEHOLDER.sub(lambda match: match[0][1 : -SECRET_CHARS - 2], text)
-
-
-def find_placeholders(text: str) -> Iterator[str]:
-    """Returns the placeholders of a text in order, with repetitions."""
-    return (match[0] for match in _PLACEHOLDER.finditer(text))
-
-
-def fill_placeholders(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns the text with secrets in place of known placeholders."""
-    return _PLACEHOLDER.sub(lambda match: secrets.get(match[0], match[0]), text)
 
 
 # Versions of documents by their names: "Rates v2.md" is a version of "Rates.md". -----------------------------------

@@ -12,13 +12,13 @@ import pytest
 
 from benchmarks.canaries import KINDS, Canary, make_canaries, make_ordinary
 from memory import Memory
+from memory.events import drop_letters, fill_placeholders, find_placeholders
 from memory.ingest.blocks import title_of
 from memory.ingest.draft import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, SecretSettings
 from memory.text.secrets import find_secrets
-from memory.text.words import drop_letters, fill_placeholders, find_placeholders
 from tests.memory.conftest import OpenFilled
 
 CANARIES = make_canaries(100)
