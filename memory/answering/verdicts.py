@@ -1,10 +1,10 @@
 """Whether a sentence of a model is proved by the passages that it cites. Pure and quick: no model, no database.
 
 A clause of it is *proved* where all its values (`memory/text/clauses.py`) and half of its words are in one sentence or
-row, or its subject in the sentence before; that one has the same tense, mood and subject. It is *contradicted* where
-the passages have another value of that kind with more of its words, say that its value ended, deny what it says or the
-other way round, or count something else with its number; there a word that they do not have is not compared: it is the
-model's own. All else is *unproved*.
+row, or in two that follow each other, which have its mood and subject; one with nothing but names needs all its words.
+It is *contradicted* where the passages have another value of that kind with more of its words, say that its value
+ended, deny what it says or the other way round, or count something else with its number. A word that the passages do
+not have is not compared with a value: it is the model's own. All else is *unproved*.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.text.clauses import MARKS, Clause, Value, root
-from memory.text.content import SAME_WORD, content_of, fold, put_digits, undot
+from memory.text.content import content_of, fold, put_digits, undot
 from memory.text.languages import ENGLISH, guess_language
 
 Verdict = Literal["proved", "unproved", "contradicted"]
@@ -25,8 +25,6 @@ Window = Sequence[Clause]  # a sentence, or two that follow each other
 _TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
 
 MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
-ENOUGH = 0.5  # share of a clause's words that are next to its values
-ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
 
@@ -70,10 +68,10 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
         return Finding("unproved", tuple(rivals))
     windows: list[Window] = [(sentence,) for sentence in there]
     windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
-    if _is_proved(whole, windows):
+    if _is_proved(whole, known, windows):
         return Finding("proved")
     about = [part for part in whole.clauses if part.values or not part.roots.isdisjoint(known)]  # not "as you noted"
-    unproved = tuple(part.text.strip() for part in about or [whole] if not _is_proved(part, windows))
+    unproved = tuple(part.text.strip() for part in about or [whole] if not _is_proved(part, known, windows))
     return Finding("unproved", unproved) if unproved else Finding("proved")
 
 
@@ -88,44 +86,57 @@ def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
 # Proof ----------------------------------------------------------------------------------------
 
 
-def _is_proved(part: Clause, windows: Sequence[Window]) -> bool:
-    """Whether one of the windows, a sentence or two, proves a clause."""
-    if len(part.values) > 1 or any(value.kind != "name" for value in part.values):
-        return any(_proves(window, part, ENOUGH) for window in windows)
-    return any(_proves(window, part, ENOUGH_ALONE) for window in windows if len(window) == 1)
+def _is_proved(part: Clause, known: frozenset[str], windows: Sequence[Window]) -> bool:
+    """Whether one of the windows, a sentence or two, proves a clause. One that has nothing but names to compare is
+    proved only by all of its words in one sentence."""
+    if any(value.kind != "name" for value in part.values):
+        wanted = part.plain_roots & known
+        return any(_has_half(window, part, wanted) and _proves(window, part) for window in windows)
+    return any(part.plain_roots <= window[-1].roots and _proves(window, part) for window in windows)
 
 
-def _proves(window: Window, part: Clause, share: float) -> bool:
-    """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
+def _has_half(window: Window, part: Clause, wanted: frozenset[str]) -> bool:
+    """Whether the sentences have half of the wanted words that no unit or heading has."""
+    wanted -= window[0].head_roots | {root(value.unit, part.language) for value in part.values}
+    return 2 * len(wanted & _roots(window)) >= len(wanted)
+
+
+def _roots(window: Window) -> frozenset[str]:
+    return frozenset[str]().union(*(sentence.roots for sentence in window))
+
+
+def _proves(window: Window, part: Clause) -> bool:
+    """Whether the sentences, which have enough words of a clause, have its values and say nothing else of them."""
     last = window[-1]
-    own = frozenset[str]().union(*(sentence.roots for sentence in window)) - window[0].head_roots
-    if part.roots.isdisjoint(own) and not any(line.holds(value, False) for line in window for value in part.values):
+    if part.roots.isdisjoint(_roots(window) - window[0].head_roots) and not _find_homes(part, window):
         return False  # only what is above it has anything of the clause
-    if len(part.plain_roots & last.roots) < share * len(part.plain_roots):
-        return False
     has_other = any(not name.surface.isupper() for name in _other_names(last, part))
     for value in part.values:
-        is_there = last.holds(value, value.kind != "name" or not has_other)
-        if not is_there and (value.kind != "name" or has_other or not window[0].holds(value)):
+        if not any(sentence.holds(value, value.kind != "name" or not has_other) for sentence in window):
             return False
-        if _has_other_day(last, value) or _is_of_other_clause(value, part, window):
+        if any(_has_other_day(sentence, value) for sentence in window) or _is_of_other_clause(value, part, window):
             return False
-    clauses = [clause for clause in last.clauses if any(clause.holds(value, False) for value in part.values)]
-    clauses = clauses or [clause for clause in last.clauses if clause.roots & part.roots]
+    clauses = _find_homes(part, [last]) or [clause for clause in last.clauses if clause.roots & part.roots]
     if any(_is_other(part, clause) for clause in clauses) or any(map(part.reverses, last.clauses)):
         return False
     return not (any(_is_joined(part, sentence.clauses) for sentence in window) or _has_other_roles(part, window))
 
 
+def _find_homes(part: Clause, window: Window) -> list[Clause]:
+    """Returns the clauses of the window that have a value of the part."""
+    there = [clause for sentence in window for clause in sentence.clauses]
+    return [clause for clause in there if any(clause.holds(value, False) for value in part.values)]
+
+
 def _is_of_other_clause(value: Value, part: Clause, window: Window) -> bool:
-    """Whether the sentence has another value of that kind, and no clause of it has this one with all the words that
-    the part shares with the sentences."""
+    """Whether the last sentence has another value of that kind and unit, and no clause of it has this one with all the
+    words that the part shares with the sentences."""
     last = window[-1]
-    shared = part.roots & window[0].roots.union(last.roots)
-    is_one_of_two = value.kind != "name" and any(
-        other.kind == value.kind and not other.is_same(value) and not part.holds(other) for other in last.values
-    )
-    return is_one_of_two and not any(clause.holds(value, False) and shared <= clause.roots for clause in last.clauses)
+    others = [other for other in last.values if other.kind == value.kind != "name" and not part.holds(other)]
+    if not any(other.unit == value.unit or not (other.unit and value.unit) for other in others):
+        return False
+    shared = part.roots & _roots(window)
+    return not any(clause.holds(value, False) and shared <= clause.roots for clause in last.clauses)
 
 
 def _is_joined(part: Clause, clauses: Sequence[Clause]) -> bool:
@@ -154,13 +165,21 @@ def _place_tokens(clause: Clause) -> dict[str, int]:
 
 
 def _is_other(part: Clause, clause: Clause) -> bool:
-    """Whether a clause there denies, asks or supposes, is of the past, or begins with another name, and the one that it
-    would prove does not. What is nothing but values has tense and subject of its question."""
-    if clause.is_denied != part.is_denied or clause.is_supposed > part.is_supposed:
+    """Whether a clause there supposes, begins with another name, or denies a word or value of the one that it would
+    prove, or the other way round. What is nothing but values has the subject of its question."""
+    if clause.is_supposed > part.is_supposed:
         return True
+    if clause.is_denied != part.is_denied:
+        denying, other = (clause, part) if clause.is_denied else (part, clause)
+        if any(_shares(denied, other) for denied in denying.ended):
+            return True
     opening = clause.text.lstrip(MARKS)
-    is_of_another = any(opening.startswith(name.surface) for name in _other_names(clause, part))
-    return bool(part.plain_roots) and (is_of_another or clause.is_past > part.is_past)
+    return bool(part.plain_roots) and any(opening.startswith(name.surface) for name in _other_names(clause, part))
+
+
+def _shares(part: Clause, other: Clause) -> bool:
+    """Whether two clauses have a word or a value in common."""
+    return not part.roots.isdisjoint(other.roots) or any(other.holds(value, False) for value in part.values)
 
 
 def _has_other_day(sentence: Clause, value: Value) -> bool:
@@ -219,7 +238,7 @@ def _find_rivals(
     one has more and everything around the value or, if the value is nowhere, everything in the clause."""
     for value in part.values:
         homes = [clause for clause in evidence if clause.holds(value)]
-        if value.kind == "name" and not homes:
+        if (value.kind == "name" and not homes) or any(ended.holds(value) for ended in part.ended):
             continue
         best = max((evidence[clause] - {value} for clause in homes), key=len, default=set())
         most = len(best) if homes else 1
@@ -274,7 +293,7 @@ def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Col
 def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
     """Returns a number that counts something else in its sentence: "12 sailors and 3 pupils"."""
     for value in part.values:
-        if value.kind == "number" and value.unit and value.unit not in SAME_WORD:
+        if value.kind == "number" and value.unit:
             unit = root(value.unit, part.language)
             counts = {
                 other.norm

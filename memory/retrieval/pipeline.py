@@ -179,14 +179,14 @@ def training_signal(
 ) -> Credit:
     """Returns the credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
     `quoted`: number of a citation -> the relations extracted from its words. All citations of a model's answer that
-    prove it count. Lines of memory are cited by similarity, so only the first one is noted, and it counts once a person
-    calls the answer good: otherwise memory would learn its own mistakes. Takes some milliseconds and no connection, so
-    it runs before the transaction."""
+    prove it count. Lines of memory are cited by similarity, so only the first one is noted; it, and what an unproved
+    answer cites, count once a person calls the answer good: otherwise memory would learn its own mistakes. Takes some
+    milliseconds and no connection, so it runs before the transaction."""
     proving = tuple(citation for citation in answer.citations if citation.verdict == "proved")
-    counting = proving if answer.model else answer.citations[:1]
+    counting = proving or answer.citations if answer.model else answer.citations[:1]
     credit = assign_credit(
         Walkable(result.graph, result.allowed, when=result.seeds.guidance.when),
-        grounded=bool(counting) and bool(answer.model),
+        grounded=bool(proving) and bool(answer.model),
         no_answer=answer.no_answer,
         named=sorted(result.named_objects),
         starts=text_starts(result.graph, result.seeds.episode_scores, result.allowed),
@@ -196,4 +196,4 @@ def training_signal(
         replayed=result.replay.followed,
         expanded=tuple(dict.fromkeys(expanded)),
     )
-    return credit._replace(in_vain=credit.in_vain or (bool(answer.model) and not counting))
+    return credit._replace(in_vain=credit.in_vain or (bool(answer.model) and not proving))

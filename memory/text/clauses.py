@@ -45,6 +45,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
 _STOPS, MARKS = ".!?…", " *_\"'“(#-|"
 _IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _ARTICLES = word_set("facts", "articles")
 _WEEKDAYS = {
     form: str(number)
@@ -146,7 +147,7 @@ class Clause:
         for surface, number in find_numbers(rest):
             kind: ValueKind = "day" if ORDINAL.match(surface) else "number"
             values.append(Value(kind, number, surface, self._unit(rest, surface)))
-        for word in WORD.findall(rest):
+        for word in _LETTERS.findall(rest):
             if (day := _WEEKDAYS.get(word.lower())) and (word[0].isupper() or len(word) > 3):
                 values.append(Value("weekday", day, word))
         values += [Value("name", fold(word), word, name) for word, name in _names(rest)]
@@ -237,7 +238,8 @@ class Clause:
 
 def root(word: str, language: str) -> str:
     """Returns the shared form of a lower-case word's inflections, or of the sign of a unit."""
-    return stem(min(SAME_WORD.get(word, {word})), language)
+    forms = SAME_WORD.get(word) or SAME_WORD.get(stem(word, language)) or {word}
+    return stem(min(forms), language)
 
 
 def _names(text: str) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from memory.settings import AnswerSettings
 from tests.examples import examples
 from tests.fakes import Hangs, Says
 from tests.fakes.answering import places, seeking
-from tests.memory.answering.conftest import HERE, Desk, Heard, note, opened
+from tests.memory.answering.conftest import AWAY, HERE, Desk, Heard, note, opened
 from tests.memory.conftest import FilledCopy
 
 QUESTION = "In which harbour does the boat of the Okafor family lie?"
@@ -92,6 +92,30 @@ def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
     fleet.ollama.answer = lambda body: Says("NO ANSWER")
     assert fleet.ask("In which harbour does the boat of the Okafor family lie in winter?").answer.no_answer
     assert len(fleet.ollama.chats) == 2
+
+
+def count_calls(heard: Heard) -> int:
+    return sum(event.detail["calls"] for event in heard.events if isinstance(event, Step) and event.name == "compose")
+
+
+PROSE = "The evidence does not say in which harbour the boat lies; it only gives 1987 [1]."
+
+
+@pytest.mark.parametrize("name", [HERE, AWAY])
+def test_a_refusal_in_prose_is_followed_by_a_second_look(desk: Desk, name: str) -> None:
+    launch(desk.memory, 14)
+    desk.server(name).answer = lambda body: Says(PROSE) if "Skagen" not in str(body) else Says("It lies in Skagen [2].")
+    heard = desk.ask(QUESTION, lambda local_only: desk.here if name == HERE else desk.away)
+    assert count_calls(heard) == 2 and not heard.answer.no_answer
+
+
+@pytest.mark.parametrize("name", [HERE, AWAY])
+def test_a_refusal_in_prose_is_final_where_all_was_shown(desk: Desk, name: str) -> None:
+    note(desk.memory, "family", "The Okafor family has owned the boat Marlin since 1987.")
+    desk.server(name).answer = lambda body: Says(PROSE)
+    heard = desk.ask(QUESTION, lambda local_only: desk.here if name == HERE else desk.away)
+    assert count_calls(heard) == 1, "a second prompt would show nothing new"
+    assert heard.answer.no_answer and PROSE not in heard.streamed
 
 
 def test_quick_asks_once(fleet: Desk) -> None:

@@ -74,8 +74,11 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("How many sails has the boat?", "It has 3 sails [2]."),
         ("When does the ferry leave?", "At 07:40 [2]."),
         ("When does the ferry leave?", "According to what you wrote, the ferry leaves at 7:40 [2]."),
-        ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("By how much was it raised?", "From 19.50 to 21.80 [3]."),
+        ("Where does Ana live?", "**Porto**, since 3 May 2024 [1]."),
+        ("Where does Ana live?", "She relocated to Porto in May 2024 [1]."),
+        ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
+        ("Who is Ana's sister?", "Her sister is Mira Okafor [1]."),
     ],
 )
 def test_what_stands_there_is_proved(question: str, claim: str) -> None:
@@ -84,14 +87,11 @@ def test_what_stands_there_is_proved(question: str, claim: str) -> None:
 
 @pytest.mark.parametrize(
     "question, claim",
-    [  # the first ones are right, but of another tense, or in words of the model's own
+    [  # the first ones are right, but in words of the model's own
         ("Where does Ana live?", "Ana lives in Porto [1]."),
-        ("Where does Ana live?", "**Porto**, since 3 May 2024 [1]."),
-        ("Where does Ana live?", "She relocated to Porto in May 2024 [1]."),
         ("Where does Ana live?", "According to your notes, Ana lives in Porto [1]."),
-        ("Who is Ana's sister?", "Her sister is Mira Okafor [1]."),
+        ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("Does Ana live in Porto?", "Yes [1]."),
-        ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
         ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
         ("Where does Ana live?", "Ana lives in Porto [2]."),
         ("Where does Ana live?", "Ana lives in Braga [1]."),

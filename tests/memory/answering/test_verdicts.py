@@ -96,13 +96,9 @@ def proof(title: str) -> dict[int, Proof]:
     return {1: Proof(f"{title}\n{day.date()}\n{NOTES[title]}", day, title)}
 
 
-UNPROVED = {  # that are right: their verbs or tenses are other ones, or half of their words
-    "Your quarterly mooring fee is 345 pounds since April 1, 2025.",
-    "It was increased from £310 to £345.",
-    "You must pay the berths by the 10th.",
-    "It's open on Tuesdays instead of Fridays now.",
-    "No, the slipway is no longer open on Fridays.",
+UNPROVED = {  # that are right: without a value, all their words are compared, also those of the model's own
     "No, diesel isn't sold there anymore since the pump was taken away.",
+    "Nils Okoye repairs the sails.",
     "The request for a second crane was rejected.",
     "No dogs are allowed on board.",
     "No, metformin was discontinued.",

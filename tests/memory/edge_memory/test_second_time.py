@@ -226,6 +226,17 @@ def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
     assert edges(fleet) == 0
 
 
+def test_an_unproved_answer_teaches_only_if_a_person_says_so(fleet: Desk) -> None:
+    knows = fleet.ollama.answer
+    fleet.ollama.answer = lambda body: Says("Her knee was seen to by a healer named Voss [1].")
+    heard = fleet.ask(OTHER, replay=True)
+    assert {citation.verdict for citation in heard.answer.citations} == {"unproved"} and edges(fleet) == 0
+    fleet.memory.questions.feedback(heard.answer.trace_id or 0, "good")
+    assert edges(fleet) > 0
+    fleet.ollama.answer = knows
+    assert "R0" in tiers(fleet.ask(OTHER, replay=True))
+
+
 def test_a_wrong_answer_is_not_brought_back(fleet: Desk) -> None:
     heard = fleet.ask(QUESTION, replay=True)
     fleet.memory.questions.feedback(heard.answer.trace_id or 0, "bad")
