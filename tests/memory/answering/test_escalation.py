@@ -95,7 +95,8 @@ def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
 
 
 def count_calls(heard: Heard) -> int:
-    return sum(event.detail["calls"] for event in heard.events if isinstance(event, Step) and event.name == "compose")
+    steps = [event for event in heard.events if isinstance(event, Step) and event.name == "compose"]
+    return sum(int(str(step.detail["calls"])) for step in steps)
 
 
 PROSE = "The evidence does not say in which harbour the boat lies; it only gives 1987 [1]."
