@@ -241,8 +241,7 @@ class EdgeMemory:
             strongest = np.maximum.reduceat(self.vectors @ key.astype(np.float32), self.starts)
         chosen = np.flatnonzero((strongest > least) & self.alive)
         chosen = chosen[np.argsort(self.edges[chosen], kind="stable")]
-        strengths: Floats = np.minimum(strongest[chosen], 1)
-        return Activation(self.edges[chosen], self.kinds[chosen], self.src[chosen], self.dst[chosen], strengths)
+        return Activation(self.edges[chosen], self.kinds[chosen], self.src[chosen], self.dst[chosen], strongest[chosen])
 
     def nearest(self, key: Vector, least: float) -> list[tuple[int, float]]:
         """Returns (trace, cosine) of the answered questions with a cosine of `least` or more, most similar first, on

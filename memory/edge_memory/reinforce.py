@@ -131,7 +131,7 @@ class _PathFinder:
         """Returns [(edges, vertices)] of all paths of one edge, else of the cheapest of two edges, else of three."""
         seeds = self._from[number]
         others = [seed for seed in seeds if seed != goal]
-        if not others or (number == 0 and goal in seeds):
+        if not others:
             return []
         around = self._walk.neighbours(goal)
         direct = np.isin(around.vertices, others)

@@ -27,7 +27,7 @@ from memory.retrieval.traversers import PropagatedRelevance
 from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
-from memory.text.mentions import norm, same_numbers
+from memory.text.mentions import norm
 from memory.text.quotes import make_fence, one_line, strip_unseen
 from memory.text.words import words
 
@@ -283,8 +283,7 @@ class Toolbox:
         near = [
             norm(name)
             for name in names
-            if (fuzz.ratio(norm(name), name_norm) >= LEAST_NAME_RATIO and same_numbers(norm(name), name_norm))
-            or norm(name).startswith(name_norm)
+            if fuzz.ratio(norm(name), name_norm) >= LEAST_NAME_RATIO or norm(name).startswith(name_norm)
         ]
         by_prefix = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._retrieval.graph

@@ -32,6 +32,8 @@ _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line 
 _ARTICLES = word_set("facts", "articles")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
+_PHRASE = re.compile(r"[\w\s'’-]*")
+_LAST_WORD = re.compile(r"(\w+)\s*$")
 _MARKS = "|*> -"
 _ENDING = re.compile(r"(?:[^s]s|ed)$")  # of a verb
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
@@ -151,7 +153,7 @@ class Support:
     def _is_told_of(self, item: ExtractedRelation, before: Sequence[str], lead: str) -> bool:
         """Whether what comes before the value, in its clause and in those `before`, may be about the subject: who is
         named last is the subject, or nobody is named."""
-        language, above = guess_language(lead), " ".join(before)
+        language, above = self._language, " ".join(before)
         if that := _compile_that(language).search(lead):  # "Mira says that Tom lives in Oslo"
             speaker = f"{above} {lead[: that.start()]}".strip(_MARKS)
             lead = lead[that.end() :]
@@ -170,33 +172,42 @@ class Support:
         """Whether each that a text is about is the subject of the fact: a name before a verb, a pronoun, and what
         somebody has or an article begins with ("her boss moved", "the hall costs"), unless the fact has that, too;
         nothing after a preposition. A row is about the name that it begins with."""
-        language, known = guess_language(text), f"{item.predicate} {item.object}"
-        little = stop_words(language) - _ARTICLES
+        language, known = self._language, f"{item.predicate} {item.object}"
+        always = stop_words(language)
+        little = always - _ARTICLES
         names = [name for name in _names(text) if name.norm not in COUNTS and not _is_heard(name.surface, known)]
         names = [name for name in names if self._owner.isdisjoint(map(fold, WORD.findall(name.surface)))]
         if "|" in text:
             return [_is_same(item.subject, name.surface) for name in names if name.start == 0 and " " in name.surface]
         marks = {pronoun.start(): item.subject != OWNER for pronoun in _they().finditer(text)}
+        verbs = [word.start() for word in WORD.finditer(text) if _is_verb(word[0])]
         for name in names:
             before, verb = WORD.findall(text[: name.start]), WORD.match(text, name.end + 1)
             if verb is not None and _is_verb(verb[0]):  # behind another verb it is what somebody says
                 is_report = item.modality == "asserted" and any(map(_is_verb, before[-1:]))
                 marks[name.start] = _is_same(item.subject, name.surface) and not is_report
         for whose in _compile_whose(language).finditer(text):
-            start, rest, above = whose.start(), text[whose.end() :], text[: whose.start()]
-            verb_at = next((word.start() for word in WORD.finditer(rest) if _is_verb(word[0])), len(rest))
-            name_of = next((name for name in names if whose.end() <= name.start < whose.end() + verb_at), None)
-            noun = words(text[whose.end() : name_of.start] if name_of else rest[:verb_at])
+            start, end, above = whose.start(), whose.end(), text[: whose.start()]
+            verb = next((verb for verb in verbs if verb >= end), len(text))
+            name_of = next((name for name in names if end < name.start < verb), None)
+            noun, has = words(text[end : name_of.start if name_of else verb]), f"{item.subject} {known}"
+            is_acted = _is_heard(item.subject, above) or _they().search(above) or _first_person().match(above)
             if whose["article"]:  # "the boss of Mira moved"
                 noun, name_of = [*takewhile(lambda word: word not in little, noun)], None
-            is_acted = verb_at == len(rest) and (_is_heard(item.subject, above) or _they().search(above))
-            if not noun or not little.isdisjoint(noun) or is_acted:  # "Mira visits her sister"
+            elif whose["their"] and verb == len(text) and not is_acted and always.issuperset(words(above)[:1]):
+                noun, name_of = [*takewhile(lambda word: word not in always, words(_PHRASE.match(text, end)[0]))], None
+                noun, verb = noun[:-1] or (noun if above else []), end  # "son frère habite": an unknown verb
+                has = f"{item.subject} {known.partition(' ')[2]}"
+            if not noun or not little.isdisjoint(noun) or (is_acted and verb == len(text)):  # "Mira visits her sister"
                 continue
             if name_of:  # "her boss Anna Lind"
                 marks[start] = _is_same(item.subject, name_of.surface)
-            elif verb_at < len(rest) and not any(_is_heard(word, f"{known} {item.subject}") for word in noun):
+            elif verb < len(text) and not any(_is_heard(word, has) for word in noun):
                 marks[start] = False
-        return [marks[start] for start in sorted(marks) if little.isdisjoint(words(text[:start])[-1:])]
+
+        before = {start: _LAST_WORD.search(text[:start]) for start in marks}  # "told me her mother moved"
+        little -= {last[1].lower() for last in before.values() if last and _first_person().fullmatch(last[1])}
+        return [marks[start] for start, last in sorted(before.items()) if not last or last[1].lower() not in little]
 
     def _is_label(self, subject: str, place: range) -> bool:
         """Whether the line begins with the subject and punctuation: "**Hall lets.** The rate is 25"."""
@@ -306,7 +317,7 @@ def _compile_whose(language: str) -> re.Pattern[str]:
     article = "|".join(_ARTICLES - word_set("facts", "pronouns"))
     their = owner_pattern("their", language)
     return re.compile(
-        rf"(?P<article>\A(?i:{article})\s)|\b(?i:{their})\s|\b(?:[^\W\d_a-zß-ÿ]\w*\s)*[\w-]+['’]s?\s(?=\w)"
+        rf"(?P<article>\A(?i:{article})\s)|\b(?P<their>(?i:{their}))\s|\b(?:[^\W\d_a-zß-ÿ]\w*\s)*[\w-]+['’]s?\s(?=\w)"
     )
 
 

@@ -82,11 +82,10 @@ def _measure(paths: Sequence[Path], relevance: Relevance) -> Callable[[Path], fl
     return lambda path: sum(fits[vertex] for vertex in path.vertices) / len(path.vertices)
 
 
-def _find_relation(walk: Walkable, names: Mapping[int, str], edge: int, here: int, there: int) -> tuple[object, bool]:
-    """Returns the relation of a step and whether it is taken backwards. Edges of a thesis or passage have this as their
-    relation."""
+def _find_relation(walk: Walkable, names: Mapping[int, str], edge: int, here: int, there: int) -> object:
+    """Returns the predicate of a step, and whether it is taken backwards; of an edge without one the thesis or passage
+    that it belongs to."""
     if edge in names:
         return names[edge], walk.graph.links.ends(edge) != (here, there)
     kinds = dict(zip((here, there), walk.kinds([here, there]).tolist(), strict=True))
-    joining = min(kinds, key=lambda vertex: (kinds[vertex] == OBJECT, kinds[vertex] == EPISODE, vertex))
-    return joining, joining == there
+    return min(kinds, key=lambda vertex: (kinds[vertex] == OBJECT, kinds[vertex] == EPISODE, vertex))

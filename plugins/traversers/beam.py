@@ -6,7 +6,7 @@ length^mean_alpha`. PersonalAI grows a beam from each start (`apart`) and compar
 cheapest path, so that synergy can use it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -55,12 +55,12 @@ def search(
     begin: Iterable[int],
     relevance: Relevance,
     settings: BeamSettings,
-    activation: Mapping[int, float] | None = None,
+    activation: Collection[int] = (),
     by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Visited]]:
     """Returns the best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths
     for each start."""
-    fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
+    fires = np.array(sorted(activation), np.int32)
     start = Path((), alpha=settings.mean_alpha)
     visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed") for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
@@ -73,7 +73,7 @@ def search(
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
             steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
             grown = {path: [*_grow(path, steps, settings)] for path in tips}
-            ended += [path for path, onward in grown.items() if path.edges and not onward]
+            ended += [path for path, onward in grown.items() if not onward]
             candidates = [path for onward in grown.values() for path in onward]
             for path in candidates:
                 _remember(visit, path, settings)

@@ -24,7 +24,7 @@ from plugins.traversers.walking import begin_walk, price_paths, walk_along
 
 EDGES_OF_A_POP = 100  # on average; in a clique a search would follow all edges before it has opened many vertices
 MAX_PATHS = 20  # of one search: shortest paths, or those over parallel edges
-MAX_PAIRS = 6  # of starts, the surest
+MAX_STARTS = 4  # the surest, which are six pairs
 
 Ring = dict[int, list[tuple[int, int]]]
 """Vertex -> the edges that reached it first, each with the vertex before it; none of where the search began."""
@@ -36,13 +36,13 @@ Embed = Callable[[Ids], Floats]
 
 
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Returns the paths between the surest pairs of starts, cheapest first. With fewer than two starts it walks as
+    """Returns the paths between the surest starts, cheapest first. With fewer than two starts it walks as
     `beam` does."""
     (walk, begin, relevance), own = begin_walk(graph, seeds, allowed, settings.walk), settings.paths
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
-    surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))
-    pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))[:MAX_PAIRS]
+    surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))[:MAX_STARTS]
+    pairs = [*combinations(surest, 2)]
     if own.search == "shortest":
         unpriced = [path for a, b in pairs for path in shortest_paths(walk, a, b, own.length, own.pops)]
     else:
@@ -55,7 +55,7 @@ def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> li
     """Returns all shortest paths between two vertices, up to MAX_PATHS; parallel edges make different paths. Empty if
     every path has more than `length` edges or the search reaches its limits."""
     back: Ring = {a: []}
-    for ring in search_rings(walk, a, length if a != b else 0, pops):
+    for ring in search_rings(walk, a, length, pops):
         back |= ring
         if b in ring:
             return list(islice(_trace_back(back, b), MAX_PATHS))

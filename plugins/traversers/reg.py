@@ -44,7 +44,7 @@ you know none."""
 Sketch = tuple[str, ...]
 """Relations, the one next to what the question names first."""
 
-_REL, _ASSERTS, _NEXT = (EDGE_KINDS.index(kind) for kind in ("rel", "asserts", "next"))
+_REL, _ASSERTS = EDGE_KINDS.index("rel"), EDGE_KINDS.index("asserts")
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s*")
 _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
@@ -123,8 +123,7 @@ def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
     """Returns (e, d) what each edge says as a relation: the predicate; else the text of the thesis or passage that
     joins its ends."""
     own = embeddings.vertices(near.vertices)
-    ahead = np.isin(near.kinds, [_ASSERTS, _NEXT])
-    vectors: Floats = np.where(ahead[:, None], own[near.tails], own[near.heads])
+    vectors: Floats = np.where((near.kinds == _ASSERTS)[:, None], own[near.tails], own[near.heads])
     vectors[near.kinds == _REL] = embeddings.predicates(near)[near.kinds == _REL]
     return vectors
 

@@ -72,3 +72,17 @@ def test_what_is_taken_back_while_it_is_made_aside_leaves_nothing(tmp_path: Path
             assert anew.put(conn)
         after = life.rows()
         assert after and life.rebuilt() == after
+
+
+def test_a_verdict_that_is_given_while_it_is_made_aside_counts(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        judged = life.ask(0, [0, 1], [2])
+        with store.reading() as conn:
+            anew = rebuild.Recentring(conn, life.id, DIMENSION)
+            anew.fold(conn)
+        life.say(judged, -1)
+        with store.writing() as conn:
+            assert anew.put(conn)
+        after = life.rows()
+        assert life.rebuilt() == after

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.exploring import explorer as module
 from memory.exploring.explorer import Explorer, Option
+from memory.exploring.labels import OptionLabels
 from memory.nouns import Scope
 from memory.protocols import Embedder
+from memory.store import episodes
 from memory.store import graph as stored
+from memory.store.relations import Relation
 from tests.examples import examples
 from tests.memory.exploring.pages import QUESTION, asked, document, fill, remembering, titles
 from tests.memory.facts.asserting import assert_quoted
@@ -187,6 +190,25 @@ def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
         told = "\n".join([*labels, *explored.evidence(50)])
         assert "long takes" not in told
         assert secret not in told
+
+
+def test_a_relation_that_a_hidden_text_states_too_is_not_shown_elsewhere(fresh: Memory) -> None:
+    for name, policy in (("Pond", "any"), ("List", "local")):
+        fresh.ingest.remember_many([document(name, f"{name}: Bo Chen lives in Porto.", policy)])
+    assert_quoted(fresh, "Bo Chen lives in Porto.", "Bo Chen", "lives in", "Porto")
+    with fresh.store.reading() as conn:
+        nodes = stored.objects_by_norm(conn, ["bo chen", "porto"])
+        ids = [row[0] for row in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
+        pond, hidden = episodes.get_many(conn, ids)
+    [subject], [object] = nodes["bo chen"], nodes["porto"]
+    sources = frozenset({pond.source.id, hidden.source.id})
+    fact = Relation(1, subject, object, 1, "lives in", "asserted", None, None, None, None, sources)
+    shown = {}
+    for only_open in (False, True):
+        labels = OptionLabels(asked(fresh, "Bo Chen").question, only_open, {subject: "Bo Chen", object: "Porto"})
+        shown[only_open] = labels.relation_path(fact, None, pond), labels.object_path(subject, pond, pond, True)
+    assert "-[lives in]->" in shown[False][0] and shown[True][0] == ""
+    assert shown[False][1].startswith('open "Pond", another part')
 
 
 def test_lines_are_one_line_each_without_what_nobody_sees(chain: Memory) -> None:

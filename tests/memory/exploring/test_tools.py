@@ -95,6 +95,7 @@ def test_only_what_is_collected_is_evidence(films: Memory) -> None:
     assert box.collected == {}
     assert call(box, "rerank_evidence", {"query": "Los Angeles"}).failed
     call(box, "collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.4})
+    assert [*rows(call(box, "rerank_evidence", {"query": "Los Angeles"}))] == ["Red Notice"]
     call(box, "collect_chunk", {"passage": shown["Rawson Thurber"], "relevance": 1})
     again = call(box, "collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.9})
     assert "already" in again.text and list(box.collected.values()) == [0.4, 1.0]

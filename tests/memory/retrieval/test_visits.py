@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from memory import Memory
 from memory.nouns import Answer, Document, Visit
+from memory.retrieval.visits import _find_steps
+from tests.memory.retrieval.walking import A, X, Y, related
 
 
 def learn(memory: Memory) -> None:
@@ -34,3 +36,8 @@ def test_why_tells_the_path_object_by_object(fresh: Memory) -> None:
     assert isinstance(answer, Answer) and answer.trace_id is not None
     [used, *_] = fresh.questions.why(answer.trace_id).used
     assert [(hop.kind, hop.label) for hop in used.path] == [("object", "Beatrice"), ("episode", "Beatrice")]
+
+
+def test_what_was_visited_before_keeps_its_depth_though_something_later_is_nearer() -> None:
+    steps = _find_steps(related({1: (A, X), 2: (X, Y)}), {A: 0.0, X: 3.0}, {X: 3}, (A, X, Y))
+    assert X not in steps and (steps[Y].parent, steps[Y].depth) == (X, 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from plugins.rankers.features import SIGMA, WIDTH
-from plugins.rankers.scorer import HIDDEN, Example, Scorer, compare, recall, train
+from plugins.rankers.scorer import HIDDEN, PATIENCE, Example, Scorer, compare, recall, train
 from tests.plugins.rankers.trials import RANK, scorer_of, trial
 
 TRIALS = 24  # a hundred are counted by benchmarks.learning
@@ -59,3 +59,12 @@ def test_the_loss_falls() -> None:
     example = Example(features, needed.astype(np.float32), np.ones(len(features), np.float32), needed, 3)
     scorer, epoch = train([example] * 20, [example], rank=3)
     assert recall(example, scorer.logits(features), 3) == 1.0 and epoch > 0
+
+
+def test_training_ends_when_recall_has_not_risen_for_long_enough() -> None:
+    features = np.random.default_rng(1).random((20, WIDTH)).astype(np.float32)
+    needed = np.ones(20, np.bool_)
+    example = Example(features, needed.astype(np.float32), needed.astype(np.float32), needed, 20)
+    epochs: list[int] = []
+    _, best = train([example], [example], tick=epochs.append)  # all are found at once
+    assert (best, epochs) == (0, [*range(1, PATIENCE + 1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from memory.retrieval.traversers import Guidance, Seeds
 from plugins.settings import PathsSettings, TraverserSettings, WalkSettings
 from plugins.traversers.beam import beam
 from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, estimate, paths, search_rings, shortest_paths
+from plugins.traversers.walking import walk_along
 from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
@@ -134,6 +136,32 @@ def test_a_distance_counts_as_often_as_steps_are_left() -> None:
 
     [path] = astar(related(edges), A, Z, "weighted", embed, PAPER)
     assert path.vertices == (A, X, Z)
+
+
+def test_astar_takes_what_no_path_to_the_end_reaches_for_far_away() -> None:
+    """Y, from which Z is three steps away, is opened after X, though all look alike."""
+    walk = related({1: (A, Y), 2: (A, X), 3: (X, Z), 4: (Y, W)})
+    found = astar(walk, A, Z, "weighted", flat, PathsSettings(length=2, pops=3))
+    assert [path.vertices for path in found] == [(A, X, Z)]
+
+
+def test_paths_join_only_the_surest_starts() -> None:
+    graph = related({n: (n, n + 1) for n in range(1, 7)}).graph
+    objects = {graph.column_of[node]: weight for node, weight in enumerate((1, 0.9, 0.2, 0.8, 0.7, 0.1, 0.1), 1)}
+    seeds = Seeds(np.zeros(1, np.float32), objects, Guidance(vertices="O"))
+    ends = {tuple(sorted({path.vertices[0], path.vertices[-1]})) for path in paths(graph, seeds, graph.alive,
+            TraverserSettings()).paths}  # fmt: skip
+    assert ends == {(1, 2), (1, 4), (1, 5), (2, 4), (2, 5), (4, 5)}
+
+
+def test_a_vertex_scores_by_the_cheapest_path_through_it_and_a_start_at_least_its_weight() -> None:
+    walk = related({1: (A, X), 2: (X, Y), 3: (X, Z)})
+    ways = [Path((A, X, Y), (1, 2), (0.1, 0.1)), Path((A, X, Z), (1, 3), (0.1, 3.0))]
+    found = walk_along(walk, {A: 0.95, P: 1.0}, ways)
+    worth = {node: float(found.objects[walk.graph.column_of[node]]) for node in (A, X, Y, Z)}
+    assert worth == pytest.approx(
+        {A: 0.95} | {node: math.exp(-ways[node == Z].cost) for node in (Y, Z)} | {X: worth[Y]}
+    )
 
 
 def test_a_search_follows_no_more_edges_than_it_may() -> None:

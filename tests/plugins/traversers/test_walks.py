@@ -3,6 +3,7 @@ question has the same walk."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from memory.retrieval.traversers import Guidance, Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load
 from plugins.settings import TraverserSettings
-from plugins.traversers.paths import MAX_PAIRS, MAX_PATHS
+from plugins.traversers.paths import MAX_PATHS, MAX_STARTS
 from plugins.traversers.subgraph import MAX_EDGES
 from plugins.traversers.walking import join_walks
 from tests.examples import examples
@@ -117,7 +118,7 @@ def test_budgets_hold_on_a_hub_and_on_a_clique(name: str, graph: Graph) -> None:
     index(graph)
     walk = traverser(name)(graph, seeds, graph.alive, RECALL)
     beams = 11 + SETTINGS.beam.width * SETTINGS.beam.neighbours * SETTINGS.beam.depth
-    ways = MAX_PAIRS * MAX_PATHS
+    ways = math.comb(MAX_STARTS, 2) * MAX_PATHS
     assert len(walk.visit) <= beams + MAX_EDGES + 11 + ways * SETTINGS.paths.length
     assert len(walk.paths) <= SETTINGS.beam.paths + 2 * (25 + 6) + 30 + ways
 
