@@ -123,7 +123,6 @@ CREATE TABLE trace(
   tok_out INTEGER NOT NULL DEFAULT 0, ms REAL NOT NULL, feedback INTEGER,
   parent_id INTEGER REFERENCES trace(id) ON DELETE SET NULL) STRICT;
 CREATE INDEX trace_parent ON trace(parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1;
 CREATE TABLE trace_step(
   trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE, step INTEGER NOT NULL, stage TEXT NOT NULL,
   detail TEXT NOT NULL DEFAULT '{}', ms REAL NOT NULL,

@@ -27,7 +27,7 @@ from plugins.traversers.subgraph import GraphEmbeddings, Subgraph
 HIDDEN = 32
 SIZES = (WIDTH, WIDTH * HIDDEN, HIDDEN, HIDDEN)
 EPOCHS, PATIENCE = 60, 10
-RATE, DECAY = 1e-3, 1e-4  # of Adam; L2
+RATE = 1e-3  # of Adam
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # of Adam
 PASSED_ON = 8.0  # what sigma counts at the beginning
 RANK = 50
@@ -126,7 +126,6 @@ def train(
         for number in draw.permutation(len(labelled)).tolist():
             steps += 1
             gradient = _gradient(Scorer.from_numbers(numbers), labelled[number])
-            gradient += DECAY * numbers[learnt]
             first += (1 - FIRST) * (gradient - first)
             second += (1 - SECOND) * (gradient**2 - second)
             rate = RATE * math.sqrt(1 - SECOND**steps) / (1 - FIRST**steps)

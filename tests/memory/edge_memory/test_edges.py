@@ -176,3 +176,9 @@ def test_many_keys_are_those_of_each_question_to_the_bit(seed: int, n: int, dime
 def test_of_equally_similar_questions_the_newest_comes_first() -> None:
     asked = EdgeMemory.empty(DIMENSION).with_answer(1, EAST).with_answer(2, EAST).with_answer(3, NORTH)
     assert [trace for trace, _ in asked.nearest(EAST, 0.5)] == [2, 1]
+
+
+def test_the_center_is_computed_at_fifty_questions_and_whenever_they_doubled() -> None:
+    known = edges.UNKNOWN._replace(n=60)
+    assert [edges.is_due(n, edges.UNKNOWN) for n in (49, 50)] == [False, True]
+    assert [edges.is_due(n, known) for n in (119, 120)] == [False, True]

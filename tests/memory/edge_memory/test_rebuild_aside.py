@@ -78,6 +78,7 @@ def test_a_verdict_that_is_given_while_it_is_made_aside_counts(tmp_path: Path) -
     with Store.open(tmp_path / "memory.db") as store:
         life = Life(store)
         judged = life.ask(0, [0, 1], [2])
+        life.ask(2, [1], [])
         with store.reading() as conn:
             anew = rebuild.Recentring(conn, life.id, DIMENSION)
             anew.fold(conn)
@@ -85,4 +86,4 @@ def test_a_verdict_that_is_given_while_it_is_made_aside_counts(tmp_path: Path) -
         with store.writing() as conn:
             assert anew.put(conn)
         after = life.rows()
-        assert life.rebuilt() == after
+        assert after and life.rebuilt() == after

@@ -89,6 +89,14 @@ def test_names_that_are_only_similar_are_found_where_none_is_the_same(films: Mem
     assert rows(call(box, "entity_search", {"query": "Xylophone Quartz"})) == {}
 
 
+def test_a_day_that_a_passage_names_is_no_object_to_explore(fresh: Memory) -> None:
+    note(fresh, "Ferry", "The ferry Wyvern was launched on 3 March 2024.")
+    box = toolbox(fresh, "When was the ferry Wyvern launched?")
+    number = rows(call(box, "vector_search", {"query": "ferry", "k": 1}))["Ferry"]
+    within = rows(call(box, "read_chunk", {"passage": number}).text.partition("Objects: ")[2].replace(", [", "\n["))
+    assert "Wyvern" in box.state() and len(within) > 1 and "2024" not in box.state()
+
+
 def test_only_what_is_collected_is_evidence(films: Memory) -> None:
     box = toolbox(films, QUESTION)
     shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))

@@ -13,6 +13,7 @@ from memory.store.connect import FIRST_EDGE
 from memory.store.graph import EDGE_KINDS
 from plugins.manager import load
 from plugins.rankers.features import NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
+from plugins.traversers import subgraph
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
 from tests.plugins.lookup import stored_triples
@@ -33,6 +34,13 @@ def column(found: np.ndarray, name: str) -> list[float]:
 
 def test_there_are_29_and_each_has_a_name() -> None:
     assert WIDTH == 29 == len(set(NAMES))
+
+
+def test_words_of_only_so_many_vertices_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subgraph, "MAX_EMBEDDED", 1)
+    with stored_triples({1: (A, "knows", X)}, "?", ("bread",), {A: "bread", X: "bread"}) as (_, lookup):
+        vectors = GraphEmbeddings(lookup).vertices(np.array([A, X], np.int32))
+    assert vectors.any(axis=1).tolist() == [True, False]
 
 
 def test_distances_are_means_and_flags_with_and_against_the_edges() -> None:

@@ -14,9 +14,11 @@ import pytest
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.protocols import Embedder
+from memory.retrieval.state import CachedEmbedder
 from memory.store import queries
 from memory.trace import TrainingReport
 from plugins.manager import Plugins
+from plugins.rankers import training
 from plugins.rankers.ranker import TrainedRanker
 from plugins.rankers.scorer import Gain, Scorer
 from plugins.rankers.training import decide_promotion
@@ -163,6 +165,17 @@ def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory, night: 
         report = learn(memory, cancelled=lambda asked=asked: next(asked, None) is None)
         assert report.stopped and not models(memory)
     assert timeless(learn(memory)) == timeless(night.report)
+
+
+def test_vectors_of_words_are_kept_for_some_questions_only(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    caches: list[CachedEmbedder] = []
+    monkeypatch.setattr(training, "LESSONS_CACHED", QUESTIONS // 2)
+    monkeypatch.setattr(
+        training, "CachedEmbedder", lambda embedder: caches.append(CachedEmbedder(embedder)) or caches[-1]
+    )
+    said: list[str] = []
+    learn(memory, progress=lambda done, total, label: said.append(label), cancelled=lambda: "training" in said)
+    assert len(caches) == 2
 
 
 @pytest.mark.parametrize(
