@@ -32,7 +32,7 @@ _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line 
 _ARTICLES = word_set("facts", "articles")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
-_PHRASE = re.compile(r"[\w\s'’-]*")
+_NO_PHRASE = re.compile(r"[^\w\s'’-]")
 _LAST_WORD = re.compile(r"(\w+)\s*$")
 _MARKS = "|*> -"
 _ENDING = re.compile(r"(?:[^s]s|ed)$")  # of a verb
@@ -188,26 +188,27 @@ class Support:
                 marks[name.start] = _is_same(item.subject, name.surface) and not is_report
         for whose in _compile_whose(language).finditer(text):
             start, end, above = whose.start(), whose.end(), text[: whose.start()]
-            verb = next((verb for verb in verbs if verb >= end), len(text))
-            name_of = next((name for name in names if end < name.start < verb), None)
-            noun, has = words(text[end : name_of.start if name_of else verb]), f"{item.subject} {known}"
+            verb_at = next((start for start in verbs if start >= end), len(text))
+            name_of = next((name for name in names if end < name.start < verb_at), None)
+            noun, has = words(text[end : name_of.start if name_of else verb_at]), f"{item.subject} {known}"
             is_acted = _is_heard(item.subject, above) or _they().search(above) or _first_person().match(above)
             if whose["article"]:  # "the boss of Mira moved"
                 noun, name_of = [*takewhile(lambda word: word not in little, noun)], None
-            elif whose["their"] and verb == len(text) and not is_acted and always.issuperset(words(above)[:1]):
-                noun, name_of = [*takewhile(lambda word: word not in always, words(_PHRASE.match(text, end)[0]))], None
-                noun, verb = noun[:-1] or (noun if above else []), end  # "son frère habite": an unknown verb
+            elif whose["their"] and verb_at == len(text) and not is_acted and always.issuperset(words(above)[:1]):
+                phrase = words(_NO_PHRASE.split(text[end:], maxsplit=1)[0])
+                noun, name_of = [*takewhile(lambda word: word not in always, phrase)], None
+                noun, verb_at = noun[:-1] or (noun if above else []), end  # "son frère habite": an unknown verb
                 has = f"{item.subject} {known.partition(' ')[2]}"
-            if not noun or not little.isdisjoint(noun) or (is_acted and verb == len(text)):  # "Mira visits her sister"
-                continue
+            if not noun or not little.isdisjoint(noun) or (is_acted and verb_at == len(text)):
+                continue  # "Mira visits her sister"
             if name_of:  # "her boss Anna Lind"
                 marks[start] = _is_same(item.subject, name_of.surface)
-            elif verb < len(text) and not any(_is_heard(word, has) for word in noun):
+            elif verb_at < len(text) and not any(_is_heard(word, has) for word in noun):
                 marks[start] = False
 
-        before = {start: _LAST_WORD.search(text[:start]) for start in marks}  # "told me her mother moved"
-        little -= {last[1].lower() for last in before.values() if last and _first_person().fullmatch(last[1])}
-        return [marks[start] for start, last in sorted(before.items()) if not last or last[1].lower() not in little]
+        lasts = {start: _LAST_WORD.search(text[:start]) for start in marks}  # "told me her mother moved"
+        little -= {last[1].lower() for last in lasts.values() if last and _first_person().fullmatch(last[1])}
+        return [marks[start] for start, last in sorted(lasts.items()) if not last or last[1].lower() not in little]
 
     def _is_label(self, subject: str, place: range) -> bool:
         """Whether the line begins with the subject and punctuation: "**Hall lets.** The rate is 25"."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
-from memory.retrieval.scope import MENTIONED_WEIGHT, OUTSIDE_WEIGHT, limit_to_time
 
 from memory import Memory
 from memory.nouns import Document
 from memory.retrieval.analyse import analyse
-from memory.retrieval.text_search import find_named_objects
+from memory.retrieval.text_search import MENTIONED_WEIGHT, OUTSIDE_WEIGHT, find_named_objects, limit_to_time
 from memory.time.expressions import TimeExpression
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from memory.retrieval.visits import _find_steps
-
 from memory import Memory
 from memory.nouns import Answer, Document, Visit
+from memory.retrieval.traversers import _find_steps
 from tests.memory.retrieval.walking import A, X, Y, related
 
 
