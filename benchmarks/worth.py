@@ -166,7 +166,11 @@ def open_personas(data: Path, limit: int | None, plugins: Plugins) -> Iterator[l
 
 def measure(personas: Sequence[Persona], is_fresh: bool = False) -> tuple[dict[str, float], list[str]]:
     """The figures (percent, means of the personas) and all answers."""
+    if is_fresh:
+        places.find_places.cache_clear()  # else the places that were read with all parts remain
     replies = [persona.answer(is_fresh) for persona in personas]
+    if is_fresh:
+        places.find_places.cache_clear()
     figures = [_figures(lifelog.score(of_persona)) for of_persona in replies]
     answers = [reply.text for of_persona in replies for reply in of_persona]
     return {name: sum(figure[name] for figure in figures) / len(figures) for name in FIGURES}, answers

@@ -18,6 +18,7 @@ from daemon.terminal import count
 
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
 CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
+NEEDS_MODEL = "Only a language model notices that a sentence changed a fact: pal models"
 HOW = (
     "To decide: pal review ID keep (the new one is right), both (both are true), "
     "old (the old one is right), undo (revert the change)."
@@ -54,6 +55,8 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
         nothing = "No fact changed, nothing is due and nothing waits for you."
         if day is None and reply.read_total:
             nothing += f" {count(reply.read_total, 'note')} read since: pal status --sources"
+        if models and not models.model:
+            nothing += f" {NEEDS_MODEL}"
         raise NothingFound(explain_nothing(session, nothing))
     if session.shows_json(reply):
         return

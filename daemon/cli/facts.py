@@ -33,8 +33,8 @@ NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was 
 def facts(session: Session, name: str | None, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List the facts about NAME: a person, a place, a thing.
 
-    First the facts from your notes, then other lines of a note with that title, and sentences that mention it. Without
-    a name: the names with the most facts and notes.
+    First the facts and the lines of a note with that title, then the sentences that only mention it. Without a name:
+    the names with the most facts and notes.
     """
     if name is None:
         known = session.client.search("objects", limit=MAX_NAMES)
@@ -48,7 +48,10 @@ def facts(session: Session, name: str | None, as_of: datetime | None, known_on: 
         return
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if not session.shows_json(reply):
-        for fact in reply.facts:
+        mentions = [fact for fact in reply.facts if fact.predicate is None and fact.title.casefold() != name.casefold()]
+        for fact in (*(fact for fact in reply.facts if fact not in mentions), *mentions):
+            if mentions and fact is mentions[0]:
+                output.print_bold(f"Sentences that mention {name}")
             output.print_text(fact.statement)
             output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
         for dispute in reply.disputes:

@@ -1,8 +1,9 @@
-"""Digests: "what happened last week", "what did I do in Porto", "what is new about the boat" are answered by a line of
-each note and event under its day, newest last. The day of a note is the one on which it was written.
+"""Digests and changes: "what happened last week", "what did I do in Porto", "what is new about the boat" are answered
+by a line of each note and event under its day, newest last. The day of a note is the one on which it was written.
 
 A time includes all notes written in it and all events on its days; a name all notes and events that contain it. If
-there are more than MAX_LINES, each line is the most informative of a group of consecutive ones."""
+there are more than MAX_LINES, each line is the most informative of a group of consecutive ones. "What changed about
+Mara Quill" is answered by each replaced fact, with its values and their sources."""
 
 from __future__ import annotations
 
@@ -10,29 +11,37 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from memory.answering.briefing import LEAST_WORDS
-from memory.answering.candidates import AnswerCandidate, read_candidates, show_day
-from memory.answering.changes import list_changes
+from memory.answering.candidates import AnswerCandidate, begins_ms, read_candidates, select_current, show_day
+from memory.answering.facts import MAX_FACTS_NEAR, make_fact_candidates, show_history
 from memory.answering.features import AnswerState
 from memory.answering.lists import EVENTS, LONGEST_TIME, Topic, find_dated, show_entries
 from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.nouns import Scope
 from memory.retrieval.question_type import changed_words
-from memory.store import episodes, text
+from memory.store import episodes, relations, revisions, text
 from memory.text.languages import stem
 from memory.text.markup import read_state
 from memory.text.words import count_words
 from memory.time.expressions import generic_verbs
+from memory.time.timestamps import to_wall
 
 MAX_LINES, LEAST_LINES = 10, 2  # at most; at least, of a digest about a name
 MAX_PASSAGES = 300  # read of a time, evenly spread
 EARLIEST = date(1, 1, 3)  # valid in every time zone
 MAX_NAMING, MAX_COUNTED = 60, 20_000  # passages with a name: read, and counted
 DAY_MS = 86_400_000
+MAX_CHANGES = 12  # lines
+MAX_REVISIONS = 200  # the newest, read if the question names no object
+_REPLACING = (
+    "WHERE relation = 'supersedes' AND state IN ('open', 'kept') AND new_kind = 'relation'"
+    " ORDER BY t DESC, id DESC LIMIT ?"
+)
 
 
 class _Item(NamedTuple):
@@ -199,3 +208,50 @@ def _choose_items(items: Sequence[_Item], most: int, is_newest: bool) -> list[_I
         return [*items[max(0, len(items) - most) :]]
     groups = np.array_split(np.arange(len(items)), most)
     return [items[max(group.tolist(), key=lambda place: (items[place].weight, place))] for group in groups]
+
+
+# Changes ----------------------------------------------------------------------------------------
+
+
+def list_changes(state: AnswerState) -> list[AnswerCandidate]:
+    """Returns a line with the values of each fact replaced in the question's time, latest change first, if the question
+    may see a passage with it."""
+    conn, at, when = state.conn, state.result.time_ms, state.question.when
+    if state.objects:
+        near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
+    else:
+        rows = revisions.list_by_clauses(conn, _REPLACING, MAX_REVISIONS)
+        near = relations.get_many(conn, sorted({row.new for row in rows}))
+    since, until = (to_wall(when.since), to_wall(when.until)) if when and when.kind == "range" else (None, None)
+    changed = [
+        fact
+        for fact in make_fact_candidates(state, select_current(near, at))
+        if fact.past
+        and (since is None or since <= begins_ms(fact.relation))
+        and (until is None or begins_ms(fact.relation) < until)
+    ]
+    changed.sort(key=lambda fact: (-begins_ms(fact.relation), fact.relation.id))
+    supporting = state.find_supporting([fact.relation.id for fact in changed], [])
+    lines = (
+        show_history(state, fact, supporting[fact.relation.id], [])
+        for fact in changed
+        if fact.relation.id in supporting
+    )
+    topic = _find_changed_topic(state)
+    return [line for line in lines if topic <= frozenset(state.features.stem_words(line.shown))][:MAX_CHANGES]
+
+
+def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Returns the lines that are or precede an earlier value, all if there are no such lines; empty if the question
+    asks for any change."""
+    if not state.objects and not _find_changed_topic(state):
+        return []
+    pairs = pairwise([*lines, *lines[-1:]])
+    return [line for line, following in pairs if line.earlier or following.earlier] or [*lines]
+
+
+def _find_changed_topic(state: AnswerState) -> frozenset[str]:
+    """Returns the question's stems without those of names, of its time and of words for change."""
+    question, stem_words = state.question, state.features.stem_words
+    texts = [*state.result.named_objects.values(), question.when.words if question.when else ""]
+    return frozenset(state.features.stems).difference(*map(stem_words, texts), changed_words(question.language))

@@ -59,7 +59,7 @@ NOT_FOUND_THERE = "That part of your memory does not say."
 NOTHING_CHANGED = "No fact that I know of changed{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
-AGE, AGE_THEN = "Written {} ago.", "Written {} before that day."
+AGE, AGE_THEN = "{} was written {} ago.", "{} was written {} before that day."
 NO_DATES = "None of these lines has a date, so which one is the newest is not known."
 CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
@@ -92,7 +92,7 @@ def extract_answer(
     asked = result.question.type
     asks_changed = asked.of in ("changed", "new") and not listed and not absent
     if asks_changed:
-        from memory.answering.changes import select_changed
+        from memory.answering.digest import select_changed
 
         selected = select_changed(state, selected)
     is_digest = bool(listed) and asked.of in ("all", "new")
@@ -168,7 +168,7 @@ def _list(
         if lines:
             return lines, rest
     if state.question.type.of in ("changed", "new"):
-        from memory.answering.changes import list_changes
+        from memory.answering.digest import list_changes
 
         return list_changes(state), ()
     from memory.answering.lists import list_entries
@@ -332,8 +332,8 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
     if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
         return ""
     newest = max(line.newness for line in lines)
+    shown = [line for line in lines if not (line.earlier or line.folded)]
     if not newest:
-        shown = [line for line in lines if not (line.earlier or line.folded)]
         is_dated = any(map(is_date, chain.from_iterable(line.values for line in shown)))
         return NO_DATES if len(shown) > 1 and not is_dated else ""
     is_then = question.as_of is not None and question.today < date.today()
@@ -341,8 +341,9 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
     months = (today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:
         return ""
-    age = AGE_THEN if is_then else AGE
-    return age.format(f"{months} months" if months < 24 else f"{months // 12} years")
+    age = f"{months} months" if months < 24 else f"{months // 12} years"
+    n = 1 + sum(1 + len(line.also) for line in takewhile(lambda line: line.newness < newest, lines))
+    return (AGE_THEN if is_then else AGE).format(f"[{n}]" if len(shown) == 1 else f"The newest line, [{n}],", age)
 
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
@@ -369,7 +370,9 @@ def _refuse(
     missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
     label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
-    near = [line for line in candidates if line.features.coverage >= LEAST_NEAR and (not absent or label & line.words)]
+    near = [
+        line for line in candidates if line.features.line_coverage >= LEAST_NEAR and (not absent or label & line.words)
+    ]
     near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
     within = result.n_allowed < result.graph.n_alive
     refusal = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND

@@ -214,8 +214,9 @@ class Knowledge:
 
     def objects_named(self, conn: Connection, name: str) -> list[int]:
         """Returns the objects of that name. NotFoundError without any."""
-        key = norm(name)
-        objects = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
+        key, own = norm(name), graph.owner(conn)
+        named = graph.all_by_norm(conn, key)
+        objects = own if own and (key in ME or own[0] in named) else named
         if not objects and not browse.list_sources(conn, limit=1):
             raise NotFoundError(
                 f"Nothing is known about {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"

@@ -225,6 +225,10 @@ class State:
         """Gives the owner's object the owner's current names, so that facts under these names belong to it."""
         self.serving = replace(self.serving, owner=self.list_owner_names())
         names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
+        for name in [*names.values()]:  # a first name that nobody else has is the owner's too
+            first = norm(name).partition(" ")[0]
+            if names.keys() >= {*map(norm, self.store.read(graph.beginning_with, f"{first} ", len(names) + 1))}:
+                names.setdefault(first, name.split()[0])
         if not self.store.is_read_only and tuple(names.values()) != self.store.read(graph.owner_names):
             with self.store.writing() as conn:
                 object, is_new = graph.name_owner(conn, names, now_ms())

@@ -46,6 +46,11 @@ def test_facts_show_the_names_of_links_and_the_titles_of_notes_without_a_file(sh
     assert "The key of Nora Lind is with Herr Wagner.\n" in told and told.endswith("  Keys\n") and "note:" not in told
 
 
+def test_facts_say_which_sentences_only_mention_a_name(shell: Shell) -> None:
+    shell.pal("remember", "Log\n\nNora Lind called.\n")
+    assert shell.pal("facts", "Nora Lind").out.startswith("Sentences that mention Nora Lind\nNora Lind called.\n")
+
+
 def test_facts_leave_out_what_only_names_and_tell_an_event_whole(shell: Shell) -> None:
     (shell.home.parent / "notes").mkdir()
     event = "SUMMARY:Nora Lind plays\nDTSTART;VALUE=DATE:20260903\nLOCATION:Musikhaus Ost"

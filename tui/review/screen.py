@@ -32,7 +32,8 @@ NOTHING: Final = {
     "open": (
         "There is nothing to review.",
         "When a note gives a new address or date, the memory uses the newer one and lists both here with their "
-        "lines. You say which is right. Where two notes disagree, both are listed until you decide.",
+        "lines. You say which is right. Where two notes disagree, both are listed until you decide. Only a language "
+        "model notices that a sentence changed a fact (pal models).",
     ),
     "decided": ("Nothing has been decided yet.", "Your decisions are listed here, and can be changed."),
     "all": ("Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."),

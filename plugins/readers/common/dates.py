@@ -163,7 +163,7 @@ def find_day(text: str, period: CalendarDate | None) -> tuple[datetime, str] | N
     if moment is None:
         return None
     end = weekday.end() if (weekday := _DAY_NAME.match(text, moment[1])) else moment[1]
-    days = [*filter(None, map(_find_weekdays, _WORD.findall(text[:start] + text[moment[1] : end])))]
+    days = [*filter(None, map(find_weekdays, _WORD.findall(text[:start] + text[moment[1] : end])))]
     is_clear = bool(days) or number is None or number[2] is not None
     return (moment[0], text[end:]) if is_clear and all(moment[0].weekday() in numbers for numbers in days) else None
 
@@ -175,8 +175,8 @@ def _find_day_of_month(number: re.Match[str], month: int) -> CalendarDate | None
     return CalendarDate(*number.span(), None, month, day) if month in (first, second) else None
 
 
-def _find_weekdays(word: str) -> set[int]:
-    """Returns the weekdays (Monday is 0) that a word may abbreviate in any language."""
+def find_weekdays(word: str) -> set[int]:
+    """Returns the weekdays (Monday is 0) that a word may abbreviate in any language; all for ""."""
     return {day for name, day in word_numbers("time", "weekdays").items() if name.startswith(word.lower())}
 
 

@@ -131,8 +131,8 @@ def ask_about(text: str, written: str, question: str) -> Answer:
     ("written", "note"),
     [
         ("2026-03-01", ""),
-        ("2025-04-01", "Written 14 months ago."),
-        ("2023-01-01", "Written 3 years ago."),
+        ("2025-04-01", "[1] was written 14 months ago."),
+        ("2023-01-01", "[1] was written 3 years ago."),
     ],
 )
 def test_an_answer_says_when_it_is_more_than_a_year_old(written: str, note: str) -> None:
@@ -147,7 +147,7 @@ def test_the_age_of_an_answer_ends_today(day: str) -> None:
             [Document("/boat.md", "The berth costs 480 euros.", title="Boat", kind="file", at=at)]
         )
         *_, answer = memory.questions.ask("What does the berth cost?", as_of=datetime.fromisoformat(day))
-    assert isinstance(answer, Answer) and ("Written 2 years ago" in answer.note) == day.startswith("9999")
+    assert isinstance(answer, Answer) and ("written 2 years ago" in answer.note) == day.startswith("9999")
 
 
 def test_the_age_of_an_answer_at_a_time_counts_from_that_time() -> None:
@@ -156,7 +156,11 @@ def test_the_age_of_an_answer_at_a_time_counts_from_that_time() -> None:
             text, at = f"The berth costs {price} euros.", datetime(year, 3, 1, tzinfo=UTC)
             memory.ingest.remember_many([Document(f"/{year}.md", text, title="Boat", kind="file", at=at)])
         *_, answer = memory.questions.ask("What does the berth cost?", as_of=datetime(2022, 6, 1, tzinfo=UTC))
-    assert isinstance(answer, Answer) and "480" in answer.text and answer.note == "Written 2 years before that day."
+    assert (
+        isinstance(answer, Answer)
+        and "480" in answer.text
+        and answer.note == "[1] was written 2 years before that day."
+    )
 
 
 @pytest.mark.parametrize("question", ["What did the berth cost in 2023?", "What was the cost of the berth?"])

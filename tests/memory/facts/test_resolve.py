@@ -57,6 +57,19 @@ def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
         assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
 
 
+@pytest.mark.parametrize("other", ["", "Ana Sole has moved."])
+def test_the_first_name_of_the_owner_is_theirs_unless_somebody_shares_it(
+    static: Any, tmp_path: Any, other: str
+) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
+        for text in filter(None, (other, "Ask Ana about the loom.")):
+            written(memory, text, "2024-01-01")
+    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
+        facts = memory.knowledge.facts("Ana Ruiz")
+    assert [fact.text for fact in facts] == ([] if other else ["Ask Ana about the loom."])
+
+
 def test_a_name_that_nothing_has_gets_those_that_begin_so_or_are_nearly_it(fresh: Memory) -> None:
     with pytest.raises(NotFoundError, match=r"nothing has been read yet\. .* pal add"):
         fresh.knowledge.facts("Felix")
