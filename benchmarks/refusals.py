@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import command, gold, metrics, problems
 from memory import Memory
-from memory.answering.confidence import BIAS, WEIGHTS, absent_names, confidence_features
+from memory.answering.confidence import ANSWERED, BIAS, absent_names, measure
 from memory.answering.extractive import rank_candidates
 from memory.answering.features import AnswerState
 from memory.graph.arrays import Floats
@@ -28,7 +28,7 @@ from memory.protocols import Embedder
 from memory.settings import AnswerSettings
 from plugins import manager
 
-NAMES = tuple(WEIGHTS)
+NAMES = tuple(ANSWERED)
 LOST = 0.08  # of the right first lines of a persona, which a fit may not call an answer
 HIDDEN = 0.3  # share of questions whose evidence is out of sight among those that nothing answers
 SET_WEIGHT = 0.9  # of a question set beside a persona
@@ -77,12 +77,12 @@ def _ask(memory: Memory, embedder: Embedder, world: problems.World, problem: pro
             return
         absent = bool(absent_names(state, lines))
         right = problem.answerable and problem.is_accepted(lines[0].shown)
-        yield Example(world.name, _numbers(confidence_features(state, lines)), problem.answerable, right, absent=absent)
+        yield Example(world.name, _numbers(measure(state, lines[0], lines)), problem.answerable, right, absent=absent)
         if not (problem.answerable and problem.gold and world.root):
             return
         left = [one for one in lines if gold.path_of(one.episode.source.uri, world.root) not in problem.gold]
         if left and not any(problem.is_accepted(f"{one.episode.text}\n{one.shown}") for one in left):
-            yield Example(world.name, _numbers(confidence_features(state, left)), answerable=False, hidden=True)
+            yield Example(world.name, _numbers(measure(state, left[0], left)), answerable=False, hidden=True)
 
 
 def _numbers(features: Mapping[str, float]) -> tuple[float, ...]:
@@ -174,7 +174,7 @@ def _run(options: argparse.Namespace) -> None:
             found[world.name] = list(examples(world, embedder, plugins.embedder("static")))
     if not found:
         raise command.DataError(f"Nothing in {options.data} has questions that nothing answers.")
-    used = np.array([WEIGHTS[name] for name in NAMES])
+    used = np.array([ANSWERED[name] for name in NAMES])
     rows: list[dict[str, Any]] = []
     for name, own in found.items():
         others = [one for other, of in found.items() if other != name for one in of]

@@ -1,13 +1,10 @@
-"""Confidence: the probability that the retrieved lines answer the question, by a logistic model of a few named
-features; and whether it suffices, by it and other cheap signals.
+"""Confidence: the probability that the retrieved lines answer the question, and that the first line does.
 
-A search always returns something near. An answer differs from a near miss in whether one passage contains both the
-names of the question and what it asks about them, and whether the kind of thing asked for (a number, a date, a name) is
-in the same line. Each feature measures one of these, so that a refusal can be explained.
-
-WEIGHTS lie between those fitted to whether the first line is right and those fitted to whether any line answers, on the
-questions of six invented lives for a value that is current. With BIAS 13 % of their right first lines are refused.
-`python -m benchmarks.refusals` measures them against weights fitted on all other lives."""
+A search always returns something near. An answer differs from a near miss in whether its line has what the question
+asks about, and contains the kind of thing asked for (a number, a date, a name). Both probabilities are logistic models
+of the same few measures of the first line, so that a refusal can be explained. They are fitted on the questions of six
+invented lives for a value that holds: ANSWERED to whether they can be answered, CLEAR to whether the first line is
+right. `python -m benchmarks.refusals` measures ANSWERED against weights fitted on all other lives."""
 
 import math
 import re
@@ -19,11 +16,11 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
-from memory.graph.arrays import Bools, Floats
+from memory.graph.arrays import Bools
 from memory.nouns import Episode
 from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.text.languages import alternatives, is_unspaced, stem, stem_set, tables
+from memory.text.languages import alternatives, is_unspaced, stem, stem_set, stop_words, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.sentences import sentences
 from memory.text.words import strip_accents
@@ -31,16 +28,14 @@ from memory.time.expressions import contains_time, find_clock_words
 
 MAX_CANDIDATES = 10  # the best lines
 LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of words match
-LEAST_NEARNESS = 0.2  # `together` of lines that answer without any word that the question asks for
-MAX_LEAD = 3.0
+LEAST_ASKED = 0.2  # of lines that answer without any word that the question asks for
+MAX_LEAD, COMPLETE = 4.0, 0.99
 IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
 
-WEIGHTS: Mapping[str, float] = {"together": 1.5, "kind": 1.5, "cosine": 2.0, "lead": 0.4}
-BIAS = -2.81
-# Whether the first line clearly answers: fitted to whether it answers, on the questions of six lives. Of 100 clear
-# answers of a life that they were not fitted on 70 are right (docs/decisions.md).
-CLEAR: Mapping[str, float] = {"lead": 0.5, "asked": 1.4, "agreement": 1.1, "value": 0.7}
-LEAST_CLEAR, LEAST_ASKED, SURE_LEAD, COMPLETE = 2.6, 0.5, 6.0, 0.99
+ANSWERED: Mapping[str, float] = {"kind": 1.55, "asked": 2.95, "agreement": 0.6}
+BIAS = -1.9
+CLEAR: Mapping[str, float] = {"kind": 1.15, "asked": 1.0, "agreement": 1.35, "lead": 0.3, "newer": -0.7, "alone": 0.5}
+LEAST_CLEAR, LEAST_ASKED_CLEAR = 2.2, 0.3
 AGREEMENT = 1.0  # score of a line with whose values all others agree
 MAX_COMPARED, MAX_AGREEING = 20, 5  # of the best lines; of the best of other notes, with each of these
 
@@ -48,51 +43,70 @@ _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
 _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
+_PAIR = re.compile(r"\d{1,2}/\d{1,2}")
+_WRITTEN = re.compile(r" \(written [^()]*\)$")
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
-    """Returns the probability that the first of the `lines`, best first, contains the answer. 0 without lines."""
+    """Returns the probability that the `lines`, best first, contain the answer. 0 without lines."""
     if not lines:
         return 0.0
-    features, read = confidence_features(state, lines), covered_by(lines)
-    names, asked = _split_stems(state.features)
-    known = np.array([key in read for key in state.features.stems], np.bool_)
-    if features["together"] < LEAST_NEARNESS and (not known[asked].any() or (names.any() and not known[names].any())):
+    measures, read, features = measure(state, lines[0], lines), covered_by(lines), state.features
+    names, asked = _split_stems(features)
+    known = np.array([key in read for key in features.stems], np.bool_)
+    shares = features.shares * asked
+    near = max(float(features.max_similarity(line.claim) @ shares) for line in lines[:MAX_CANDIDATES])
+    if near < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
         return 0.0  # no line has a word that the question asks for, or none a name of it
-    return 1 / (1 + math.exp(-BIAS - sum(weight * features[name] for name, weight in WEIGHTS.items())))
+    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
+        return 0.0  # only pieces of words match
+    return 1 / (1 + math.exp(-BIAS - sum(weight * measures[name] for name, weight in ANSWERED.items())))
 
 
 def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked: Sequence[AnswerCandidate]) -> bool:
-    """Whether the first of the lines `shown` may be shown alone, as the answer: one with a former value, or by its lead
-    over `ranked` lines with other values, the share of the question that it has with its headings, the share of
-    the next lines that agree with it, and whether it has a value at all; or since it alone has a value and every word
-    of the question."""
-    first, features = shown[0], state.features
-    if first.own or any(line.earlier for line in shown[1:2]):
+    """Whether the first of the lines `shown` may be shown alone, as the answer: a fact of the owner, a line with a
+    former value, or one that is right by its measures among the `ranked` lines."""
+    if shown[0].own or any(line.earlier for line in shown[1:2]):
         return True
-    values = features.new_values(first.shown)
-    rivals = [line for line in ranked if line.words != first.words and values.isdisjoint(line.values)]
-    texts = (first.claim, first.context, name_passage(first.episode))
-    near, asked = np.maximum.reduce([features.max_similarity(text) for text in texts]), _split_stems(features)[1]
-    kinds = [_stem_kinds(state.question, kind) for kind in _list_kinds(first.claim, features)]
-    near = np.maximum(near, [any(key in of_kind for of_kind in kinds) for key in features.stems])
-    lead = first.score - max((line.score for line in rivals), default=-math.inf)
-    measured = {
-        "lead": min(lead, MAX_LEAD),
-        "asked": float(_share(near[None], features.shares * asked)[0]),
+    measures = measure(state, shown[0], ranked)
+    odds = sum(weight * measures[name] for name, weight in CLEAR.items())
+    return odds >= LEAST_CLEAR and measures["asked"] >= LEAST_ASKED_CLEAR
+
+
+def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerCandidate]) -> dict[str, float]:
+    """Returns the measures of the first line among the `ranked` lines. kind: 1 if it contains the kind of thing asked
+    for, 0 if not, 0.5 if the question does not say. asked, in [0, 1]: the share of what the question asks that the line
+    has with its headings and titles, times the share of its names. agreement: the share of the next lines that agree
+    with it. lead: its score above the best line with other values and as many names, at most MAX_LEAD. newer: 1 if a
+    newer line has other values and all words of the question that this line has. alone: 1 if it has a value and all
+    words of the question, and no line with other values has them."""
+    features, texts = state.features, (first.claim, first.context, name_passage(first.episode))
+    near, values = np.maximum.reduce([*map(features.max_similarity, texts)]), features.new_values(first.shown)
+    others = (line for line in ranked if line.words != first.words and not line.overlaps(first))
+    rivals = [line for line in others if values.isdisjoint(line.values)]
+    is_name, is_asked = _split_stems(features)
+    names, asked = features.shares * is_name, features.shares * is_asked
+    passage = np.array([key in first.features.covered for key in features.stems], np.float32)
+    share_named = float(np.maximum(near, IN_PASSAGE_WEIGHT * passage) @ names / names.sum()) if names.any() else 1.0
+    words, named = features.find_covered(first.claim), _find_names(first, is_name, features)
+    score = max((line.score for line in rivals if named <= _find_names(line, is_name, features)), default=-math.inf)
+    is_whole = [features.coverage(line.claim) >= COMPLETE for line in (first, *rivals)]
+    newer = (line for line in rivals[:MAX_COMPARED] if line.newness > first.newness)
+    return {
+        "kind": _check_kind(first, features),
+        "asked": share_named * (float(near @ asked / asked.sum()) if asked.any() else 1.0),
         "agreement": measure_agreement(first, ranked, features),
-        "value": float(bool(values)),
+        "lead": min(first.score - score, MAX_LEAD),
+        "newer": float(any(words <= features.find_covered(f"{line.claim} {line.context}") for line in newer)),
+        "alone": float(bool(values) and is_whole[0] and not any(is_whole[1:])),
     }
-    odds = sum(weight * measured[name] for name, weight in CLEAR.items())
-    if lead >= SURE_LEAD or (odds >= LEAST_CLEAR and measured["asked"] >= LEAST_ASKED):
-        return True
-    return bool(values) and _has_all(first, features) and not any(_has_all(line, features) for line in rivals)
 
 
-def _has_all(line: AnswerCandidate, features: QueryFeatures) -> bool:
-    """Returns whether a line has every word of the question itself: with its headings more lines were wrongly sure."""
-    return features.coverage(line.claim) >= COMPLETE
+def _find_names(line: AnswerCandidate, is_name: Bools, features: QueryFeatures) -> frozenset[str]:
+    """Returns the stems of the question's names that a line has with its headings and titles."""
+    covered = features.find_covered(f"{line.claim} {line.context} {name_passage(line.episode)}")
+    return covered.intersection(key for key, of_name in zip(features.stems, is_name, strict=True) if of_name)
 
 
 def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:
@@ -114,34 +128,6 @@ def measure_agreement(line: AnswerCandidate, lines: Sequence[AnswerCandidate], f
     apart = list(islice((other for other in others if other.words != line.words), MAX_AGREEING))
     values = features.new_values(line.shown)
     return sum(not values.isdisjoint(features.new_values(other.shown)) for other in apart) / max(1, len(apart))
-
-
-def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
-    """Returns the features of at least one line. together, in [0, 1]: the share of the question that a line covers,
-    times the share of the names that its passage covers, at best. kind: 1 if the line that is best by this contains the
-    kind of thing asked for, 0 if not, 0.5 if the question does not say. cosine: of the question and the sentence of the
-    first line. lead: the difference between the scores of the first line and the next one with other words, at most
-    MAX_LEAD."""
-    top, features = lines[:MAX_CANDIDATES], state.features
-    names, asked = _split_stems(features)
-    features.embed_words(line.claim for line in top)
-    alone = np.stack([features.max_similarity(line.claim) for line in top])
-    titles = np.stack([features.max_similarity(name_passage(line.episode)) for line in top])
-    titled = np.maximum(alone, titles)
-    passage = np.array([[key in line.features.covered for key in features.stems] for line in top], np.float32)
-    named = _share(np.maximum(titled, IN_PASSAGE_WEIGHT * passage), features.shares * names)
-    both = named * _share(titled, features.shares * asked)
-    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
-        both[:] = 0.0  # only pieces of words match
-    best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
-    others = (line for line in lines[1:] if not line.overlaps(lines[0]) and line.words != lines[0].words)
-    other = next(others, None)
-    return {
-        "together": float(both.max()),
-        "kind": _check_kind(best.claim, features),
-        "cosine": lines[0].features.cosine,
-        "lead": MAX_LEAD if other is None else min(max(0.0, lines[0].score - other.score), MAX_LEAD),
-    }
 
 
 def name_passage(passage: Episode) -> str:
@@ -167,44 +153,46 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
     return names, asked
 
 
-def _share(near: Floats, weights: Floats) -> Floats:
-    """(l, n) nearness -> (l,) weighted mean; 1 if all weights are 0."""
-    total = float(weights.sum())
-    shares: Floats = (near * weights).sum(axis=1) / total if total else np.ones(len(near), np.float32)
-    return shares
-
-
 def contains_kind(line: AnswerCandidate, features: QueryFeatures) -> bool:
     """Returns whether a line contains a number or time, if the question asks for one; if it asks who, whether a
-    sentence with a word of the question names somebody. A place or thing needs no name."""
+    sentence with a word of the question names somebody, or a field that the question names has a value ("head:
+    vacant"). A place or thing needs no name. A day of writing that only the file has is no time."""
     question = features.question
     who = alternatives("followup", "who", language=question.language)
     if who and re.search(rf"(?<!\w)(?:{who})(?!\w)", question.text, re.IGNORECASE):
         texts = [line.shown[start:end] for start, end in sentences(line.shown)]
         asked = [text for text in texts if features.coverage(text)] or texts
-        return any("name" in _list_kinds(text, features) for text in asked)
+        field = re.search(r"([^:.;,]+): \S", line.shown)
+        is_field = field is not None and features.coverage(field[1]) > 0
+        return is_field or any("name" in _list_kinds(text, features) for text in asked)
     kinds = expected_types(question.text, question.language)
-    if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(line.shown, features)):
+    shown = _WRITTEN.sub("", line.shown) if line.episode.is_stamped else line.shown
+    if not kinds or "name" in kinds or not kinds.isdisjoint(_list_kinds(shown, features)):
         return True
-    return "date" in kinds and contains_time(line.shown)
+    return "date" in kinds and contains_time(shown)
 
 
-def _check_kind(shown: str, features: QueryFeatures) -> float:
+def _check_kind(line: AnswerCandidate, features: QueryFeatures) -> float:
     """Returns 1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names
-    none."""
-    question, text = features.question, _LABEL.sub("", shown)
+    none, a day and the note of the line has one, or a place, which needs no name."""
+    question, text = features.question, _LABEL.sub("", line.claim)
     if features.asked_shapes:
         return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
     kinds = _find_kinds(question) | expected_types(question.text, question.language)
-    return float(not kinds.isdisjoint(_list_kinds(text, features))) if kinds else 0.5
+    if not kinds.isdisjoint(_list_kinds(text, features)):
+        return 1.0
+    if "date" in kinds and contains_time(text):
+        return 1.0
+    is_dated = "date" in kinds and line.episode.at is not None and not line.episode.is_stamped
+    return 0.5 if is_dated or contains_kind(line, features) else 0.0
 
 
 def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     """Returns the kinds of thing that a text contains and that are not in the question."""
     mentions, is_asked_with = features.mentions(text), features.is_asked_with
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
-    numbers = (word.strip(".,:/-") for word in _FIGURE.findall(text))
-    has_figure = any(word not in dates and not is_asked_with(word) for word in numbers)
+    figures = (figure[0].strip(".,:/-") for figure in _FIGURE.finditer(text) if _counts(figure, features))
+    has_figure = any(word not in dates and not is_asked_with(word) for word in figures)
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
         "date": has_figure or any(mention.kind == "date" for mention in mentions) or bool(find_clock_words(text)),
@@ -214,6 +202,15 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
         ),
     }
     return {kind for kind, is_contained in contains.items() if is_contained}
+
+
+def _counts(figure: re.Match[str], features: QueryFeatures) -> bool:
+    """Whether a figure may be an amount: two with a slash, as in "on 5/4", only before what they count, as in "1/2
+    tablet", or where the question asks when."""
+    if not _PAIR.fullmatch(figure[0].strip(".,:")) or "date" in features.expected:
+        return True
+    unit = re.match(r" ?([^\W\d_]+)", figure.string[figure.end() :])
+    return unit is not None and unit[1].islower() and unit[1] not in stop_words(features.question.language)
 
 
 def _find_kinds(question: QuestionState) -> set[str]:

@@ -326,8 +326,7 @@ def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
-    """Describes the age of an answer about the present, if the newest of its lines is more than a year old, or if it
-    shows several and none has a date; else ""."""
+    """Describes the age of an answer about the present, if its newest line is over a year old or has no date."""
     question = state.question
     if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
         return ""
@@ -366,10 +365,10 @@ def _refuse(
     language = result.question.language
     when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
     terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
-    missing = tuple(term for term in terms if stem(term, language) not in covered)
-    missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
-    numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
-    label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
+    unread = (term for term in terms if stem(term, language) not in covered)
+    missing = (tuple(absent) or tuple(unread))[:MAX_MISSING_WORDS]
+    numbered = (stems(name, language) for name in absent if any(map(str.isdigit, name)))
+    label = set(filter(str.isalpha, chain.from_iterable(numbered)))  # other boxes are close to "box 999"
     near = [
         line for line in candidates if line.features.line_coverage >= LEAST_NEAR and (not absent or label & line.words)
     ]

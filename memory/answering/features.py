@@ -24,7 +24,7 @@ from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
 from memory.text.languages import is_unspaced, stem, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, mentions
-from memory.text.words import WORD, Term, index_form, strip_accents, words
+from memory.text.words import WORD, Term, index_form, is_lookalike, strip_accents, words
 
 SCALE = 4.5  # the difference of two scores is about the log odds that one line answers and not the other
 UNDATED = 0.5  # the newness of a line without a date: it is neither new nor old
@@ -70,7 +70,7 @@ class QueryFeatures:
         self._total = sum(self._weights.values()) or 1.0
         self.stems = tuple(self._weights)
         self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
-        asked = [word_of[key] for key in self.stems]
+        self._asked_words = asked = [word_of[key] for key in self.stems]
         self.asked_shapes = {  # attribute -> its stems in the question
             attribute: keys
             for attribute in SHAPES
@@ -83,7 +83,7 @@ class QueryFeatures:
         self._best_cosine = self._best_late = 0.0  # of the lines that were scored first
         self._subject_stems: frozenset[str] | None = None  # of the question's names in the most relevant of these
         self._all_alike = False  # to the embedder, which hardly knows their script
-        self._expected = expected_types(question.text, question.language)
+        self.expected = expected_types(question.text, question.language)
         self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
         self._stem_of: dict[str, str] = {}
         self._passages: dict[int, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {}
@@ -148,7 +148,7 @@ class QueryFeatures:
         words."""
         sentence = candidate.source
         title, location, passage = self._stem_passage(sentence.episode)
-        line = self._cover_text(candidate.shown)
+        line = self.find_covered(candidate.shown)
         if _ASKING.search(sentence.before):
             line |= self._select_stems(self.stem_words(sentence.before))
         if sentence.facts:
@@ -214,6 +214,8 @@ class QueryFeatures:
                 self._all_alike |= float(near.mean()) > ALIKE
             if self._all_alike:
                 near[:] = 0.0
+            # Of two short words that differ in one letter, as vet and VAT, the vectors are near for their letters.
+            near[[[is_lookalike(word, asked) for asked in self._asked_words] for word in new]] = 0.0
             # A number matches exactly or not.
             near[[place for place, word in enumerate(new) if _NUMBER.search(word)]] = 0.0
             near[:, [place for place, stem in enumerate(self.stems) if _NUMBER.search(stem)]] = 0.0
@@ -226,7 +228,7 @@ class QueryFeatures:
         is near to "rent", "fee" to "cost"."""
         if text not in self._nearest:
             self.embed_words([text])
-            covered = self._cover_text(text)
+            covered = self.find_covered(text)
             exact = np.array([key in covered for key in self.stems], np.float32)
             similarities = [self._similarity[word] for word in self._content_words(text)]
             self._nearest[text] = np.maximum.reduce([exact, *similarities])
@@ -242,7 +244,7 @@ class QueryFeatures:
 
     def holds_expected(self, text: str) -> frozenset[ExpectedType]:
         """Returns the kinds of thing that the question asks for and that a text contains."""
-        if not self._expected:
+        if not self.expected:
             return frozenset()
         kinds, weekdays = {mention.kind for mention in self.mentions(text)} & {"date"}, word_numbers("time", "weekdays")
         for value in self.new_values(text):
@@ -250,7 +252,7 @@ class QueryFeatures:
                 kinds.add("number")
             elif value[0].isalpha() and weekdays.keys().isdisjoint((value, value.removesuffix("s"))):
                 kinds.add("name")
-        return self._expected & kinds
+        return self.expected & kinds
 
     def _content_words(self, text: str) -> set[str]:
         if text not in self._words:
@@ -277,7 +279,7 @@ class QueryFeatures:
     def _select_stems(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(self._weights.keys() & words)
 
-    def _cover_text(self, text: str) -> frozenset[str]:
+    def find_covered(self, text: str) -> frozenset[str]:
         """Returns the question's stems that a text covers; a phone number covers "phone"."""
         covered = self._select_stems(self.stem_words(text))
         for attribute, keys in self.asked_shapes.items():

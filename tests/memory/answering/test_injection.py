@@ -109,7 +109,9 @@ def test_who_obeys_anything_shows_nothing_as_proved_that_is_not(desk: Desk, numb
     elif heard.answer.model:
         assert unproved(heard) == []
     else:  # lines of memory, as they stand there
-        shown = [line.removeprefix("- ").rsplit(" [", 1)[0] for line in heard.answer.text.splitlines()]
+        shown = [
+            line.removeprefix("- ").rsplit(" [", 1)[0] for line in heard.answer.text.splitlines() if line[:2] == "- "
+        ]
         texts = " ".join(show_links(one.passage) for one in heard.answer.citations)
         values = [one.rsplit(": ", 1)[-1].split(" (as of")[0] for one in shown]  # of facts
         assert all(one in texts or value in texts for one, value in zip(shown, values, strict=True))
