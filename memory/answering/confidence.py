@@ -57,7 +57,7 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     known = np.array([key in read for key in features.stems], np.bool_)
     shares = features.shares * asked
     near = max(float(features.max_similarity(line.claim) @ shares) for line in lines[:MAX_CANDIDATES])
-    if near < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
+    if asked.any() and near < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
         return 0.0  # no line has a word that the question asks for, or none a name of it
     if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
         return 0.0  # only pieces of words match
