@@ -61,6 +61,8 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
         return 0.0  # no line has a word that the question asks for, or none a name of it
     if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
         return 0.0  # only pieces of words match
+    if known[names].any():
+        measures["asked"] = max(measures["asked"], near)  # the first line of a chain may have none of it
     return 1 / (1 + math.exp(-BIAS - sum(weight * measures[name] for name, weight in ANSWERED.items())))
 
 
