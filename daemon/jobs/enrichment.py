@@ -239,11 +239,9 @@ class Enrichment:
         grades = self._models.grades_of(model.name) if model else None
         return grades.batch if grades else 1
 
-    def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
+    def _enqueue(self, batches: Sequence[Sequence[int]]) -> None:
         self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
-        self._memory.jobs.enqueue(
-            Job(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
-        )
+        self._memory.jobs.enqueue(Job(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}) for batch in batches)
 
     # One job ----------------------------------------------------------------------------------------------
 

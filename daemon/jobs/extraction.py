@@ -36,7 +36,7 @@ MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is give
 Pair = tuple[Fact, Fact]
 BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 LEAST_CHARS = 900  # as which a short episode counts: at most eight of them go into a batch of three
-GATHER_PAIRS, GATHER_SECONDS = 40, 6 * 3600.0  # that are decided in one call; after which fewer are
+GATHER_PAIRS, GATHER_SECONDS = 40, 3600.0  # that are decided in one call; after which fewer are
 
 
 class WaitError(Exception):
