@@ -127,7 +127,7 @@ class Models:
         info = self._find_models(prefix).get(name)
         if info is None or info.loaded or not info.is_local:
             return False
-        info = self._find_models(prefix, anew=True).get(name)
+        info = self._find_models(prefix, refresh=True).get(name)
         return info is not None and not info.loaded
 
     @property
@@ -156,7 +156,7 @@ class Models:
         `elsewhere`, on a person's request, because its key would leave this machine."""
         self._configure()
         asked = [*self._families] if elsewhere else self._list_near_or_named()
-        looks = self._look(asked, anew=True)
+        looks = self._look(asked, refresh=True)
         there, grades, tokens = self._find_models(asked), self._memory.jobs.grades(), self._count_tokens()
         used = {role: next(self._list_candidates(role, there, grades), "") for role in ROLES}
         rows = (
@@ -208,7 +208,7 @@ class Models:
         self._configure()
         names: tuple[str, ...] = ()
         if name in self._families:
-            look = self._look([name], anew=True)[name]
+            look = self._look([name], refresh=True)[name]
             if not look.models:
                 return wire.ModelTest(name, problem=look.problem or f"There is no model of {name}.")
             names = tuple(f"{name}:{info.model}" for info in look.models)
@@ -338,15 +338,15 @@ class Models:
         hint = f"Did you mean {close[0]}?" if close else "See what there is: pal models"
         raise NotFoundError(f"There is no model {name!r}. {hint}")
 
-    def _find_models(self, prefixes: Iterable[str], *, anew: bool = False) -> There:
+    def _find_models(self, prefixes: Iterable[str], *, refresh: bool = False) -> There:
         """Lists the reachable models of these families."""
-        looks = self._look(prefixes, anew=anew)
+        looks = self._look(prefixes, refresh=refresh)
         return {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
 
-    def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:
+    def _look(self, prefixes: Iterable[str], *, refresh: bool = False) -> dict[str, Look]:
         with self._looking:
             families, now = list(prefixes), time.monotonic()
-            old = [family for family in families if anew or self._looked.get(family, (0.0, None))[0] < now]
+            old = [family for family in families if refresh or self._looked.get(family, (0.0, None))[0] < now]
             for prefix, look in self._registry.look(old).items():
                 missing = self._list_missing({f"{prefix}:{info.model}": info for info in look.models})
                 is_complete = look.models and not any(name.startswith(f"{prefix}:") for name in missing)

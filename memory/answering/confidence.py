@@ -16,7 +16,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
-from memory.graph.arrays import Bools
+from memory.graph.arrays import Bools, Floats
 from memory.nouns import Episode
 from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
@@ -55,14 +55,15 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     measures, read, features = measure(state, lines[0], lines), covered_by(lines), state.features
     names, asked = _split_stems(features)
     known = np.array([key in read for key in features.stems], np.bool_)
-    shares = features.shares * asked
-    near = max(float(features.max_similarity(line.claim) @ shares) for line in lines[:MAX_CANDIDATES])
-    if asked.any() and near < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
+    near = {line: _share(_near(line, features), features.shares * asked) for line in lines[:MAX_CANDIDATES]}
+    if max(near.values()) < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
         return 0.0  # no line has a word that the question asks for, or none a name of it
     if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
         return 0.0  # only pieces of words match
-    if known[names].any():
-        measures["asked"] = max(measures["asked"], near)  # the first line of a chain may have none of it
+    if known[names].any():  # the first line of a chain may have nothing of what is asked
+        begins = features.new_values(lines[0].shown)
+        joined = [near[line] for line in near if not begins.isdisjoint(features.new_values(line.shown))]
+        measures["asked"] = max(measures["asked"], measures["named"] * max(joined, default=0.0))
     return 1 / (1 + math.exp(-BIAS - sum(weight * measures[name] for name, weight in ANSWERED.items())))
 
 
@@ -77,32 +78,45 @@ def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked
 
 
 def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerCandidate]) -> dict[str, float]:
-    """Returns the measures of the first line among the `ranked` lines. kind: 1 if it contains the kind of thing asked
-    for, 0 if not, 0.5 if the question does not say. asked, in [0, 1]: the share of what the question asks that the line
-    has with its headings and titles, times the share of its names. agreement: the share of the next lines that agree
-    with it. lead: its score above the best line with other values and as many names, at most MAX_LEAD. newer: 1 if a
-    newer line has other values and all words of the question that this line has. alone: 1 if it has a value and all
-    words of the question, and no line with other values has them."""
-    features, texts = state.features, (first.claim, first.context, name_passage(first.episode))
-    near, values = np.maximum.reduce([*map(features.max_similarity, texts)]), features.new_values(first.shown)
+    """Returns the measures of the first line among the `ranked` lines. kind: 1 if it contains the kind of thing
+    asked for, 0 if not, 0.5 if the question does not say. named, in [0, 1]: the share of the question's names that
+    the line has with its headings and titles. asked, in [0, 1]: the same of what it asks, times `named`. agreement:
+    the share of the next lines that agree with it. lead: its score above the best line with other values and as
+    many names, at most MAX_LEAD. newer: 1 if a newer line has other values and all words of the question that this
+    line has. alone: 1 if it has a value and all words of the question, and no line with other values has them."""
+    features, near = state.features, _near(first, state.features)
+    values = features.new_values(first.shown)
     others = (line for line in ranked if line.words != first.words and not line.overlaps(first))
     rivals = [line for line in others if values.isdisjoint(line.values)]
     is_name, is_asked = _split_stems(features)
-    names, asked = features.shares * is_name, features.shares * is_asked
+    names = features.shares * is_name
     passage = np.array([key in first.features.covered for key in features.stems], np.float32)
-    share_named = float(np.maximum(near, IN_PASSAGE_WEIGHT * passage) @ names / names.sum()) if names.any() else 1.0
+    share_named = _share(np.maximum(near, IN_PASSAGE_WEIGHT * passage), names)
     words, named = features.find_covered(first.claim), _find_names(first, is_name, features)
     score = max((line.score for line in rivals if named <= _find_names(line, is_name, features)), default=-math.inf)
     is_whole = [features.coverage(line.claim) >= COMPLETE for line in (first, *rivals)]
     newer = (line for line in rivals[:MAX_COMPARED] if line.newness > first.newness)
     return {
         "kind": _check_kind(first, features),
-        "asked": share_named * (float(near @ asked / asked.sum()) if asked.any() else 1.0),
+        "named": share_named,
+        "asked": share_named * _share(near, features.shares * is_asked),
         "agreement": measure_agreement(first, ranked, features),
         "lead": min(first.score - score, MAX_LEAD),
         "newer": float(any(words <= features.find_covered(f"{line.claim} {line.context}") for line in newer)),
         "alone": float(bool(values) and is_whole[0] and not any(is_whole[1:])),
     }
+
+
+def _near(line: AnswerCandidate, features: QueryFeatures) -> Floats:
+    """Returns (n,) how near each stem of the question is to a line with its headings and titles."""
+    texts = (line.claim, line.shown, line.context, name_passage(line.episode))
+    nearness: Floats = np.maximum.reduce([*map(features.max_similarity, texts)])
+    return nearness
+
+
+def _share(near: Floats, weights: Floats) -> float:
+    """Returns the weighted mean of (n,) nearness; 1 if all weights are 0."""
+    return float(near @ weights / weights.sum()) if weights.any() else 1.0
 
 
 def _find_names(line: AnswerCandidate, is_name: Bools, features: QueryFeatures) -> frozenset[str]:

@@ -24,7 +24,7 @@ from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
 from memory.text.languages import is_unspaced, stem, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, mentions
-from memory.text.words import WORD, Term, index_form, is_lookalike, strip_accents, words
+from memory.text.words import WORD, Term, index_form, strip_accents, words
 
 SCALE = 4.5  # the difference of two scores is about the log odds that one line answers and not the other
 UNDATED = 0.5  # the newness of a line without a date: it is neither new nor old
@@ -70,7 +70,7 @@ class QueryFeatures:
         self._total = sum(self._weights.values()) or 1.0
         self.stems = tuple(self._weights)
         self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
-        self._asked_words = asked = [word_of[key] for key in self.stems]
+        asked = [word_of[key] for key in self.stems]
         self.asked_shapes = {  # attribute -> its stems in the question
             attribute: keys
             for attribute in SHAPES
@@ -214,8 +214,6 @@ class QueryFeatures:
                 self._all_alike |= float(near.mean()) > ALIKE
             if self._all_alike:
                 near[:] = 0.0
-            # Of two short words that differ in one letter, as vet and VAT, the vectors are near for their letters.
-            near[[[is_lookalike(word, asked) for asked in self._asked_words] for word in new]] = 0.0
             # A number matches exactly or not.
             near[[place for place, word in enumerate(new) if _NUMBER.search(word)]] = 0.0
             near[:, [place for place, stem in enumerate(self.stems) if _NUMBER.search(stem)]] = 0.0

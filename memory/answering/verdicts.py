@@ -248,9 +248,9 @@ def _find_rivals(
             near |= _evidence(part, sentence, shared, ())
         near.discard(value)
         is_found = is_sure = False
-        for clause, beside in evidence.items():
-            has_more = len(beside) > most
-            has_all = bool(best) and value.kind != "name" and best <= beside
+        for clause, matched in evidence.items():
+            has_more = len(matched) > most
+            has_all = bool(best) and value.kind != "name" and best <= matched
             if not (has_more or has_all) or clause.holds(value):
                 continue
             is_next_row = clause.is_row and bool(homes)
@@ -262,7 +262,7 @@ def _find_rivals(
                     continue
                 is_alike = value.kind != "number" or is_next_row or other.unit == value.unit != ""
                 is_found = is_found or is_alike or not (other.unit and value.unit)
-                is_sure = is_sure or (is_alike and near <= beside and (is_next_row or len(beside) > 1))
+                is_sure = is_sure or (is_alike and near <= matched and (is_next_row or len(matched) > 1))
         if is_found:
             yield value, is_sure
 

@@ -371,11 +371,11 @@ class FactAsserter:
         self._new.append(id)
         return id
 
-    def _bind_to_revisions(self, anew: int, made: Sequence[int]) -> None:
+    def _bind_to_revisions(self, renewed: int, made: Sequence[int]) -> None:
         """Attaches a relation that is valid again to its revisions: undoing them removes it."""
-        relations.set_field(self.conn, anew, "t_expired", self._now)
+        relations.set_field(self.conn, renewed, "t_expired", self._now)
         for revision in made:
-            revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
+            revisions.change(self.conn, revision, renewed, "t_expired", None, self._now)
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """Returns the relations among these edges as links of the graph in memory."""

@@ -47,7 +47,7 @@ class Sources:
     chat_names = read_by(sources.chat_names)
     count_tags = read_by(browse.count_tags)
     change_tags = write_by(sources.change_tags)
-    set_reader_versions = write_by(sources.read_anew)
+    set_reader_versions = write_by(sources.read_again)
     synced_folders = read_by(synced.list_allowed)
     set_synced_folders = write_by(synced.set_allowed)
     is_forgotten = read_by(forget.is_marked)

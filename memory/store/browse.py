@@ -63,9 +63,9 @@ def find_objects(conn: Connection, query: str, limit: int, offset: int) -> tuple
     )
     rows = conn.execute(
         f"{chosen},"
-        f" told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} AND src{filter} GROUP BY src),"
+        f" fact(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} AND src{filter} GROUP BY src),"
         f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} AND dst{filter} GROUP BY dst)"
-        " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN told t ON t.id = o.node_id"
+        " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN fact t ON t.id = o.node_id"
         " LEFT JOIN named m ON m.id = o.node_id"
         f" {source} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
         " ifnull(t.n, 0) + ifnull(m.n, 0) DESC, n.label, n.id"

@@ -14,10 +14,10 @@ RESTORE = (
     " tells where it is) and read your files again: pal add."
 )
 REPAIR = "Take them from a backup: pal rebuild --rows."
-ANEW = "Rebuild it: pal rebuild --text."
-ANEW_VECTORS = "Rebuild them: pal rebuild --vectors."
+REBUILD_TEXT = "Rebuild it: pal rebuild --text."
+REBUILD_VECTORS = "Rebuild them: pal rebuild --vectors."
 DERIVED = {  # table of data that can be recomputed -> how
-    "vec": ANEW_VECTORS, "sentence_vec": ANEW_VECTORS, "reading": ANEW,
+    "vec": REBUILD_VECTORS, "sentence_vec": REBUILD_VECTORS, "reading": REBUILD_TEXT,
     "edge_memory": "Rebuild it: pal rebuild --memory.",
 }  # fmt: skip
 SLOW = ("full text", "vectors")  # compare all texts and vectors with their derived data
@@ -56,18 +56,18 @@ def _check_full_text(conn: Connection) -> Iterator[str]:
     try:  # 1: also compares the texts
         conn.execute("INSERT INTO episode_text(episode_text, rank) VALUES ('integrity-check', 1)")
     except driver().DatabaseError as error:
-        yield f"The full text of episode texts is damaged ({error}). {ANEW}"
+        yield f"The full text of episode texts is damaged ({error}). {REBUILD_TEXT}"
 
 
 def _check_fact_vectors(conn: Connection) -> Iterator[str]:
     if not facts.has_vectors(conn):
         return
     gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
-    yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
+    yield from _list_first(conn, f"There are vectors of fact {{0}}, which there is not. {REBUILD_VECTORS}", gone)
     lacking = {"no vector": facts.list_without_vectors(conn, -1), "a damaged vector": facts.list_damaged_vectors(conn)}
     for what, ids in lacking.items():
         if ids:
-            yield f"{len(ids):,} facts have {what}: {', '.join(map(str, ids[: seals.MOST]))}. {ANEW_VECTORS}"
+            yield f"{len(ids):,} facts have {what}: {', '.join(map(str, ids[: seals.MOST]))}. {REBUILD_VECTORS}"
 
 
 def _check_seals(conn: Connection) -> Iterator[str]:
@@ -83,29 +83,29 @@ _IN_SOURCE = f"FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s
 # Name of a check -> (sentence for each row found, queries that must find none).
 RULES: Mapping[str, Mapping[str, list[str]]] = {
     "full text": {
-        f"Episode {{0}} is missing from the full text. {ANEW}": [
+        f"Episode {{0}} is missing from the full text. {REBUILD_TEXT}": [
             "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)"
         ],
-        f"The full text holds episode {{0}}, which is not live. {ANEW}": [
+        f"The full text holds episode {{0}}, which is not live. {REBUILD_TEXT}": [
             "SELECT id FROM episode_text_docsize WHERE id NOT IN (SELECT id FROM episode_content)"
         ],
     },
     "vectors": {
-        f"Episode {{0}} has no vector. {ANEW_VECTORS}": [
+        f"Episode {{0}} has no vector. {REBUILD_VECTORS}": [
             f"SELECT n.id FROM embedder a JOIN node n ON n.kind = 'E' AND {is_live('n')} WHERE a.active"
             " AND NOT EXISTS (SELECT 1 FROM vec v WHERE v.embedder_id = a.id AND v.item_kind = 'episode'"
             " AND v.item_id = n.id)"
         ],
-        f"The vector of episode {{0}} has the wrong length. {ANEW_VECTORS}": [
+        f"The vector of episode {{0}} has the wrong length. {REBUILD_VECTORS}": [
             "SELECT v.item_id FROM vec v JOIN embedder e ON e.id = v.embedder_id"
             " WHERE length(v.data) <> 4 * e.dimension"
         ],
-        f"The vectors of the sentences of episode {{0}} are not as many as these. {ANEW_VECTORS}": [
+        f"The vectors of the sentences of episode {{0}} are not as many as these. {REBUILD_VECTORS}": [
             "SELECT v.item_id FROM sentence_vec s JOIN vec v ON v.id = s.vec_id JOIN embedder e ON e.id = v.embedder_id"
             " WHERE length(s.data) <> e.dimension * (SELECT count(*) FROM thesis t WHERE t.episode_id = v.item_id"
             " AND t.origin = 'sentence')"
         ],
-        f"There is a vector of episode {{0}}, which is not live. {ANEW_VECTORS}": [
+        f"There is a vector of episode {{0}}, which is not live. {REBUILD_VECTORS}": [
             "SELECT item_id FROM vec v WHERE NOT EXISTS"
             f" (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})"
         ],

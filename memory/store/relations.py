@@ -314,14 +314,14 @@ def get_claims(conn: Connection, ids: Sequence[int], ever: bool = False) -> list
     """Returns the current ones of these facts, or all that `ever` were, by id. Theses have no predicate and are their
     own subject and object."""
     listed = id_list(id for id in ids if id < FIRST_EDGE)
-    theses = conn.execute(_THESES.format(told="1" if ever else is_live("n")), (listed,)).fetchall()
+    theses = conn.execute(_THESES.format(shown="1" if ever else is_live("n")), (listed,)).fetchall()
     return [*map(_make_relation, theses), *get_many(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
 
 
 _THESES = """
 SELECT t.node_id, t.node_id, t.node_id, 0, '', t.modality, t.valid_from, t.valid_to, t.superseded_by, o.event_from,
        o.source_id
-FROM thesis t JOIN node n ON n.id = t.node_id AND {told} JOIN episode o ON o.node_id = t.episode_id
+FROM thesis t JOIN node n ON n.id = t.node_id AND {shown} JOIN episode o ON o.node_id = t.episode_id
 WHERE t.node_id IN (SELECT value FROM json_each(?)) ORDER BY t.node_id
 """
 _RELATIONS = f"""

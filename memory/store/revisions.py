@@ -236,8 +236,8 @@ _FACTS_ABOUT = " UNION ALL ".join(
 )
 # Starts from the objects: testing each of 4,000 revisions takes 7 ms, this 0.03.
 _ABOUT = f"""
-JOIN (WITH told(id) AS MATERIALIZED ({_FACTS_ABOUT}) SELECT r.id FROM told JOIN revision r ON r.old_id = told.id
- UNION SELECT r.id FROM told JOIN revision r ON r.new_id = told.id) about ON about.id = r.id"""
+JOIN (WITH fact(id) AS MATERIALIZED ({_FACTS_ABOUT}) SELECT r.id FROM fact JOIN revision r ON r.old_id = fact.id
+ UNION SELECT r.id FROM fact JOIN revision r ON r.new_id = fact.id) about ON about.id = r.id"""
 
 
 def count_open(conn: Connection) -> int:

@@ -165,7 +165,7 @@ def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> 
     conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))
 
 
-def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
+def read_again(conn: Connection, readers: Mapping[str, int]) -> None:
     """Clears the content hashes of sources read by another version of their reader, so that they are read again.
     `readers`: current version by name."""
     before: dict[str, int] = json.loads(get_meta(conn, _READERS) or "{}")

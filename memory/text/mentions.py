@@ -312,8 +312,8 @@ def _is_name(text: str, word: str, start: int, language: str) -> bool:
 def _counts_lines(text: str, start: int, number: int) -> bool:
     """Whether a number begins a line between such lines: "2 Oamaru", "3 Doubtful Sound"."""
     before, _, indent = text[:start].rpartition("\n")
-    beside = (before.rpartition("\n")[2], text[start:].partition("\n")[2].partition("\n")[0])
-    numbers = [line.split()[:1] for line in beside]
+    neighbours = (before.rpartition("\n")[2], text[start:].partition("\n")[2].partition("\n")[0])
+    numbers = [line.split()[:1] for line in neighbours]
     return not indent.strip() and ([str(number - 1)] == numbers[0] or [str(number + 1)] == numbers[1])
 
 

@@ -211,8 +211,3 @@ def added_words(uri: str, title: str) -> frozenset[str]:
     Berg.md" of "Berg". Empty for another name."""
     name, of_title = (frozenset(words(strip_accents(text))) for text in (document_of(uri)[0].rpartition("/")[2], title))
     return frozenset(word for word in name - of_title if word.isalpha()) if of_title <= name else frozenset()
-
-
-def is_lookalike(word: str, other: str) -> bool:
-    """Whether two words of one length, four letters at most, differ in one letter."""
-    return len(word) == len(other) <= 4 and sum(a != b for a, b in zip(word, other, strict=True)) == 1

@@ -45,7 +45,7 @@ def test_what_has_changed_comes_first_and_what_it_was_after_it(vault: Shell) -> 
 
 def test_it_can_be_asked_as_it_stood(vault: Shell) -> None:
     said = vault.pal("ask", "where is the harbour office?", "--as-of", "2026-02")
-    assert said.out.splitlines()[1] == "- The harbour office is in the Customs House at 4 Quay Street. [1]"
+    assert said.out.splitlines()[0] == "- The harbour office is in the Customs House at 4 Quay Street. [1]"
     assert "Ice House" not in said.out
 
 

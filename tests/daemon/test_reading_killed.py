@@ -40,10 +40,9 @@ def test_kill_9_while_a_model_reads(tmp_path: Path, hangs: int) -> None:
             daemon.kill()
             daemon.start()
             deadline = time.monotonic() + 60
-            while (now := state(daemon.client)).read < 2 or now.jobs:
+            while (now := state(daemon.client)).read < 2:
                 assert time.monotonic() < deadline, now
                 time.sleep(0.05)
-            known = [one for one in daemon.client.facts("Mira").facts if one.kind == "relation"]
-            assert [one.text for one in known if one.origin == "model" or "lives" in one.text] == [known[0].text]
-            assert "Leipzig" in known[0].text
+            known = [fact.text for fact in daemon.client.facts("Mira").facts if fact.origin == "model"]
+            assert len(known) == 2 and "Leipzig" in known[0] and "Utrecht" in known[1]  # decided within the hour
             assert daemon.client.check().problems == ()
