@@ -198,6 +198,11 @@ def test_what_comes_nearest_is_said_once_and_little_words_are_not_missing(fresh:
         (("Tariq Aziz leads billing. His deputy is Hanna Ek.",), "Who is Tariq's deputy?", "Hanna Ek"),
         (("# Ärzte\n\nZahnarzt: Dr. Mülhauser\nHausarzt: Dr. Aebischer",), "Wie heißt mein Zahnarzt?", "Mülhauser"),
         (("# Boiler\n\nService: Herr Zbinden",), "Who services the boiler?", "Zbinden"),
+        (
+            ("# Payment\n\nIBAN: CH93 0076 2011 6238 5295 7\nAccount number: 0700016539",),
+            "What is the account number?",
+            "Account",
+        ),
         (("# Guild\n\nPresident: vacant",), "Who is president of the guild?", "vacant"),
         (("On 5/4 the release went out, with a cake.",), "How much did the release cost?", ""),
     ],
