@@ -12,9 +12,9 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.answers import Secrets, print_answer, print_message, secrets_option
 from daemon.cli.options import as_of_option, json_command, json_option, scope_options, strategy_option
-from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound
+from daemon.cli.output import ONLY_CLOSE, NothingFound
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_time, explain_nothing, local_time
+from daemon.cli.show import describe_time, explain_nothing, explain_reading, local_time
 from daemon.terminal import count
 
 MAX_TAGS = 5  # that are named in place of one that nothing has
@@ -78,10 +78,10 @@ def ask(
     answered = print_answer(secrets.fill_events(events), session.as_json, in_full, shows_events)
     secrets.say("pal ask")
     if answered.kind != "answer":
-        if not session.as_json and session.reader.status().stats.episodes == 0:
-            output.say(HOW_TO_READ)
-        elif not session.as_json:
-            output.say(_describe_unknown_tags(session, within))
+        if not session.as_json:
+            status = session.reader.status()
+            hint = _describe_unknown_tags(session, within) if status.stats.episodes else explain_reading(status)
+            output.say(hint)
         sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
 
 

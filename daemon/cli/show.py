@@ -9,7 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.output import NOTHING_READ, NothingFound
+from daemon.cli.output import HOW_TO_READ, NothingFound
 from daemon.cli.session import Session
 from daemon.paths import name_received
 from daemon.terminal import cited_link, count, describe_forgotten, flatten
@@ -145,9 +145,14 @@ def where(cited: wire.Citation) -> str:
 
 def explain_nothing(session: Session, sentence: str) -> str:
     """Explains why nothing was found: `sentence`, unless nothing has been read."""
-    if session.reader.status().stats.episodes == 0:
-        return NOTHING_READ
-    return sentence
+    status = session.reader.status()
+    return sentence if status.stats.episodes else f"Nothing has been read yet. {explain_reading(status)}"
+
+
+def explain_reading(status: wire.Status) -> str:
+    """Says what a person can do while nothing has been read."""
+    is_begun = status.folders or status.queue
+    return "Your folders are being read; `pal status` shows how far." if is_begun else HOW_TO_READ
 
 
 def describe_time(step: wire.Step) -> str | None:

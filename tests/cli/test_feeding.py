@@ -25,6 +25,10 @@ def test_an_empty_memory_says_how_to_fill_it(shell: Shell) -> None:
         assert (told.code, told.err) == (4, recalled.err), empty
     named = shell.pal("graph", "Bosun")
     assert named.code == 4 and "nothing has been read yet" in named.err
+    (shell.folder / "notes").mkdir()
+    shell.pal("watch", "add", "notes")
+    watched = shell.pal("ask", "where?")
+    assert (watched.code, watched.err) == (4, "Your folders are being read; `pal status` shows how far.\n")
 
 
 def test_reading_again_changes_nothing(shell: Shell) -> None:
