@@ -16,7 +16,6 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by
 from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
-from memory.events import find_placeholders
 from memory.graph.arrays import Bools, Floats
 from memory.nouns import Episode
 from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
@@ -46,7 +45,7 @@ _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _PAIR = re.compile(r"\d{1,2}/\d{1,2}")
 _WRITTEN = re.compile(r" \(written [^()]*\)$")
-_FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
+_FIGURE = re.compile(r"[b-z]{6}›|(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")  # or the end of a masked number
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
@@ -210,7 +209,6 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     figures = (figure[0].strip(".,:/-") for figure in _FIGURE.finditer(text) if _counts(figure, features))
     has_figure = any(word not in dates and not is_asked_with(word) for word in figures)
-    has_figure = has_figure or any(find_placeholders(text))  # of a number or password that is masked
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
         "date": has_figure or any(mention.kind == "date" for mention in mentions) or bool(find_clock_words(text)),
