@@ -238,19 +238,13 @@ def question_rows(name: str, replies: Sequence[Reply]) -> Iterator[dict[str, Any
         asked = reply.question
         yield {
             "set": name,
-            "id": asked["id"],
-            "type": asked["type"],
-            "question": asked["question"],
-            "as_of": asked.get("as_of"),
-            "accept": asked["accept"],
-            "reject": asked["reject"],
+            **{key: asked.get(key) for key in ("id", "type", "question", "as_of", "accept", "reject", "evidence")},
             "right": is_right(asked, reply.top(1)),
             "right_first_three": is_right(asked, reply.top(lifelog.LINES)),
             "stale": is_stale(asked, reply.top(1)),
             "refused": reply.refused,
             "lines": reply.lines,
             "cited": reply.cited,
-            "evidence": asked["evidence"],
             "evidence_found": bool(set(asked["evidence"]) & set(reply.found[:DEEP])),
         }
 
@@ -389,13 +383,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--noise", type=command.share, default=0.0, metavar="RATE", help="--recorded: go wrong that often"
     )
     parser.add_argument("--manners", action="store_true", help="--recorded: write JSON as chat models do")
-    parser.add_argument(
-        "--batch",
-        type=command.positive,
-        default=BATCH,
-        metavar="N",
-        help="passages of a call (default: 3)",
-    )
+    parser.add_argument("--batch", type=command.positive, default=BATCH, metavar="N", help="passages of a call")
     parser.add_argument(
         "--together", action="store_true", help="files come many at once: read when eight calls of them wait"
     )

@@ -202,10 +202,16 @@ FAILS: dict[str, Reply] = {
 }
 
 
+def wait_for_replies(here: World, seconds: float) -> None:
+    """Limits how long the next calls may take. What hangs is given up soon; what answers has all the time it needs."""
+    here.models._registry.open(HERE)._backend.limits = (seconds, seconds, seconds)
+
+
 @pytest.mark.parametrize("fails", FAILS.values(), ids=FAILS.keys())
 def test_a_server_that_fails_is_asked_again_later(make: Make, fails: Reply) -> None:
-    with make(first=0.3) as here:
+    with make() as here:
         here.models._registry.open(HERE)._pause = 0.0
+        wait_for_replies(here, 0.1 if isinstance(fails, Hangs) else 60)
         for number in range(6):
             here.note(f"note {number}", f"Person{number} met Somebody.")
         before = here.contents()
@@ -216,6 +222,7 @@ def test_a_server_that_fails_is_asked_again_later(make: Make, fails: Reply) -> N
         assert state.state == "waiting" and state.detail
         assert len(here.ollama.chats) <= 3, "one job, and what the guard tries"
         here.ollama.answer = able
+        wait_for_replies(here, 60)
         here.run()
         assert here.enrichment.state().read == 0, "not before it is time"
         here.later()
@@ -265,9 +272,18 @@ def test_the_tokens_of_the_day_are_spent(make: Make) -> None:
 
 
 def test_a_model_that_is_too_slow_gets_less_at_a_time(make: Make) -> None:
-    with make(first=0.3) as here:
+    with make() as here:
         here.note("one", KNOWN)
         here.note("two", "Ana lives in Porto.", 2)
-        here.ollama.answer = lambda body: Hangs() if len(passages(body)) > 1 else able(body)
+        sizes = []
+
+        def read_one(body: dict[str, Any]) -> Reply:
+            sizes.append(len(passages(body)))
+            wait_for_replies(here, 60)  # of later calls: the one that hangs has its own limit
+            return Hangs() if sizes[-1] > 1 else able(body)
+
+        wait_for_replies(here, 0.5)
+        here.ollama.answer = read_one
         here.run()
+        assert sizes[0] == 2
         assert here.enrichment.state().read == 2

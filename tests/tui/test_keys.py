@@ -103,7 +103,8 @@ async def test_a_window_closed_twice_in_one_burst_takes_nothing_else_away(openin
         window = chat.app.screen
         window.dismiss(None)  # as two handlers do whose keys came before the first had closed it
         window.dismiss(None)
-        await chat.until(lambda: chat.app.screen is chat.screen)
+        await chat.until(lambda: chat.app.screen is not window)
+        assert chat.app.screen is chat.screen and chat.app.is_running
 
 
 async def test_a_click_on_what_was_taken_away_and_is_still_drawn_does_nothing() -> None:
@@ -142,7 +143,8 @@ async def test_page_keys_in_a_list_that_has_no_room_do_nothing() -> None:
 async def test_a_name_that_no_file_can_have_is_no_note() -> None:
     async with chatting(world.client()) as chat:
         await chat.send(f"/forget {'x' * 300}")
-        await chat.until(lambda: "No note matches" in chat.text())
+        await chat.until(lambda: "xxx" not in chat.screen.prompt.text and "match" in chat.text())
+        assert "No note matches" in chat.text() and chat.client.forgotten == []
 
 
 async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> None:
@@ -182,7 +184,8 @@ async def test_spaces_and_digits_on_home_are_text() -> None:
     async with chatting(world.client(kept=world.sessions())) as chat:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("up", "1", "space", "2")
-        await chat.until(lambda: chat.screen.prompt.text == "1 2")
+        await chat.until(lambda: chat.screen.prompt.has_focus and chat.screen.prompt.text)
+        assert chat.screen.prompt.text == "1 2"
 
 
 async def test_the_keys_of_the_tabs_work_while_something_is_typed() -> None:

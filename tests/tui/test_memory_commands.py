@@ -159,7 +159,8 @@ async def test_a_note_is_found_by_its_name_before_anything_is_asked() -> None:
         await give(chat, "/forget zzz", "No note matches “zzz”.")
         await give(chat, "/forget oat", "Several notes match “oat”: notes/goat.md, notes/goat-diet.md.")
         await chat.send("/forget Goat")
-        await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
+        await chat.until(lambda: "read from" in chat.words())
+        assert "read from “Goat” (notes/goat.md)?" in chat.words() and chat.client.forgotten == []
 
 
 async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:

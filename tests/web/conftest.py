@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
 import os
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,3 +122,42 @@ def change_note(visitor: Visitor, name: str, old: str, new: str) -> None:
     note.write_text(note.read_text("utf-8").replace(old, new), "utf-8")
     os.utime(note)
     list(visitor.client.add([note]))
+
+
+def go(page: Page, where: str) -> None:
+    page.evaluate("where => { location.hash = `#/${where}` }", where)
+
+
+def until(page: Page, expression: str, *given: object) -> None:
+    """Waits for what the page holds, without a code from a string, which its policy forbids."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(expression, *given):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(20)
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_role("textbox", name="Ask your memory").fill(question)
+    page.keyboard.press("Enter")
+    page.locator(".turn.done").last.wait_for()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """A page of another port, with whatever its author likes to do."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()

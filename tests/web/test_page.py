@@ -3,9 +3,7 @@ anything to it."""
 
 from __future__ import annotations
 
-import http.server
 import re
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,30 +19,12 @@ from tests.daemon.enriching import HERE, QWEN
 from tests.fakes import FakeOllama, Hangs
 from tests.fakes.answering import answers
 from tests.running import run_daemon
-from tests.web.conftest import HOSTILE, WAIT_MS, Visitor, change_note
+from tests.web.conftest import HOSTILE, WAIT_MS, Visitor, ask, change_note, go, until
 
 expect.set_options(timeout=WAIT_MS)
 
 PAGES = ("home", "ask", "memory", "thing/Mara%20Quill", "graph", "timeline", "review")
 PHONE = "2025-01-10 Mara.md"
-
-
-def go(page: Page, where: str) -> None:
-    page.evaluate("where => { location.hash = `#/${where}` }", where)
-
-
-def until(page: Page, expression: str, *given: object) -> None:
-    """Waits for what the page holds, without a code from a string, which its policy forbids."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not page.evaluate(expression, *given):
-        assert time.monotonic() < deadline, expression
-        page.wait_for_timeout(20)
-
-
-def ask(page: Page, question: str) -> None:
-    page.get_by_role("textbox", name="Ask your memory").fill(question)
-    page.keyboard.press("Enter")
-    page.locator(".turn.done").last.wait_for()
 
 
 def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, page: Page) -> None:
@@ -346,27 +326,6 @@ def test_a_link_opens_one_browser_and_its_token_is_left_nowhere(visitor: Visitor
     tab = first.context.new_page()  # of the same browser: no new link is needed
     tab.goto(first.url)
     tab.wait_for_selector("nav.rail")
-
-
-@pytest.fixture
-def elsewhere() -> Iterator[str]:
-    """A page of another port, with whatever its author likes to do."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>elsewhere</title>")
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
 
 
 def test_another_page_and_another_name_get_nothing(visitor: Visitor, elsewhere: str) -> None:

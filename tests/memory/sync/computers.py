@@ -55,6 +55,17 @@ class Computer:
         note = Document(f"note:me/{key}", words, title="About me", reader=TOLD, at=at, properties={key: value})
         self.memory.ingest.remember_many([note])
 
+    def correct_code(self, value: str, new: str) -> None:
+        """As `pal correct` does it."""
+        facts = self.memory.knowledge.facts("Door")
+        fact = next(fact for fact in facts if fact.predicate == "code" and fact.objects[-1] == value)
+        note = Document(f"note:corrected/{fact.id}", f"Door, code: {new}", title="Said by hand", at=DAY)
+        [receipt] = self.memory.ingest.remember_many([note])
+        self.memory.knowledge.correct(fact.id, new, receipt.episode_ids[0])
+
+    def codes(self) -> list[str]:
+        return sorted({fact.objects[-1] for fact in self.memory.knowledge.facts("Door") if fact.predicate == "code"})
+
     def forget(self, uri: str) -> None:
         self.memory.forgetting.forget(source=f"note:{uri}")
 

@@ -13,7 +13,6 @@ import pytest
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Answer, Citation, Document, Policy
-from memory.services.knowledge import Knowledge
 from memory.sync import folder as folder_module
 from memory.sync import sync as syncing
 from memory.sync.document import FORGETTINGS, ITEMS, MACHINE, SharedEntry, resolve
@@ -21,10 +20,11 @@ from memory.sync.folder import MARKER, MOST_FILES, SharedFolder, make_words
 from tests.memory.sync.computers import DAY, WORDS, Computer, agree, carry, carry_all, make_computers
 
 YEAR_MS = 365 * 24 * 3600 * 1000
+Pair = tuple[Computer, Computer]
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Computer, Computer]]:
+def pair(tmp_path: Path) -> Iterator[Pair]:
     with make_computers(tmp_path, "anna", "berta") as [anna, berta]:
         yield anna, berta
 
@@ -54,22 +54,15 @@ def test_a_forgetting_wins_over_what_did_not_know_of_it_and_not_over_what_did() 
 
 
 def test_values_of_the_same_time_are_both_known() -> None:
-    item = resolve(
-        {
-            "anna": SharedEntry(3, t=0, value="a"),
-            "berta": SharedEntry(1, t=0, value="b"),
-            "clara": SharedEntry(2, t=0, value="a"),
-        }
-    )
+    entries = {"anna": SharedEntry(3, t=0, value="a"), "berta": SharedEntry(1, t=0, value="b")}
+    item = resolve(entries | {"clara": SharedEntry(2, t=0, value="a")})
     assert (item.value, item.others) == ("a", ("b",))
 
 
 # Agreeing -----------------------------------------------------------------------------------------------------
 
 
-def test_a_note_and_a_decision_are_on_the_other_computer_and_a_second_round_changes_nothing(
-    pair: tuple[Computer, Computer],
-) -> None:
+def test_a_note_and_a_decision_are_on_the_other_computer_and_a_second_round_changes_nothing(pair: Pair) -> None:
     anna, berta = pair
     for computer in pair:
         computer.read_files()
@@ -83,7 +76,7 @@ def test_a_note_and_a_decision_are_on_the_other_computer_and_a_second_round_chan
     assert before == (anna.memory.store.generation, berta.memory.store.generation, sorted(anna.folder.rglob("*")))
 
 
-def test_a_decision_waits_for_its_notes(pair: tuple[Computer, Computer]) -> None:
+def test_a_decision_waits_for_its_notes(pair: Pair) -> None:
     anna, berta = pair
     anna.read_files()
     anna.decide("both")
@@ -97,42 +90,25 @@ def test_a_decision_waits_for_its_notes(pair: tuple[Computer, Computer]) -> None
     assert ("contradicts", "open") in berta.rent()
 
 
-def test_a_correction_is_taken_over_and_two_at_once_go_to_the_review(pair: tuple[Computer, Computer]) -> None:
+def test_a_correction_is_taken_over_and_two_at_once_go_to_the_review(pair: Pair) -> None:
     anna, berta = pair
     for computer in pair:
         computer.memory.ingest.remember_many(
             [Document("door.md", "Code: 1234\n", title="Door", kind="file", sha256="c" * 64)]
         )
-    correct(anna, "1234", "2222")
+    anna.correct_code("1234", "2222")
     agree([anna, berta])
-    assert values(berta) == values(anna) == ["2222"]
-    correct(anna, "2222", "3333")
-    correct(berta, "2222", "4444")
+    assert berta.codes() == anna.codes() == ["2222"]
+    anna.correct_code("2222", "3333")
+    berta.correct_code("2222", "4444")
     agree([anna, berta])
-    assert values(berta) == values(anna) == ["3333", "4444"]
+    assert berta.codes() == anna.codes() == ["3333", "4444"]
     for computer in pair:
         [row] = computer.memory.knowledge.revisions()
         assert (row.relation, {row.old.objects[-1], row.new.objects[-1]}) == ("contradicts", {"3333", "4444"})
 
 
-def correct(computer: Computer, value: str, new: str) -> None:
-    """As `pal correct` does it."""
-    knowledge: Knowledge = computer.memory.knowledge
-    fact = next(
-        one for one in computer.memory.knowledge.facts("Door") if one.predicate == "code" and one.objects[-1] == value
-    )
-    note = Document(f"note:corrected/{fact.id}", f"Door, code: {new}", title="Said by hand", at=DAY)
-    [receipt] = computer.memory.ingest.remember_many([note])
-    knowledge.correct(fact.id, new, receipt.episode_ids[0])
-
-
-def values(computer: Computer) -> list[str]:
-    return sorted({fact.objects[-1] for fact in computer.memory.knowledge.facts("Door") if fact.predicate == "code"})
-
-
-def test_two_entries_of_the_profile_at_once_go_to_the_review_until_one_is_stated_again(
-    pair: tuple[Computer, Computer],
-) -> None:
+def test_two_entries_of_the_profile_at_once_go_to_the_review_until_one_is_stated_again(pair: Pair) -> None:
     anna, berta = pair
     anna.set_profile("phone", "111")
     berta.set_profile("phone", "222")
@@ -149,7 +125,7 @@ def test_two_entries_of_the_profile_at_once_go_to_the_review_until_one_is_stated
     assert anna.profile() == berta.profile() == {}
 
 
-def test_a_chat_goes_on_and_a_verdict_is_known(pair: tuple[Computer, Computer]) -> None:
+def test_a_chat_goes_on_and_a_verdict_is_known(pair: Pair) -> None:
     anna, berta = pair
     id = anna.memory.conversations.create("The harbour")
     anna.memory.conversations.add_question(id, "Where is the boat?")
@@ -181,7 +157,7 @@ def read_by_model(computer: Computer, policy: Policy) -> None:
     computer.memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((fact,))}, "qwen")
 
 
-def test_what_a_model_read_on_one_is_not_read_again_on_the_other(pair: tuple[Computer, Computer]) -> None:
+def test_what_a_model_read_on_one_is_not_read_again_on_the_other(pair: Pair) -> None:
     anna, berta = pair
     read_by_model(anna, "any")
     agree([anna, berta])
@@ -192,7 +168,7 @@ def test_what_a_model_read_on_one_is_not_read_again_on_the_other(pair: tuple[Com
     assert "Ida works at Lighthouse" in [fact.text for fact in berta.memory.knowledge.facts("Ida")]
 
 
-def test_text_of_a_local_folder_is_written_only_if_that_is_allowed(pair: tuple[Computer, Computer]) -> None:
+def test_text_of_a_local_folder_is_written_only_if_that_is_allowed(pair: Pair) -> None:
     anna, berta = pair
     read_by_model(anna, "local")
     chat = anna.memory.conversations.create("Ida")
@@ -216,7 +192,7 @@ def test_text_of_a_local_folder_is_written_only_if_that_is_allowed(pair: tuple[C
 # Forgetting ---------------------------------------------------------------------------------------------------
 
 
-def test_what_was_forgotten_on_one_is_forgotten_everywhere_and_in_the_files(pair: tuple[Computer, Computer]) -> None:
+def test_what_was_forgotten_on_one_is_forgotten_everywhere_and_in_the_files(pair: Pair) -> None:
     anna, berta = pair
     anna.say("secret", "The safe is behind Qqqzwickl.")
     agree([anna, berta])
@@ -237,9 +213,7 @@ def test_what_was_forgotten_on_one_is_forgotten_everywhere_and_in_the_files(pair
     assert berta.notes() == {"note:secret": "There is no safe."}
 
 
-def test_a_forgotten_file_is_not_read_on_another_computer_even_if_it_arrives_later(
-    pair: tuple[Computer, Computer],
-) -> None:
+def test_a_forgotten_file_is_not_read_on_another_computer_even_if_it_arrives_later(pair: Pair) -> None:
     anna, berta = pair
     anna.read_files()
     anna.memory.forgetting.forget(source="old.md")
@@ -254,7 +228,7 @@ def test_a_forgotten_file_is_not_read_on_another_computer_even_if_it_arrives_lat
     assert anna.memory.sources.get("new.md") is None
 
 
-def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: tuple[Computer, Computer]) -> None:
+def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: Pair) -> None:
     anna, berta = pair
     anna.read_files()
     anna.say("ida", "Ida Novak lives near the harbour.")
@@ -276,9 +250,7 @@ def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: tuple[Computer,
 # Files, clocks, computers -------------------------------------------------------------------------------------
 
 
-def test_conflict_copies_and_half_written_files_are_named_left_out_and_tried_again(
-    pair: tuple[Computer, Computer],
-) -> None:
+def test_conflict_copies_and_half_written_files_are_named_left_out_and_tried_again(pair: Pair) -> None:
     anna, berta = pair
     anna.say("boat", "The boat is at pier seven.")
     anna.sync.run()
@@ -302,9 +274,7 @@ def test_conflict_copies_and_half_written_files_are_named_left_out_and_tried_aga
 @pytest.mark.parametrize(
     "value", [None, 7, "words", [1], {}, {"uri": 3}, {"name": "../x", "passage": 1, "fact": [1], "t": "x"}]
 )
-def test_items_of_another_shape_are_left_out_and_their_computer_named(
-    pair: tuple[Computer, Computer], value: object
-) -> None:
+def test_items_of_another_shape_are_left_out_and_their_computer_named(pair: Pair, value: object) -> None:
     """A computer that was sold still has the words."""
     anna, berta = pair
     anna.say("boat", "The boat is called Wendelin.")
@@ -319,7 +289,7 @@ def test_items_of_another_shape_are_left_out_and_their_computer_named(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_links_pipes_and_huge_or_wrong_files_are_left_out(
-    pair: tuple[Computer, Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna, berta = pair
     anna.say("boat", "The boat is at pier seven.")
@@ -343,7 +313,7 @@ def test_links_pipes_and_huge_or_wrong_files_are_left_out(
 
 @pytest.mark.parametrize("forgets", [False, True])
 def test_what_could_not_be_written_is_written_in_the_next_round(
-    pair: tuple[Computer, Computer], monkeypatch: pytest.MonkeyPatch, forgets: bool
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, forgets: bool
 ) -> None:
     anna, berta = pair
     anna.say("boat", "The boat is at pier seven.")
@@ -367,7 +337,7 @@ def test_what_could_not_be_written_is_written_in_the_next_round(
 
 
 def test_a_crash_before_old_files_are_removed_leaves_no_forgotten_text(
-    pair: tuple[Computer, Computer], monkeypatch: pytest.MonkeyPatch
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna, _ = pair
     anna.say("boat", "The boat is at pier seven.")
@@ -387,9 +357,7 @@ def test_a_crash_before_old_files_are_removed_leaves_no_forgotten_text(
     assert b"seven" not in shared_text(anna, anna)
 
 
-def test_a_clock_that_is_a_year_off_decides_nothing(
-    pair: tuple[Computer, Computer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_is_a_year_off_decides_nothing(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     anna, berta = pair
     now = syncing.now_ms
     monkeypatch.setattr(syncing, "now_ms", lambda: now() + YEAR_MS)
@@ -403,7 +371,7 @@ def test_a_clock_that_is_a_year_off_decides_nothing(
     assert anna.notes() == berta.notes() == {"note:boat": "The boat is at pier nine."}
 
 
-def test_a_computer_that_was_away_for_a_year(pair: tuple[Computer, Computer]) -> None:
+def test_a_computer_that_was_away_for_a_year(pair: Pair) -> None:
     anna, berta = pair
     agree([anna, berta])
     berta.say("away", "Written on the journey.")
@@ -417,7 +385,7 @@ def test_a_computer_that_was_away_for_a_year(pair: tuple[Computer, Computer]) ->
     }  # fmt: skip
 
 
-def test_a_sold_computer_is_removed_and_what_it_stated_stays(pair: tuple[Computer, Computer]) -> None:
+def test_a_sold_computer_is_removed_and_what_it_stated_stays(pair: Pair) -> None:
     anna, berta = pair
     berta.say("boat", "The boat is at pier seven.")
     agree([anna, berta])
@@ -438,9 +406,7 @@ def test_a_sold_computer_is_removed_and_what_it_stated_stays(pair: tuple[Compute
         berta.sync.run()
 
 
-def test_all_files_may_be_lost_and_a_memory_may_be_an_older_one(
-    pair: tuple[Computer, Computer], tmp_path: Path
-) -> None:
+def test_all_files_may_be_lost_and_a_memory_may_be_an_older_one(pair: Pair, tmp_path: Path) -> None:
     anna, berta = pair
     anna.say("boat", "The boat is at pier seven.")
     anna.forget("boat")
@@ -461,7 +427,7 @@ def test_all_files_may_be_lost_and_a_memory_may_be_an_older_one(
     assert anna.notes() == berta.notes() == {"note:pier": "The pier is open."}
 
 
-def test_words_and_folders_are_checked(pair: tuple[Computer, Computer], tmp_path: Path) -> None:
+def test_words_and_folders_are_checked(pair: Pair, tmp_path: Path) -> None:
     anna, _ = pair
     with pytest.raises(InvalidInputError, match="not those"):
         SharedFolder(anna.folder, "clara", make_words()).open()
