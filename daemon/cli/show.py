@@ -161,7 +161,7 @@ def describe_time(step: wire.Step) -> str | None:
         return None  # as of most steps: the types of notes take 5 ms
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
-        return "No note of that time mentions it, so this is from any time."
+        return "No note of that time mentions it, so all times were searched."
     note = wire.AnalysisNote.from_step(step)
     time = note.time if note is not None else None
     if time is None or time.kind == "now":

@@ -52,7 +52,7 @@ from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
 
 NOTHING_READ = "Nothing has been read yet."
-NOTHING_THERE = "No note is within these limits."
+NOTHING_THERE, NOTHING_THEN = "No note is within these limits.", "No note is about that time."
 NO_WORD = "The question contains no word."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
@@ -102,9 +102,7 @@ def extract_answer(
     is_plain = is_clear or not selected or asked.kind == "count"  # which several lines may be the answer to
     head: tuple[Line, ...] = () if is_plain else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
     lines = (*head, *_cite(selected), *left_out)
-    answer = (
-        make_answer(lines, certainty) if lines else _refuse(state, candidates or state.read_found(), absent, settings)
-    )
+    answer = make_answer(lines, certainty) if lines else _refuse(state, candidates, absent, settings)
     if asks_changed and not any(line.earlier for line in selected):
         answer = _deny_change(result, answer)
     elif not listed and not answer.no_answer:
@@ -360,9 +358,10 @@ def _refuse(
     term is missing only if no passage that was read contains it."""
     result = state.result
     if not result.n_allowed or result.is_of_empty_time:
-        return Answer(NOTHING_THERE if result.graph.n_alive else NOTHING_READ, no_answer=True)
-    covered = covered_by(candidates)
-    language = result.question.language
+        nothing = NOTHING_THEN if result.n_allowed else NOTHING_THERE
+        return Answer(nothing if result.graph.n_alive else NOTHING_READ, no_answer=True)
+    covered, language = covered_by(state.read_found()), result.question.language
+    candidates = candidates or select_written(state, state.read_found())
     when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
     terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
     unread = (term for term in terms if stem(term, language) not in covered)

@@ -250,7 +250,8 @@ def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
 
 def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Returns the candidates of the question's writer and time, if any. A line of another time stays if it names a day
-    of the question's time, or if it covers more of the question than every line of that time."""
+    of the question's time, or if it covers more of the question than every line of that time; none if the question asks
+    for all that somebody wrote at that time."""
     kept = list(candidates)
     if writer := set(_fold_name(state.question.writer).split()):
         own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
@@ -259,6 +260,8 @@ def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) ->
     if when is None or when.kind != "range" or when.since is None or when.until is None:
         return kept
     inside = [line for line in kept if _is_inside(line, when) is not False]
+    if any(is_all_asked(state.question, line) for line in kept):
+        return inside
     most = max((line.features.line_coverage for line in kept), default=0.0)
     return inside if any(line.features.line_coverage >= most for line in inside) else kept
 

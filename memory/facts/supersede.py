@@ -96,7 +96,7 @@ class Superseder:
 
     def _propose_notes(self, new: Relation) -> None:
         """Proposes a contradiction, for a person to decide, if another note of the same title in the same folder has
-        another value. Not if the names of their files extend the title by different words."""
+        another value. Not if the names of their files have different words that the title does not have."""
         titles = sources.titles_of(self._conn, new.sources)
         subject = norm(graph.object_labels(self._conn, [new.subject])[new.subject])
         if {title for _, title in titles} != {subject}:

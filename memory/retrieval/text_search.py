@@ -52,7 +52,8 @@ def search_text(retrieval: Retrieval) -> TextNote:
         scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
-    any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
+    has_time = spoken_of is not None and spoken_of.kind != "now"
+    any_time = has_time and retrieval.time_weights is None and bool(question.topic)
     lexical = float(f"{scores.best_lexical:.4g}")  # 0 only without any word; some scores are close to it
     return TextNote(lexical, round(scores.best_cosine, 3), any_time or None)
 

@@ -207,7 +207,7 @@ def document_of(uri: str) -> tuple[str, str, Version]:
 
 
 def added_words(uri: str, title: str) -> frozenset[str]:
-    """Returns the words by which the name of a file extends its title, without those with digits: "ola" in "Ola
-    Berg.md" of "Berg". Empty for another name."""
+    """Returns the words in the name of a file that its title does not have, without digits and single letters: "ola" in
+    "Ola Berg.md" of "Berg"."""
     name, of_title = (frozenset(words(strip_accents(text))) for text in (document_of(uri)[0].rpartition("/")[2], title))
-    return frozenset(word for word in name - of_title if word.isalpha()) if of_title <= name else frozenset()
+    return frozenset(word for word in name - of_title if word.isalpha() and len(word) > 1)

@@ -151,6 +151,10 @@ def test_what_somebody_said_on_a_day(memory: Memory) -> None:
     memory.ingest.remember_many([Document(uri="/chat.txt", turns=tuple(turns), kind="chat")])
     assert [line.text for line in ask(memory, "What did Mila say on 9 July 2026?").lines] == ["Mila: the nets are torn"]
     assert "torn" in ask(memory, "What did Mila write?").text
+    refused = ask(memory, "What did Mila say in May 2026?")
+    assert refused.no_answer and "nets" not in refused.text
+    refused = ask(memory, "What is on 3 May 2026?")
+    assert (refused.no_answer, refused.text) == (True, "No note is about that time.")
 
 
 def test_all_of_a_time_that_is_named_relatively(memory: Memory) -> None:

@@ -183,10 +183,11 @@ def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Mem
         ("water mill.md", "Wind-Mill.md", False),
         ("mill.md", "wind mill.md", True),
         ("mill 2025.md", "mill 2026.md", True),
-        ("Boat.md", "Barn.md", True),
+        ("Boat.md", "Barn.md", False),
+        ("Boat.md", "mill.md", True),
     ],
 )
-def test_files_that_extend_a_title_by_different_words_are_of_different_things(
+def test_files_of_one_title_with_names_of_different_words_are_about_different_things(
     reading: Memory, one: str, other: str, is_open: bool
 ) -> None:
     note(reading, f"/n/{one}", "2026-01-05", "Warden: Ann Sedge")
