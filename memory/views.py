@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from memory.events import AnswerLine, Citation, Event, Scope, split_lines
@@ -226,6 +226,22 @@ class PlannedEntry:
     title: str
     line: int | None
     episode_id: int
+
+    def name_day(self, today: date) -> str:
+        """Returns `today`, `tomorrow`, `Wednesday`, `20 Nov`."""
+        day = date.fromisoformat(self.day)
+        days = (day - today).days
+        if 0 <= days < 7:
+            return ("today", "tomorrow")[days] if days < 2 else f"{day:%A}"
+        return f"{day.day} {day:%b}"
+
+    @property
+    def day_name(self) -> str:
+        return self.name_day(date.today())
+
+    @property
+    def is_past(self) -> bool:
+        return self.day < date.today().isoformat()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from daemon import wire
 from daemon.api import sources
 from daemon.api.routing import follow, stream
 from daemon.api.services import Services
-from daemon.api.statements import answer_statement
+from daemon.api.statements import answer_statement, answer_unsaved
 from daemon.calls.knowledge import Opinion
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
@@ -150,8 +150,8 @@ async def ask(
 
     def begin() -> Callable[[], None]:
         scope = checked_scope(memory, within)
-        heard, is_wanted = statements.hear(question) if own_words and as_of is None else (None, False)
-        statement = heard if is_wanted else None
+        heard, choice = statements.hear(question) if own_words and as_of is None else (None, "no")
+        statement = heard if choice == "yes" else None
         if statement is not None and not statement.besides:
             note = statements.keep(statement.text, conversation)
             channel.put(note)
@@ -166,7 +166,10 @@ async def ask(
         if statement is not None:  # before anything is looked up: it begins with the first event
             channel.put(replace(statements.keep(statement.text, conversation), besides=statement.besides))
         elif heard is not None:
-            channel.put(heard)
+            if choice == "ask":
+                channel.put(heard)
+            if not heard.besides:
+                events = answer_unsaved(events)
         return turn.begin(question, events)
 
     services.questions.submit(await services.read(begin))

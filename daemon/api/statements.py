@@ -6,6 +6,7 @@ any note can be forgotten."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ SETTING = "chat.remember"
 NEWEST = 20  # revisions that are looked at
 KEPT = "Kept, in your own words."
 TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
+NOT_KEPT, HOW_TO_KEEP = "No note says this yet.", "To save it: /remember TEXT in the chat, or pal remember TEXT."
 
 
 class StatementStore:
@@ -38,16 +40,12 @@ class StatementStore:
         self._writer = writer
         self._config = config
 
-    def hear(self, text: str) -> tuple[wire.SavedStatement | None, bool]:
-        """Returns the statement in a text, and whether the person has agreed to keep such statements; None without one,
-        or if they are not to be kept."""
+    def hear(self, text: str) -> tuple[wire.SavedStatement | None, str]:
+        """Returns the statement in a text, None without one, and whether the person agreed to keep such statements."""
         from memory.text.sentences import find_statement  # it makes many patterns, which a start need not wait for
 
         parts = find_statement(text)
-        choice = self._read_choice() if parts is not None else "no"
-        if parts is None or choice == "no":
-            return None, False
-        return wire.SavedStatement(parts[0], besides=parts[1]), choice == "yes"
+        return (wire.SavedStatement(parts[0], besides=parts[1]), self._read_choice()) if parts else (None, "no")
 
     def keep(self, text: str, conversation: int | None) -> wire.SavedStatement:
         """Stores a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
@@ -128,6 +126,20 @@ def answer_statement(memory: Memory, note: wire.SavedStatement) -> Iterator[AskE
     yield from cited
     yield from map(Token, lines)
     yield Answer("".join(lines), tuple(cited), confidence=1.0, note=TAKE_BACK)
+
+
+def answer_unsaved(events: Iterator[AskEvent]) -> Iterator[AskEvent]:
+    """Yields the events of a question that is only a statement; instead of a refusal, how to save it."""
+    lines: list[AskEvent] = []
+    for event in events:
+        if isinstance(event, (Token, Citation)):
+            lines.append(event)
+        elif isinstance(event, Answer) and event.kind != "answer":
+            yield Token(f"{NOT_KEPT}\n")
+            yield replace(event, text=f"{NOT_KEPT}\n", citations=(), no_answer=True, missing=(), note=HOW_TO_KEEP)
+        else:
+            yield from lines if isinstance(event, Answer) else ()
+            yield event
 
 
 def _cite(n: int, fact: Fact) -> Citation:

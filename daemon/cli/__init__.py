@@ -28,7 +28,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("ask", "Print a short context for TASK, for an agent's prompt."),
         "facts": ("facts", "List the facts about NAME: a person, a place, a thing."),
         "history": ("facts", "Show how the facts about NAME changed."),
-        "graph": ("facts", "Draw the neighbourhood of NAME: a person, a place, a thing."),
         "today": ("changes", "Show what changed, what is due and what needs a decision."),
         "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
@@ -141,10 +142,11 @@ def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str
     if line.kind == "folded" and not in_full:
         return ""
     if line.kind == "earlier":
-        return output.style_text(f"  {text[2:-1]}", dim=True) + "\n"
-    before, value, after = text[:-1].partition(line.value) if line.value else (text[:-1], "", "")
-    bold = output.style_text(value, bold=True) if value else ""
-    return f"{display_safe(before)}{bold}{display_safe(after)}\n"
+        return output.paint(output.fill_text(f"  {display_safe(text[2:-1], line=True)}"), dim=True) + "\n"
+    shown, value = output.fill_text(display_safe(text[:-1], line=True)), display_safe(line.value, line=True)
+    match = re.search(r"\s+".join(map(re.escape, value.split())), shown) if value else None
+    start, end = match.span() if match else (0, 0)
+    return f"{shown[:start]}{output.paint(shown[start:end], bold=True)}{shown[end:]}\n"
 
 
 secrets_option = click.option(

@@ -197,9 +197,9 @@ class PlainChat:
         """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
         words = " ".join(told.text.split())
         if not self._interactive:
-            if not self._offered:
+            if not (self._offered or (self._answered and self._answered.note)):
                 output.say(f"Not saved: “{words}”. To save such statements: pal config set chat.remember yes")
-            self._offered = True
+                self._offered = True
             return
         output.print_text(f"You stated: “{words}”. {ABOUT_STATEMENTS}")
         wanted = input("Save it, and such statements from now on? y or n: ").strip().casefold()[:1] == "y"

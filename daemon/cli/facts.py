@@ -1,4 +1,4 @@
-"""pal facts, history, me, graph: what is known of something."""
+"""pal facts, history, me: what is known of something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from daemon.cli.options import as_date, as_of_option, json_command, json_option
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
-from daemon.terminal import count, flatten
+from daemon.terminal import count
 from memory.text.predicates import subject_and_predicate
 
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
@@ -51,6 +51,8 @@ def facts(session: Session, name: str | None, as_of: datetime | None, known_on: 
         mentions = [fact for fact in reply.facts if fact.predicate is None and fact.title.casefold() != name.casefold()]
         for fact in (*(fact for fact in reply.facts if fact not in mentions), *mentions):
             if mentions and fact is mentions[0]:
+                if fact is not reply.facts[0]:
+                    click.echo()
                 output.print_bold(f"Sentences that mention {name}")
             output.print_text(fact.statement)
             output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
@@ -162,36 +164,3 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
     if uri.startswith(BY_HAND):
         return "you said so"
     return title if uri.startswith("note:") else output.place(uri, line)
-
-
-@click.command()
-@click.argument("name")
-@as_of_option
-@click.option("-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="The number of objects.")
-@json_command
-def graph(session: Session, name: str, as_of: datetime | None, limit: int) -> None:
-    """Draw the neighbourhood of NAME: a person, a place, a thing.
-
-    Shows the objects that facts connect it with, and, faint, those mentioned with it. Facts are the current ones, or
-    those of --as-of. `pal web` draws the whole graph.
-    """
-    reply = session.client.neighbourhood(name, limit, as_of)
-    session.show(reply, _draw)
-    if reply.left_out and not session.as_json:
-        output.say(f"and about {count(reply.left_out, 'other')}; -n draws more.")
-
-
-def _draw(found: wire.GraphReply) -> None:
-    """Draws the thing, and below it everything that is one step away: with a relation, or only mentioned with it."""
-    names = {node.id: flatten(node.name) for node in found.nodes}
-    near = [edge for edge in found.edges if not {edge.source, edge.target}.isdisjoint(found.center)]
-    if not near:
-        output.say("Nothing is drawn of it: no fact connects it with anything, and nothing is mentioned with it.")
-        return
-    output.print_bold(names[found.center[0]])
-    for edge in sorted(near, key=lambda edge: edge.passages > 0):
-        if edge.target not in found.center:
-            way, name = f"{edge.relation} → " if edge.relation else "", names[edge.target]
-        else:
-            way, name = f"← {edge.relation} " if edge.relation else "", names[edge.source]
-        click.echo(f"  {output.style_text(way, dim=True)}{output.style_text(name, dim=not way)}")

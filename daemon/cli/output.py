@@ -62,14 +62,22 @@ def fill_said(text: str) -> str:
     are left to it."""
     if not sys.stderr.isatty():
         return text
-    return "\n".join(line if line.startswith(" ") else fill(line) for line in text.split("\n"))
+    return "\n".join(line if line.startswith(" ") else _fill(line) for line in text.split("\n"))
 
 
-def fill(line: str) -> str:
+def fill_text(text: str) -> str:
+    """Wraps the lines of a text for stdout, if that is a terminal, each below its own beginning."""
+    return "\n".join(map(_fill, text.split("\n"))) if sys.stdout.isatty() else text
+
+
+def _fill(line: str) -> str:
     """Wraps a line between words for the terminal; a longer word stays whole, to be copied."""
+    if len(line) <= (width := find_width()):
+        return line
     import textwrap  # takes 5 ms
 
-    return textwrap.fill(line, find_width(), break_long_words=False, break_on_hyphens=False)
+    indent = " " * (len(line) - len(line.lstrip(" -")))
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def find_width() -> int:
@@ -91,18 +99,22 @@ def confirm(question: str, to: str, otherwise: str) -> None:
 
 def print_text(text: str, *, nl: bool = True) -> None:
     """Prints text from files on stdout."""
-    click.echo(display_safe(text), nl=nl)
+    click.echo(fill_text(display_safe(text)), nl=nl)
 
 
 def style_text(text: str, **style: Any) -> str:
     """Returns `text` made safe, and in colour if stdout is a terminal that wants it."""
-    safe = display_safe(text, line=True)
+    return paint(display_safe(text, line=True), **style)
+
+
+def paint(safe: str, **style: Any) -> str:
+    """Returns safe text in colour if stdout is a terminal that wants it."""
     return click.style(safe, **style) if use_colour() else safe
 
 
 def print_dim(text: str) -> None:
     """Prints a less important line: a place, a reason."""
-    click.echo(style_text(text, dim=True))
+    click.echo(paint(fill_text(display_safe(text, line=True)), dim=True))
 
 
 def print_bold(text: str) -> None:

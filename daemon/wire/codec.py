@@ -20,7 +20,8 @@ FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of th
 SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Preview": ("lines",), "ChatMessage": ("lines",),
     "Fact": ("place", "statement", "held", "is_over"), "Passage": ("first_line",), "RecallReply": ("unknown",),
-    "Grades": ("by_role", "advice"), "Revision": ("title", "sides", "explanation", "verdict", "outcome"),
+    "Grades": ("by_role", "advice"), "PlannedEntry": ("day_name", "is_past"),
+    "Revision": ("title", "sides", "explanation", "verdict", "outcome"),
 }  # fmt: skip
 
 

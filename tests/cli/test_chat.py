@@ -55,9 +55,10 @@ def test_more_why_and_what_is_no_command(shell: Shell) -> None:
 def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -> None:
     shell.pal("remember", "# Me\n\n- Phone: 555 1111", "--title", "Me")
     told = "My phone number is 555 9999"
-    said = shell.pal("chat", "--plain", input=f"{told}\n{told}\n")
-    hint = f"Not saved: “{told}”. To save such statements: pal config set chat.remember yes\n"
-    assert said.err == hint and "Kept" not in said.out
+    said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n")
+    hint = "Not saved: “I sold the boat”. To save such statements: pal config set chat.remember yes\n"
+    assert said.err == f"To save it: /remember TEXT in the chat, or pal remember TEXT.\n{hint}"
+    assert "No note says this yet." in said.out and "Kept" not in said.out
     assert shell.pal("config", "set", "chat.remember", "yes").err == "It counts at once.\n"
     said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n/undo\n")
     assert "Kept, in your own words.\n- From now on: your phone: 555 9999 [1]\n" in said.out

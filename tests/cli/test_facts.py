@@ -64,7 +64,7 @@ def test_facts_leave_out_what_only_names_and_tell_an_event_whole(shell: Shell) -
     for name, text in files.items():
         (shell.home.parent / "notes" / name).write_text(text)
     shell.pal("add", str(shell.home.parent / "notes"))
-    facts, mentions = shell.pal("facts", "Nora Lind").out.split("Sentences that mention Nora Lind\n")
+    facts, mentions = shell.pal("facts", "Nora Lind").out.split("\nSentences that mention Nora Lind\n")
     assert facts.splitlines()[::2] == ["Nora Lind, shoe size: 36"]
     assert sorted(mentions.splitlines()[::2]) == [
         "Nora Lind has the key.",

@@ -23,7 +23,7 @@ def test_an_empty_memory_says_how_to_fill_it(shell: Shell) -> None:
     for empty in (("today",), ("context", "the move")):
         told = shell.pal(*empty)
         assert (told.code, told.err) == (4, recalled.err), empty
-    named = shell.pal("graph", "Bosun")
+    named = shell.pal("history", "Bosun")
     assert named.code == 4 and "nothing has been read yet" in named.err
     (shell.folder / "notes").mkdir()
     shell.pal("watch", "add", "notes")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from daemon import wire
 from daemon.cli import main
 from daemon.terminal import cited_link, count, display_safe, escape_unsafe, file_link, is_file_link, size
+from tests.cli.terminal import at_terminal
 from tests.cli.vault import Shell
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
@@ -122,3 +123,13 @@ def test_a_terminal_that_is_not_utf_8_gets_what_it_can_show(shell: Shell, encodi
         pal(*args)
     assert "The ? rope hangs on hook 7." in pal("ask", "Where does the rope hang?")
     assert "⚓" in json.dumps(json.loads(pal("recall", "rope", "--json")), ensure_ascii=False)
+
+
+def test_a_line_of_an_answer_breaks_between_words(shell: Shell) -> None:
+    words = "the second shelf of the pantry, between the lentils and the vinegar, in the tin with the lighthouse on it"
+    (shell.folder / "key.md").write_text(f"# Keys\n\nThe cellar key hangs in {words}.\n")
+    assert shell.pal("add", ".").code == 0
+    first, second, *_ = at_terminal(shell, "ask", "Where is the cellar key?", keys=[]).out.splitlines()
+    assert len(first) <= 80 and second.startswith("  ") and f"{first[2:]} {second.strip()}".count(words) == 1
+    lines = at_terminal(shell, "recall", "pantry", keys=[]).out.splitlines()
+    assert max(map(len, lines)) <= 80 and any(line.endswith("the lentils") for line in lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.statements import StatementStore
+from daemon.api.statements import HOW_TO_KEEP, StatementStore
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import load
 from daemon.jobs.workers import Writer
@@ -35,10 +35,14 @@ def ask(client: Client, text: str, session: int | None = None) -> tuple[wire.Sav
 def test_nobody_is_heard_unasked(client: Client, running: RunningDaemon) -> None:
     told, answered = ask(client, "I moved to Bergen")
     assert told == wire.SavedStatement("I moved to Bergen") and answered.no_answer
+    assert (answered.text, answered.note, answered.missing) == ("No note says this yet.\n", HOW_TO_KEEP, ())
     assert client.sources("told:").sources == ()
     client.set_telling("no")
     assert load(running.paths.config).chat.remember == "no"
-    assert ask(client, "I moved to Bergen")[0] is None
+    told, answered = ask(client, "I moved to Bergen")
+    assert told is None and answered.note == HOW_TO_KEEP
+    told, answered = ask(client, "I moved to Bergen, where is the town hall?")
+    assert told is None and answered.no_answer and not answered.note
     client.set_telling("ask")
     with pytest.raises(DaemonError):
         client.set_telling("perhaps")

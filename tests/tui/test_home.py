@@ -210,7 +210,8 @@ async def test_hostile_text_in_home_is_text(text: str, size: tuple[int, int]) ->
     ("days", "name"), [(0, "today"), (1, "tomorrow"), (5, "Wednesday"), (-4, "20 Apr"), (7, "1 May")]
 )
 def test_days_are_named_as_people_do(days: int, name: str) -> None:
-    assert rows.day_name(NOW.date() + timedelta(days=days), NOW.date()) == name
+    day = str(NOW.date() + timedelta(days=days))
+    assert wire.PlannedEntry(day, "", "Call Ida", True, "/n/a.md", "A", 1, 1).name_day(NOW.date()) == name
 
 
 async def begin(chat: Chat, what: str) -> None:

@@ -127,21 +127,13 @@ def planned_rows(home: wire.Home, now: datetime) -> Iterator[Row]:
     for entry in home.planned[:PLANS]:
         day = date.fromisoformat(entry.day)
         label = Content.styled(
-            day_name(day, now.date()).ljust(DAY_WIDTH), "$text-warning" if day < now.date() else MUTED
+            entry.name_day(now.date()).ljust(DAY_WIDTH), "$text-warning" if day < now.date() else MUTED
         )
         overdue = "overdue: " if day < now.date() else ""
         text = " ".join(filter(None, (entry.time.partition(" to ")[0], f"{overdue}{entry.text}")))
         yield Row(Content.assemble(label, " ", _line(text)), "open", entry)
     if more := home.planned_total - len(home.planned[:PLANS]):
         yield Row(Content.styled(f"{'':{DAY_WIDTH}} and {more:,} more", MUTED), "ask", "What is planned this week?")
-
-
-def day_name(day: date, today: date) -> str:
-    """`today`, `tomorrow`, `Wednesday`, `20 Nov`."""
-    days = (day - today).days
-    if 0 <= days < 7:
-        return ("today", "tomorrow")[days] if days < 2 else f"{day:%A}"
-    return f"{day.day} {day:%b}"
 
 
 def _clean(text: str) -> str:

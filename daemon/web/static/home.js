@@ -110,22 +110,13 @@ function News({ home }) {
 }
 
 function Planned({ home }) {
-  const today = new Date().toISOString().slice(0, 10);
   return html`<${Section} title="Next days">
     ${home.planned.slice(0, 8).map(
       (one) => html`<a class="entry dated" data-item href=${address("note", one.uri, ...(one.line ? [one.line] : []))}>
-        <time class=${one.day < today ? "warn" : ""} datetime=${one.day}>${dayName(one.day)}</time>
-        <span>${one.time ? `${one.time.split(" to ")[0]} ` : ""}${one.day < today ? "overdue: " : ""}${one.text}</span>
+        <time class=${one.is_past ? "warn" : ""} datetime=${one.day}>${one.day_name}</time>
+        <span>${one.time ? `${one.time.split(" to ")[0]} ` : ""}${one.is_past ? "overdue: " : ""}${one.text}</span>
       </a>`,
     )}
     ${home.planned_total > 8 && html`<p class="muted">and ${(home.planned_total - 8).toLocaleString("en")} more</p>`}
   <//>`;
-}
-
-/** `today`, `tomorrow`, `Wednesday`, `20 Nov`. */
-function dayName(text) {
-  const at = new Date(`${text}T00:00`);
-  const days = Math.round((at - new Date().setHours(0, 0, 0, 0)) / 86_400_000);
-  if (days === 0 || days === 1) return days ? "tomorrow" : "today";
-  return at.toLocaleDateString("en-GB", days > 0 && days < 7 ? { weekday: "long" } : { day: "numeric", month: "short" });
 }
