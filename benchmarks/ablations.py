@@ -54,7 +54,7 @@ PAPERS = {  # what of a paper exists here, with its numbers
     ),
     # TGS-RAG, table 4: vectors alone, a beam by the last vertex, votes are half of the score.
     "paper-tgs-rag": Configuration(
-        RecallSettings(strategy="beam+synergy", lexical_weight=0, graph_weight=0, **NOTHING_BESIDE),
+        RecallSettings(strategy="synergy", lexical_weight=0, graph_weight=0, **NOTHING_BESIDE),
         TraverserSettings(walk=FROM_NAMES, beam=BeamSettings(width=20, depth=3, neighbours=30, rank="last")),
     ),
 }  # fmt: skip
@@ -92,8 +92,7 @@ ABLATIONS: dict[str, Configuration] = {
     "spread+circles": _walk("spread+circles"),
     "spread+paths": _walk("spread+paths"),
     "mixed": _walk("spread+beam+circles+paths"),
-    "synergy": _walk("spread+beam+synergy"),
-    "synergy-beam": _walk("beam+synergy"),
+    "synergy": _walk("synergy"),
     **PAPERS,
 }
 

@@ -54,7 +54,7 @@ class Visit(Event):
     label: str
     score: float
     stage: str
-    status: Literal["seed", "selected", "pruned", "scanned"] = "selected"
+    status: Literal["seed", "selected"] = "selected"
     parent_edge: int | None = None
     depth: int = 0
     parent: int | None = None

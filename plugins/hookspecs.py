@@ -11,7 +11,7 @@ import pluggy
 if TYPE_CHECKING:
     from plugins.llms import Family
     from plugins.readers import Reader
-    from plugins.traversers.contract import Registered
+    from plugins.traversers.contract import Traversal
 
 PROJECT = "palimpsest"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -41,8 +41,8 @@ def register_llms(register: Callable[[Family], None]) -> None:
 
 
 @hookspec
-def register_traversers(register: Callable[[Registered], None]) -> None:
-    """Call `register(...)` for each traverser, reranking and preset; a question selects one by its strategy."""
+def register_traversers(register: Callable[[Traversal], None]) -> None:
+    """Call `register(...)` for each traverser; a question selects one by its strategy."""
 
 
 @hookspec

@@ -28,7 +28,7 @@ from plugins.llms import Family
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.registrations import HOOKS, Registrations, guard, name_all
 from plugins.settings import PluginSettings, TrainedSettings, TraverserSettings
-from plugins.traversers.contract import Registered, make_strategy, parse_strategy
+from plugins.traversers.contract import Traversal, make_strategy, parse_strategy
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder, Reranker
@@ -69,7 +69,7 @@ class Plugins:
         self._make = _make_factories(registered["register_embedders"], settings)
         self._make_reranker = _make_factories(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
-        self._traversers: dict[str, Registered] = {entry.name: entry for entry in registered["register_traversers"]}
+        self._traversers: dict[str, Traversal] = {entry.name: entry for entry in registered["register_traversers"]}
         self._lock = threading.Lock()
         self.embedders = tuple(sorted(self._make))
         self.others = tuple(others)

@@ -20,7 +20,7 @@ from memory.errors import (
 )
 from plugins.llms import Family
 from plugins.readers import Reader
-from plugins.traversers.contract import Registered
+from plugins.traversers.contract import Traversal
 
 Registrations = dict[str, list[Any]]
 """Hook -> what was registered by it, in order: the one argument, or name and function."""
@@ -60,7 +60,7 @@ HOOKS = {
     ),
     "register_traversers": Hook(
         "what plugins.traversers.contract declares",
-        lambda item: isinstance(item, Registered) and bool(item.name) and not {*"+@"} & {*item.name},
+        lambda item: isinstance(item, Traversal) and bool(item.name) and not {*"+@"} & {*item.name},
         "strategies",
         _name,
     ),

@@ -80,7 +80,7 @@ class BeamSettings:
     width: int = 20  # paths kept at each depth
     depth: int = 3  # edges of a path
     neighbours: int = 30  # with which a path is extended
-    paths: int = 10  # returned
+    paths: int = 10  # that the text may confirm (synergy)
     rank: Literal["path", "last"] = "path"  # paths are ranked by their cost, or by that of their last edge
     triples: bool = False  # whether the statement of an edge is compared with the question, instead of its vertex
     apart: bool = False  # whether each start has its own beam
@@ -88,7 +88,7 @@ class BeamSettings:
     share_vertices: bool = True  # whether two paths may end in the same vertex
     share_edges: bool = True  # whether two paths may end with the same edge
     mean_alpha: float = 0.75  # exponent of a path's length, by which its cost is divided
-    final_sorting: Literal["mixed", "ended", "continuous"] = "mixed"  # which paths come first; mixed: the cheapest
+    final_sorting: Literal["mixed", "ended", "continuous"] = "mixed"  # which of them come first; mixed: the cheapest
 
 
 @dataclass(frozen=True, slots=True)

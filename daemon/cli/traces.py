@@ -125,7 +125,7 @@ def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
         (
             f"   {visit.score:.3f}",
             NODES.get(visit.kind, visit.kind),
-            visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}",
+            visit.stage,
             visit.label[:_LABEL] or "(no title)",
         )
         for visit in ordered[:TOP_VISITS]

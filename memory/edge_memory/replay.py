@@ -6,7 +6,6 @@ limited. The reached vertices join the seeds of the traversers; passages whose r
 evidence."""
 
 import heapq
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ import numpy as np
 
 from memory.edge_memory.edges import ALPHA, SAME, Activation, EdgeMemory, Vector
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import EPISODE, MIN_RELEVANCE, Moment, Path, Visited, Walkable, top_k
+from memory.graph.walk import EPISODE, Moment, Walkable, top_k
 from memory.protocols import Vectors
 from memory.stages import ReplayNote
 from memory.store import queries
@@ -37,13 +36,12 @@ OFFERED = 10  # similar questions looked at
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
     """What earlier questions contribute to this one. `query` (d,) is its vector, empty without a lookup. Of the walk:
-    `visit`: the reached vertices with their paths, starts included; `weights`: vertex -> strength in order of reaching,
-    without starts; `followed`: edge -> activation; `read`: episode whose text helped before -> strength, strongest
-    first; `activation`: all activated edges, for later walks. `earlier` is the same question, otherwise `like` a clear
-    paraphrase, if its evidence is unchanged; `in_vain`: such a question was asked in vain."""
+    `weights`: vertex -> strength in order of reaching, without starts; `followed`: edge -> activation; `read`: episode
+    whose text helped before -> strength, strongest first; `activation`: all activated edges, for later walks. `earlier`
+    is the same question, otherwise `like` a clear paraphrase, if its evidence is unchanged; `in_vain`: such a question
+    was asked in vain."""
 
     query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
-    visit: Mapping[int, Visited] = field(default_factory=dict)
     weights: Mapping[int, float] = field(default_factory=dict)
     followed: Mapping[int, float] = field(default_factory=dict)
     read: Mapping[int, float] = field(default_factory=dict)
@@ -124,11 +122,11 @@ def replay_walk(
     first, on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
     reached vertices only."""
     seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
-    visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in seen}
+    depths = dict.fromkeys(seen, 0)
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # (-weight, vertex, edge, previous vertex)
-    for vertex in visit:
+    for vertex in depths:
         _add_edges(waiting, vertex, activation)
     pops = nodes * TRIED
     while waiting and len(weights) < nodes and pops:
@@ -136,20 +134,18 @@ def replay_walk(
         negative, vertex, edge, before = heapq.heappop(waiting)
         if not walk.follows(edge, before, vertex):
             continue
-        if vertex not in visit:
-            path = visit[before].path.extend(edge, vertex, -math.log(max(MIN_RELEVANCE, -negative)))
-            visit[vertex] = Visited(path, "selected")
-            weights[vertex] = -negative
-            if len(path.edges) < depth:
+        if vertex not in depths:
+            depths[vertex], weights[vertex] = depths[before] + 1, -negative
+            if depths[vertex] < depth:
                 _add_edges(waiting, vertex, activation)
         followed[edge] = activation.activation_of[edge]
     read = {}
-    for vertex in visit:
+    for vertex in depths:
         opening = activation.openings.get(vertex)
         if opening is not None and walk.kinds([vertex])[0] == EPISODE:
             read[vertex] = followed[opening] = activation.activation_of[opening]
     read = {episode: read[episode] for episode in sorted(read, key=lambda episode: (-read[episode], episode))}
-    return ReplayResult(visit=visit, weights=weights, followed=followed, read=read, activation=activation.activation_of)
+    return ReplayResult(weights=weights, followed=followed, read=read, activation=activation.activation_of)
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:

@@ -5,9 +5,9 @@ A `Walkable` belongs to one question and never returns what the question may not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,6 @@ MIN_HUB_EDGES = 16  # with fewer edges a vertex is never a hub
 HUB_FACTOR = 4  # times the median degree of its kind
 PATH_LENGTH_EXPONENT = 0.75  # of the length in a path's cost; below 1: shorter paths win
 MIN_RELEVANCE = 0.02  # lower relevances make no difference: a cost of 3.9
-
-Status = Literal["seed", "selected", "pruned", "scanned"]
 
 
 class Neighbours(NamedTuple):
@@ -345,23 +343,12 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
-    """The cheapest path to a vertex, and what became of it. Kept forever: a vertex dropped by a beam can return."""
-
-    path: Path
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
 class Walk:
-    """The result of a traverser: a score for every episode (n,) and object (m,), 0 if not reached; the chosen paths,
-    best first; and all visited vertices by node id. `votes`: scores (n,) in [0, 1] to mix into the ranking, and their
-    share."""
+    """The result of a traverser: a score for every episode (n,) and object (m,), 0 if not reached. `votes`: scores (n,)
+    in [0, 1] to mix into the ranking, and their share."""
 
     episodes: Floats
     objects: Floats
-    paths: tuple[Path, ...] = ()
-    visit: Mapping[int, Visited] = field(default_factory=dict)
     votes: tuple[Floats, float] | None = None
 
 

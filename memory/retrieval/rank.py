@@ -20,7 +20,7 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
-from memory.graph.walk import Status, Walk, Walkable, top_k
+from memory.graph.walk import Walk, Walkable, top_k
 from memory.nouns import Episode, Hit, Visit
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
@@ -154,9 +154,8 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
         if node not in labels:
             continue
         score = float(walk.objects[column]) if walk is not None else seeds[column]
-        visited = walk.visit.get(node) if walk is not None else None
-        status: Status = "seed" if column in seeds else visited.status if visited else "selected"
-        visits.append(Visit(node, "object", labels[node], score, "seed" if column in seeds else "graph", status))
+        stage, status = ("seed", "seed") if column in seeds else ("graph", "selected")
+        visits.append(Visit(node, "object", labels[node], score, stage, status))
     return visits
 
 

@@ -8,26 +8,23 @@ from typing import Any
 
 from plugins.hookspecs import hookimpl, import_late
 from plugins.settings import TraverserSettings
-from plugins.traversers.contract import Registered, Reranking, Traversal
+from plugins.traversers.contract import Traversal
 
 MODULES = {  # of each traverser
     "beam": "beam", "circles": "circles", "paths": "paths", "one_hop": "rlm", "heuristic": "rlm", "entities": "reg",
-    "sketches": "reg",
+    "sketches": "reg", "synergy": "synergy",
 }  # fmt: skip
 
 
 @hookimpl
-def register_traversers(register: Callable[[Registered], None]) -> None:
+def register_traversers(register: Callable[[Traversal], None]) -> None:
     sketch_paths = import_late("plugins.traversers.reg", "sketch_paths")
     for name, module in MODULES.items():
         consult = (lambda: sketch_paths) if name == "sketches" else None
         register(Traversal(name, _bind(module, name), consult=consult))
-    register(Reranking("synergy", _bind("synergy", "synergy")))
 
 
 def _bind(module: str, name: str) -> Callable[[TraverserSettings], Any]:
-    """Makes what walks or reranks: a function of a module, which is imported then; it gets its settings last."""
+    """Makes what walks: a function of a module, which is imported then; it gets its settings last."""
     run = import_late(f"plugins.traversers.{module}", name)
-    if name == "synergy":
-        return lambda settings: lambda graph, seeds, allowed, walk: run(graph, seeds, allowed, walk, settings)
     return lambda settings: lambda graph, seeds, allowed, _: run(graph, seeds, allowed, settings)

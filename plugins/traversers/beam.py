@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
+from memory.graph.walk import Path, Relevance, Walk, Walkable
 from memory.retrieval.traversers import Seeds
 from plugins.settings import BeamSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, direct_edges
@@ -26,12 +26,16 @@ EdgeRelevance = Callable[[Ids, Ids, Ids], Floats]
 
 
 def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
+    """Returns a score for all that a beam visits."""
     walk, begin, by_vertex = begin_walk(graph, seeds, allowed, settings.walk)
     by_triple = triple_relevance(walk, seeds) if settings.beam.triples else None
-    paths, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
-    worth = {vertex: begin.get(vertex, float(np.exp(-visited.path.cost))) for vertex, visited in visit.items()}
-    return end_walk(walk, visit, worth, paths)
+    _, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
+    return end_walk(walk, worth_of(visit, begin))
+
+
+def worth_of(visit: Mapping[int, Path], begin: Mapping[int, float]) -> dict[int, float]:
+    """Returns exp(-cost) of the cheapest path to each vertex, of a start its weight."""
+    return {vertex: begin.get(vertex, float(np.exp(-path.cost))) for vertex, path in visit.items()}
 
 
 def triple_relevance(walk: Walkable, seeds: Seeds) -> EdgeRelevance | None:
@@ -57,18 +61,18 @@ def search(
     settings: BeamSettings,
     activation: Collection[int] = (),
     by_triple: EdgeRelevance | None = None,
-) -> tuple[tuple[Path, ...], dict[int, Visited]]:
-    """Returns the best paths of every depth, `paths` at most, and all visited vertices; with `apart`, that many paths
-    for each start."""
+) -> tuple[tuple[Path, ...], dict[int, Path]]:
+    """Returns the best paths of every depth, `paths` at most, and the cheapest path to each visited vertex; with
+    `apart`, that many paths for each start."""
     fires = np.array(sorted(activation), np.int32)
     start = Path((), alpha=settings.mean_alpha)
-    visit = {vertex: Visited(replace(start, vertices=(vertex,)), "seed") for vertex in sorted(begin)}
+    visit = {vertex: replace(start, vertices=(vertex,)) for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
     chosen: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
         survivors: list[Path] = []
         ended: list[Path] = []
-        tips = [visit[vertex].path for vertex in together]
+        tips = [visit[vertex] for vertex in together]
         for _ in range(settings.depth):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
             steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
@@ -79,9 +83,6 @@ def search(
                 _remember(visit, path, settings)
             tips = _select(candidates, settings)
             survivors += tips
-            for vertex in {vertex for path in tips for vertex in path.vertices}:
-                if visit[vertex].status == "pruned":
-                    visit[vertex] = replace(visit[vertex], status="selected")
         chosen += sort_finally([*dict.fromkeys(survivors)], set(ended), settings)
     return tuple(chosen), visit
 
@@ -123,14 +124,12 @@ def _grow(path: Path, steps: Steps, settings: BeamSettings) -> Iterable[Path]:
     return (path.extend(*step) for step in islice(onward, settings.neighbours))
 
 
-def _remember(visit: dict[int, Visited], path: Path, settings: BeamSettings) -> None:
-    """Stores a path by its end in the visit memory; a cheaper path replaces a dearer one, except that a seed stays."""
-    end = path.vertices[-1]
-    earlier = visit.get(end)
-    if earlier is None:
-        visit[end] = Visited(path, "pruned")
-    elif earlier.status != "seed" and _rank(path, settings) < _rank(earlier.path, settings):
-        visit[end] = replace(earlier, path=path)
+def _remember(visit: dict[int, Path], path: Path, settings: BeamSettings) -> None:
+    """Stores a path by its end in the visited memory; a cheaper path replaces a dearer one, except that a start stays.
+    What the beam drops stays, too."""
+    earlier = visit.setdefault(path.vertices[-1], path)
+    if earlier.edges and _rank(path, settings) < _rank(earlier, settings):
+        visit[path.vertices[-1]] = path
 
 
 def _select(candidates: list[Path], settings: BeamSettings) -> list[Path]:

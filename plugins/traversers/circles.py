@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from memory.graph.arrays import Bools, Graph
-from memory.graph.walk import OBJECT, Visited, Walk
+from memory.graph.walk import OBJECT, Walk
 from memory.retrieval.traversers import Seeds
 from plugins.settings import CirclesSettings, TraverserSettings
 from plugins.traversers.subgraph import Rings, draw_rings
@@ -16,9 +16,8 @@ from plugins.traversers.walking import begin_walk, end_walk
 
 
 def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Returns the chosen edges, passages and theses, with the paths that lead to them from the nearest start. A vertex
-    scores the starts that a chosen text mentions, the share of those whose circles meet at its chosen edges, and its
-    relevance, together relative to the most there can be."""
+    """Returns scores for all that the rings reach: the starts that a chosen text mentions, the share of those whose
+    circles meet at a chosen edge of the vertex, and its relevance, together relative to the most there can be."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     rings = draw_rings(walk, begin, relevance, settings.circles.depth)
     vertices = np.array(sorted(rings.reached), np.int32)
@@ -32,17 +31,9 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
                 met[end] = max(met[end], meetings[edge] / len(begin))
     texts = vertices[walk.kinds(vertices) != OBJECT].tolist()
     near = {text: count_near(rings, text) for text in select_texts(rings, texts, fits, settings.circles.texts)}
-    worth = {
-        vertex: (near.get(vertex, 0) + met.get(vertex, 0.0) + fits[vertex]) / (len(begin) + 2) for vertex in rings.paths
-    }
-    ends = met.keys() | near.keys()
-    visit = {
-        vertex: Visited(path, "seed" if vertex in begin else "selected" if vertex in ends else "scanned")
-        for vertex, path in rings.paths.items()
-    }
-    paths = [path for vertex, path in rings.paths.items() if visit[vertex].status == "selected"]
-    paths.sort(key=lambda path: (-worth[path.vertices[-1]], path.cost, path.edges))
-    return end_walk(walk, visit, worth, paths)
+    most = len(begin) + 2
+    worth = {vertex: (near.get(vertex, 0) + met.get(vertex, 0.0) + fit) / most for vertex, fit in fits.items()}
+    return end_walk(walk, worth)
 
 
 def count_meetings(rings: Rings, edge: int) -> int:

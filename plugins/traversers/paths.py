@@ -6,7 +6,7 @@ that reaches its budget returns no path.
 """
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice, pairwise, product
 from statistics import fmean
@@ -36,19 +36,21 @@ Embed = Callable[[Ids], Floats]
 
 
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Returns the paths between the surest starts, cheapest first. With fewer than two starts it walks as
-    `beam` does."""
-    (walk, begin, relevance), own = begin_walk(graph, seeds, allowed, settings.walk), settings.paths
+    """Returns the walk over the paths between the surest starts. With fewer than two starts it walks as `beam` does."""
+    walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
+    return walk_along(walk, begin, price_paths(walk, connect_starts(walk, begin, seeds, settings.paths), relevance))
+
+
+def connect_starts(walk: Walkable, begin: Mapping[int, float], seeds: Seeds, own: PathsSettings) -> list[Path]:
+    """Returns the paths between the surest of these starts, by their weights."""
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))[:MAX_STARTS]
     pairs = [*combinations(surest, 2)]
     if own.search == "shortest":
-        unpriced = [path for a, b in pairs for path in shortest_paths(walk, a, b, own.length, own.pops)]
-    else:
-        embed = _embedding(seeds)
-        unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, embed, own)]
-    return walk_along(walk, begin, price_paths(walk, unpriced, relevance))
+        return [path for a, b in pairs for path in shortest_paths(walk, a, b, own.length, own.pops)]
+    embed = _embedding(seeds)
+    return [path for a, b in pairs for path in astar(walk, a, b, own.search, embed, own)]
 
 
 def shortest_paths(walk: Walkable, a: int, b: int, length: int, pops: int) -> list[Path]:

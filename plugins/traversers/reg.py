@@ -17,7 +17,7 @@ from memory.errors import ModelCancelledError
 from memory.events import Step
 from memory.exploring.guided import THOUGHT
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
+from memory.graph.walk import Path, Relevance, Walk, Walkable
 from memory.llm import LlmRequest, Message
 from memory.protocols import LLM
 from memory.retrieval.traversers import Seeds
@@ -28,7 +28,6 @@ from plugins.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 
-MAX_SELECTED = 50  # vertices that count as chosen
 BEAM = 20  # paths that each step of a sketch keeps
 MAX_STEPS = 3  # of a sketch, and of the question used in place of one
 MAX_SKETCHES = 3
@@ -60,27 +59,28 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     scorer = seeds.guidance.scorer
     scores = scorer.score_edges(near, walk, seeds, begin) if scorer else near.mean_of_ends(relevance(near.vertices))
     of_vertices = near.best_of_vertices(scores)
-    worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
-    chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])
-    visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned") for vertex in worth}
-    visit |= {vertex: Visited(Path((vertex,)), "seed") for vertex in begin if vertex in worth}
-    return end_walk(walk, visit, worth, ())
+    return end_walk(walk, dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True)))
 
 
 # ReG@Path ----------------------------------------------------------------------------------------------------------
 
 
 def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Returns the paths that fit the sketches best. A path costs the mean of its steps: a sketch fixes its own length,
-    so length is not penalised."""
+    """Returns the walk over the paths that fit the sketches best."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
+    return walk_along(walk, begin, ground_sketches(walk, begin, relevance, seeds))
+
+
+def ground_sketches(walk: Walkable, begin: Iterable[int], relevance: Relevance, seeds: Seeds) -> list[Path]:
+    """Returns the paths that fit the sketches, the best first. A path costs the mean of its steps: a sketch fixes its
+    own length, so length is not penalised."""
     near = extract_subgraph(walk, begin, relevance, MAX_STEPS)
     best: dict[tuple[int, ...], Path] = {}
     for steps in _compare_steps(near, seeds, relevance):
         for path in ground_sketch(walk, near, begin, steps):
             if path.edges not in best or path.cost < best[path.edges].cost:
                 best[path.edges] = path
-    return walk_along(walk, begin, best.values())
+    return sorted(best.values(), key=lambda path: (path.cost, path.edges))
 
 
 def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: Sequence[Floats]) -> list[Path]:

@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.graph.arrays import Codes, Floats, Ids, Ints
-from memory.graph.walk import EPISODE, OBJECT, THESIS, Path, Relevance, Walkable, index
+from memory.graph.walk import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
 from memory.retrieval.question_type import decompose
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
 from memory.store import queries
 from memory.store.graph import EDGE_KINDS, EdgeKind
-from plugins.traversers.walking import costs
 
 DEPTH, MAX_EDGES = 2, 2000
 MAX_EMBEDDED = 10_000  # theses and objects of one question whose words are looked at
@@ -28,11 +27,9 @@ _KINDS: dict[tuple[int, int], EdgeKind] = {
 
 @dataclass(slots=True)
 class Rings:
-    """Rings around starts: `reached` vertex -> start -> distance; `paths` the path to each vertex from its nearest
-    start; `edges` edge id -> its two ends."""
+    """Rings around starts: `reached` vertex -> start -> distance; `edges` edge id -> its two ends."""
 
     reached: dict[int, dict[int, int]] = field(default_factory=dict)
-    paths: dict[int, Path] = field(default_factory=dict)
     edges: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -46,31 +43,20 @@ def draw_rings(walk: Walkable, begin: Iterable[int], relevance: Relevance, depth
     for start in order:
         used: set[int] = set()
         rings.reached.setdefault(start, {})[start] = 0
-        ways = {start: Path((start,))}
         queue = deque([start])
         while queue and len(used) < share:
             vertex = queue.popleft()
             if rings.reached[vertex][start] >= depth:
                 continue
             near = walk.neighbours(vertex)
-            fits = relevance(near.vertices)
-            cost = costs(fits, walk.penalties(near.vertices))
-            for place in np.lexsort((near.edges, -fits))[: share - len(used)].tolist():
+            for place in np.lexsort((near.edges, -relevance(near.vertices)))[: share - len(used)].tolist():
                 edge, end = int(near.edges[place]), int(near.vertices[place])
                 used.add(edge)
                 rings.edges.setdefault(edge, (vertex, end))
                 if start not in rings.reached.setdefault(end, {}):
                     rings.reached[end][start] = rings.reached[vertex][start] + 1
-                    ways[end] = ways[vertex].extend(edge, end, float(cost[place]))
                     queue.append(end)
-        for vertex, path in ways.items():
-            if vertex not in rings.paths or _order(path) < _order(rings.paths[vertex]):
-                rings.paths[vertex] = path
     return rings
-
-
-def _order(path: Path) -> tuple[int, float, tuple[int, ...]]:
-    return len(path.edges), path.cost, path.edges
 
 
 class Subgraph(NamedTuple):

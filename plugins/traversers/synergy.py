@@ -1,20 +1,21 @@
-"""Synergy of TGS-RAG: the graph reranks the text, and the text confirms the graph.
+"""TGS-RAG: the graph reranks the text, and the text confirms the graph.
 
-Visited objects vote for the episodes that mention them (equation 2). Paths through objects of the best episodes are
-confirmed (equation 3), and objects of those episodes that no path reaches are bridged by the paths of the visited
-memory (algorithm 2).
+Objects that a beam visited vote for the episodes that mention them (equation 2). Paths through objects of the best
+episodes are confirmed (equation 3), and objects of those episodes that no path reaches are bridged by the paths of the
+visited memory (algorithm 2).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import OBJECT, Path, Relevance, Visited, Walk, Walkable, index, scale, top_k
+from memory.graph.walk import OBJECT, Path, Relevance, Walk, Walkable, index, scale, top_k
 from memory.retrieval.traversers import Seeds
 from plugins.settings import TraverserSettings
-from plugins.traversers.walking import begin_walk
+from plugins.traversers.beam import search, worth_of
+from plugins.traversers.walking import begin_walk, end_walk
 
 EPSILON = 0.4  # what each object of the best episodes adds to a path's score
 GAMMA = 0.4  # what a path gains that joins several seeds
@@ -26,26 +27,26 @@ VOTES_SHARE = 0.5  # of the final score (equation 2)
 Scored = tuple[float, Path]
 
 
-def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: TraverserSettings) -> Walk:
-    """Returns the walk with its votes and the confirmed paths."""
-    view, _, relevance = begin_walk(graph, seeds, allowed, settings.walk)
-    columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)))
+def synergy(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
+    """Returns the walk of a beam with the votes; a vertex on a confirmed path scores as the best of them."""
+    walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
+    paths, visit = search(walk, begin, relevance, settings.beam, seeds.guidance.activation)
+    columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, walk.allowed, MAX_CONFIRMING)))
     spoken_of = set(graph.object_ids[columns].tolist())
-    begin = {vertex for vertex, visited in walk.visit.items() if visited.status == "seed"}
-    bridges = find_bridges(walk.paths, walk.visit, spoken_of, relevance)
-    ranked = rank_paths(walk.paths, spoken_of, begin, bridges)
-    votes = scale(count_votes(view, walk.visit))
-    return replace(walk, paths=tuple(path for _, path in ranked), votes=(votes, VOTES_SHARE))
+    worth = worth_of(visit, begin)
+    for score, path in rank_paths(paths, spoken_of, begin, find_bridges(paths, visit, spoken_of, relevance)):
+        worth |= {vertex: max(score, worth[vertex]) for vertex in path.vertices}
+    return replace(end_walk(walk, worth), votes=(scale(count_votes(walk, visit)), VOTES_SHARE))
 
 
-def count_votes(view: Walkable, visit: Mapping[int, Visited]) -> Floats:
+def count_votes(walk: Walkable, visit: Iterable[int]) -> Floats:
     """Rec (n,): the number of visited objects that each episode mentions."""
-    graph, backwards = view.graph, index(view.graph).mentioned
-    votes = np.zeros(len(graph.alive), np.float32)
-    vertices = np.array(sorted(visit), np.int32)
-    for column in view.rows(vertices[view.kinds(vertices) == OBJECT]).tolist():
+    backwards = index(walk.graph).mentioned
+    votes = np.zeros(len(walk.allowed), np.float32)
+    vertices = np.array([*visit], np.int32)
+    for column in walk.rows(vertices[walk.kinds(vertices) == OBJECT]).tolist():
         votes[backwards.indices[slice(*backwards.indptr[column : column + 2])]] += 1
-    return np.where(view.allowed, votes, 0).astype(np.float32)
+    return np.where(walk.allowed, votes, 0).astype(np.float32)
 
 
 def rank_paths(
@@ -70,11 +71,11 @@ def rank_paths(
 
 
 def find_bridges(
-    paths: Sequence[Path], visit: Mapping[int, Visited], spoken_of: Collection[int], relevance: Relevance
+    paths: Sequence[Path], visit: Mapping[int, Path], spoken_of: Collection[int], relevance: Relevance
 ) -> list[Path]:
     """The remembered paths to the MAX_BRIDGES most relevant objects of the best episodes that no path reaches."""
     reached = {vertex for path in paths for vertex in path.vertices}
     orphans = np.array(sorted(vertex for vertex in {*spoken_of} - reached if vertex in visit), np.int32)
     order = np.lexsort((orphans, -relevance(orphans)))
-    remembered = (visit[vertex].path for vertex in orphans[order].tolist())
+    remembered = (visit[vertex] for vertex in orphans[order].tolist())
     return [path for path in remembered if path.edges][:MAX_BRIDGES]

@@ -1,4 +1,4 @@
-"""Shared by the traversers: the walkable graph, the starts, the cost of an edge and the scores of paths."""
+"""Shared by the traversers: the walkable graph, the starts, the cost of an edge and the scores of vertices."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,6 @@ from memory.graph.walk import (
     VERTEX_KINDS,
     Path,
     Relevance,
-    Visited,
     Walk,
     Walkable,
     scale,
@@ -23,7 +22,6 @@ from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.settings import WalkSettings
 
 OWN_OBJECTS, OWN_EPISODES = 12, 8  # objects and episodes, where a question names nothing and no episode is a start
-STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
 
 def begin_walk(
@@ -62,50 +60,29 @@ def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> 
 
 
 def walk_along(walk: Walkable, begin: Mapping[int, float], paths: Iterable[Path]) -> Walk:
-    """Returns the walk over these paths, the cheapest first: a vertex scores `exp(-cost)` of the best path through it,
-    a start at least its weight in `begin`."""
-    ranked = sorted(paths, key=lambda path: (path.cost, path.edges))
-    visit = {vertex: Visited(Path((vertex,)), "seed") for vertex in begin}
+    """Returns the walk over these paths: a vertex scores `exp(-cost)` of the best path through it, a start at least its
+    weight in `begin`."""
     worth = dict(begin)
-    for path in ranked:
-        for place, vertex in enumerate(path.vertices):
-            way = replace(path, vertices=path.vertices[: place + 1], edges=path.edges[:place], costs=path.costs[:place])
-            visit.setdefault(vertex, Visited(way, "selected"))
+    for path in paths:
+        for vertex in path.vertices:
             worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-path.cost)))
-    return end_walk(walk, visit, worth, ranked)
+    return end_walk(walk, worth)
 
 
-def end_walk(
-    walk: Walkable,
-    visit: Mapping[int, Visited],
-    worth: Mapping[int, float],
-    paths: Sequence[Path],
-) -> Walk:
+def end_walk(walk: Walkable, worth: Mapping[int, float]) -> Walk:
     """Returns the result of a walk: an episode or object scores its `worth`, a thesis counts for its episode, and the
     best counts."""
     episodes, objects = np.zeros(len(walk.allowed), np.float32), np.zeros(len(walk.graph.object_ids), np.float32)
-    vertices = np.array(sorted(visit), np.int32)
-    of_vertices = np.array([worth[vertex] for vertex in vertices.tolist()], np.float32)
-    rows, is_object = walk.episodes_of(vertices), walk.kinds(vertices) == OBJECT
-    np.maximum.at(episodes, rows[~is_object], of_vertices[~is_object])
+    vertices, of_vertices = np.array([*worth], np.int32), np.array([*worth.values()], np.float32)
+    is_object = walk.kinds(vertices) == OBJECT
+    np.maximum.at(episodes, walk.episodes_of(vertices)[~is_object], of_vertices[~is_object])
     np.maximum.at(objects, walk.rows(vertices[is_object]), of_vertices[is_object])
-    return Walk(episodes, objects, tuple(paths), visit)
+    return Walk(episodes, objects)
 
 
 def join_walks(walks: Sequence[Walk]) -> Walk:
     """Returns the union of several walks (PersonalAI's mixed retrievers): of each vertex the best score, where the best
-    of each walk counts the same, the best status, and the cheaper path; all paths, by cost."""
+    of each walk counts the same; and the first votes."""
     episodes = np.max([scale(walk.episodes) for walk in walks], axis=0)
     objects = np.max([scale(walk.objects) for walk in walks], axis=0)
-    paths = {path.edges: path for walk in reversed(walks) for path in walk.paths}
-    visit: dict[int, Visited] = {}
-    for walk in walks:
-        for vertex, visited in walk.visit.items():
-            visit[vertex] = _better(visit[vertex], visited) if vertex in visit else visited
-    return Walk(episodes, objects, tuple(sorted(paths.values(), key=lambda path: (path.cost, path.edges))), visit)
-
-
-def _better(first: Visited, second: Visited) -> Visited:
-    status = min(first.status, second.status, key=STATUSES.index)
-    cheaper, dearer = sorted((first.path, second.path), key=lambda path: (path.cost, path.edges))
-    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status)
+    return Walk(episodes, objects, next((walk.votes for walk in walks if walk.votes), None))

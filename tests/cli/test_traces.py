@@ -142,14 +142,12 @@ def test_a_strategy_that_there_is_not_names_those_there_are(vault: Shell, comman
     said = vault.pal(command, HARBOUR, "--strategy", "teleport")
     assert said.code == 2 and "no strategy 'teleport'" in said.err
     assert "spread, none, beam, circles" in said.err
-    refused = vault.pal(command, HARBOUR, "--strategy", "spread+synergy")
-    assert refused.code == 2 and "Join it to one of these: beam, circles" in refused.err
     refused = vault.pal(command, HARBOUR, "--strategy", "spread@EX")
     assert refused.code == 2 and "Use the letters E, T and O" in refused.err
 
 
 def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: Shell) -> None:
-    for wrong in ("spread+synergy", "teleport", "none+beam"):
+    for wrong in ("teleport", "none+beam"):
         said = vault.pal("config", "set", "memory.recall.strategy", wrong)
         assert said.code == 2 and "VALUE" in said.err
     assert vault.pal("config", "get", "memory.recall.strategy").out == "spread\n"

@@ -181,8 +181,8 @@ def test_a_plugin_adds_traversers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert plugins.problems == ()
     plugins.check_strategy("newest")
     assert plugins.strategies()("spread+newest").traverse is not None
-    with pytest.raises(InvalidInputError, match=r"Join it to one of these: .*newest"):
-        plugins.check_strategy("spread+synergy")
+    with pytest.raises(InvalidInputError, match=r"Known: .*newest"):
+        plugins.check_strategy("spread+oldest")
 
 
 def test_what_is_no_traverser_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
         visits = (
             Visit(ana, "object", "Ana", 1.0, "seed", "seed"),
             Visit(id, "episode", "Tuesday", 0.5, "spread", "selected", 7, 1),
-            Visit(thesis, "thesis", "Ana met Bo.", -0.25, "spread", "pruned"),
+            Visit(thesis, "thesis", "Ana met Bo.", -0.25, "spread"),
             Visit(id, "episode", "Tuesday", 0.75, "text"),
         )
         steps = (Step("analyse", 0.5), Step("text", 1.5, {"terms": ["ana"], "n": 2, "at": datetime(2024, 1, 1)}))

@@ -58,7 +58,6 @@ def test_circles_that_never_meet_show_the_best_of_each() -> None:
 def test_each_vertex_knows_how_far_every_start_is() -> None:
     rings = draw_rings(related(EDGES), [A, B], fits())
     assert rings.reached[X] == {A: 1, B: 1}
-    assert rings.paths[X].vertices == (A, X)
 
 
 def test_all_starts_together_follow_no_more_edges_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +76,6 @@ def test_an_episode_between_two_named_objects_wins() -> None:
     seeds = Seeds(scores, {graph.column_of[1]: 1.0, graph.column_of[2]: 1.0})
     walk = circles(graph, seeds, graph.alive, TraverserSettings(walk=WalkSettings(episodes=0)))
     assert walk.episodes.argmax() == 1
-    assert walk.visit[101].status == "selected"
 
 
 def test_of_passages_those_that_mention_most_starts_are_chosen() -> None:
@@ -91,7 +89,6 @@ def test_of_passages_those_that_mention_most_starts_are_chosen() -> None:
     seeds = Seeds(scores, {graph.column_of[1]: 1.0, graph.column_of[2]: 1.0}, Guidance(fits({102: 0.9})))
     few = TraverserSettings(walk=WalkSettings(episodes=0), circles=CirclesSettings(primary=0, secondary=0, texts=1))
     walk = circles(graph, seeds, graph.alive, few)
-    assert {vertex for vertex, visited in walk.visit.items() if visited.status == "selected"} == {101}
     assert walk.episodes.argmax() == 1 and walk.episodes[1] == pytest.approx((2 + 0.2) / 4)
 
 

@@ -16,8 +16,17 @@ from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
 from plugins.settings import PathsSettings, TraverserSettings, WalkSettings
 from plugins.traversers.beam import beam
-from plugins.traversers.paths import MAX_PATHS, Heuristic, astar, estimate, paths, search_rings, shortest_paths
-from plugins.traversers.walking import walk_along
+from plugins.traversers.paths import (
+    MAX_PATHS,
+    Heuristic,
+    astar,
+    connect_starts,
+    estimate,
+    paths,
+    search_rings,
+    shortest_paths,
+)  # fmt: skip
+from plugins.traversers.walking import begin_walk, walk_along
 from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, P, W, X, Y, Z, related, rng_graph
 from tests.plugins.lookup import stored_triples
@@ -145,12 +154,16 @@ def test_astar_takes_what_no_path_to_the_end_reaches_for_far_away() -> None:
     assert [path.vertices for path in found] == [(A, X, Z)]
 
 
+def connect(graph: Graph, seeds: Seeds, settings: PathsSettings | None = None) -> list[Path]:
+    walk, begin, _ = begin_walk(graph, seeds, graph.alive, WalkSettings())
+    return connect_starts(walk, begin, seeds, settings or PathsSettings())
+
+
 def test_paths_join_only_the_surest_starts() -> None:
     graph = related({n: (n, n + 1) for n in range(1, 7)}).graph
     objects = {graph.column_of[node]: weight for node, weight in enumerate((1, 0.9, 0.2, 0.8, 0.7, 0.1, 0.1), 1)}
     seeds = Seeds(np.zeros(1, np.float32), objects, Guidance(vertices="O"))
-    ends = {tuple(sorted({path.vertices[0], path.vertices[-1]})) for path in paths(graph, seeds, graph.alive,
-            TraverserSettings()).paths}  # fmt: skip
+    ends = {tuple(sorted({path.vertices[0], path.vertices[-1]})) for path in connect(graph, seeds)}
     assert ends == {(1, 2), (1, 4), (1, 5), (2, 4), (2, 5), (4, 5)}
 
 
@@ -194,14 +207,6 @@ def test_nothing_is_passed_that_is_only_an_end() -> None:
         assert all(vertex < 100 for vertex in one.vertices), "objects only"
 
 
-def test_what_lies_between_scores_by_the_best_path_through_it() -> None:
-    graph, seeds = rng_graph(1)
-    walk = paths(graph, seeds, graph.alive, TraverserSettings())
-    assert walk.paths
-    assert [path.cost for path in walk.paths] == sorted(path.cost for path in walk.paths)
-    assert {walk.visit[path.vertices[0]].status for path in walk.paths} == {"seed"}
-
-
 def test_astar_compares_what_vertices_say() -> None:
     """Two paths of one length lead from A to Z: the heuristic takes the one over what is like the end."""
     triples = {edge: (one, f"knows {edge}", other) for edge, (one, other) in EDGES.items()}
@@ -212,7 +217,7 @@ def test_astar_compares_what_vertices_say() -> None:
         begin = {graph.column_of[node]: 1.0 for node in (A, Z)}
         seeds = Seeds(np.ones(1, np.float32), begin, Guidance(lookup=lookup, vertices="O"))
         for heuristic in ("ip", "weighted"):  # by the whole way both paths are equally far
-            settings = TraverserSettings(paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
-            assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
-            blind = paths(graph, replace(seeds, guidance=Guidance(vertices="O")), graph.alive, settings)
-            assert (A, Y, Z) not in [path.vertices for path in blind.paths]
+            settings = PathsSettings(search=heuristic)  # type: ignore[arg-type]
+            assert [path.vertices for path in connect(graph, seeds, settings)] == [(A, Y, Z)]
+            blind = connect(graph, replace(seeds, guidance=Guidance(vertices="O")), settings)
+            assert (A, Y, Z) not in [path.vertices for path in blind]

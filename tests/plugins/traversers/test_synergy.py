@@ -9,10 +9,10 @@ import pytest
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.graph.walk import Path, Visited, Walkable
+from memory.graph.walk import Path, Walkable
 from memory.retrieval.traversers import Seeds
 from plugins.settings import BeamSettings, TraverserSettings
-from plugins.traversers.beam import beam, search
+from plugins.traversers.beam import search
 from plugins.traversers.synergy import EPSILON, GAMMA, MAX_PATHS, count_votes, find_bridges, rank_paths, synergy
 from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related
@@ -30,14 +30,13 @@ def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> No
         EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
     ]
     graph = Graph.empty().with_episodes(rows, [(o, False) for o in (A, X, Y, *crowd)])
-    seen = {o: Visited(Path((o,)), status) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
-    found = count_votes(Walkable(graph, graph.alive), seen)
+    found = count_votes(Walkable(graph, graph.alive), [A, X, Y])
     assert found.tolist() == [2, 1, 1]
 
 
 def test_what_may_not_be_seen_gets_no_votes() -> None:
     graph = graph_of(({1: 1}, set()), ({1: 1}, set()))
-    found = count_votes(Walkable(graph, np.array([True, False])), {1: Visited(Path((1,)), "seed")})
+    found = count_votes(Walkable(graph, np.array([True, False])), [1])
     assert found.tolist() == [1, 0]
 
 
@@ -68,7 +67,6 @@ def test_a_path_within_a_better_one_is_left_out_and_the_best_come_first() -> Non
 def test_what_the_beam_dropped_is_brought_back() -> None:
     walk = related(EDGES)
     paths, visit = search(walk, {A}, fits(), BeamSettings(width=1, depth=2))
-    assert visit[Y].status == "pruned"
     [bridge] = find_bridges(paths, visit, {Y, X}, fits())
     assert bridge.edges == (2,)
     assert bridge in [path for _, path in rank_paths(paths, {Y}, {A}, [bridge])]
@@ -84,6 +82,5 @@ def test_what_fits_best_is_bridged_first_and_no_more_than_three() -> None:
 def test_nothing_walked_says_nothing() -> None:
     graph = graph_of(({1: 1}, set()))
     seeds = Seeds(np.zeros(1, np.float32), {})
-    walk = beam(graph, seeds, graph.alive, SETTINGS)
-    votes = synergy(graph, seeds, graph.alive, walk, SETTINGS).votes
+    votes = synergy(graph, seeds, graph.alive, SETTINGS).votes
     assert votes is not None and not votes[0].any()
