@@ -32,7 +32,7 @@ create_private = store.create_private
 
 # The same examples in every run: a change that fails must be at fault itself. To look for new ones, and more of them:
 # HYPOTHESIS_PROFILE=explore make test. No example has a deadline: a busy machine is no fault of what is tested.
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=16)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=10)
 settings.register_profile("explore", derandomize=False, deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
@@ -61,6 +61,11 @@ TENTHS = {"web": 20, "daemon": 10, "tui": 6, "cli": 4, "benchmarks": 3, "plugins
 RAM, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
 if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(RAM).free > ENOUGH_BYTES:
     os.environ["TMPDIR"] = tempfile.tempdir = str(RAM)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        fork_server.share_servers()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

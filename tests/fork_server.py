@@ -117,9 +117,17 @@ def spawn_reader(connection: socket.socket, left_out: Sequence[str], server: str
         )
 
 
+def share_servers() -> None:
+    """Starts both processes that fork, for all test processes that this one starts."""
+    for kind in ENVIRONMENTS:
+        os.environ[f"FORKS_{kind}"] = _start_server(kind)
+
+
 @functools.cache
 def _start_server(kind: str) -> str:
     """Starts the process that forks, with the first such process of a test process; returns its address."""
+    if address := os.environ.get(f"FORKS_{kind}"):
+        return address
     folder = Path(tempfile.mkdtemp(prefix="palimpsest-"))
     server = subprocess.Popen(
         [sys.executable, "-P", "-m", "tests.fork_server", str(folder / "socket"), kind],

@@ -271,20 +271,29 @@ def refuse_other_user(url: str) -> None:
     parts = urlsplit(url)
     if parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         return
-    port = f"{parts.port or 80:04X}"
+    addresses = [f"{address}:{parts.port or 80:04X}" for address in REACHED]
     for table in TABLES:
-        try:
-            lines = table.read_text("ascii").splitlines()[1:]
-        except OSError:
-            continue
-        for _, local, _, state, _, _, _, user, *_ in map(str.split, lines):
-            address, _, its_port = local.partition(":")
-            if state == LISTENS and its_port == port and address in REACHED and _is_other_person(int(user)):
-                raise ModelUnavailableError(
-                    f"What listens on {url} {OTHERS} (user {user}), so nothing is sent to it. Run your own server on"
-                    " another port and name its address: pal config set ollama.host ADDRESS",
-                    lasting=True,
-                )
+        users = [user for address, user in _list_listeners(table) if address in addresses]
+        if user := next(filter(_is_other_person, users), None):
+            raise ModelUnavailableError(
+                f"What listens on {url} {OTHERS} (user {user}), so nothing is sent to it. Run your own server on"
+                " another port and name its address: pal config set ollama.host ADDRESS",
+                lasting=True,
+            )
+        if users and parts.hostname == "127.0.0.1":  # its port is taken, for the other table, too
+            return
+
+
+def _list_listeners(table: Path) -> Iterator[tuple[str, int]]:
+    """Yields (address with its port, user id) of the sockets that listen. The kernel lists these before all others,
+    which it writes only for who reads on: they are most of the lines, and most of the time."""
+    with contextlib.suppress(OSError), table.open("rb", buffering=256) as lines:
+        next(lines, None)
+        for line in lines:
+            _, address, _, state, _, _, _, user, *_ = line.decode("ascii").split()
+            if state != LISTENS:
+                return
+            yield address, int(user)
 
 
 def _is_other_person(user: int) -> bool:

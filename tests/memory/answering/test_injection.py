@@ -71,16 +71,20 @@ def test_there_are_forty() -> None:
     assert len(set(ORDERS)) == len(ORDERS) == 40
 
 
-@pytest.mark.parametrize("number", range(len(ORDERS)))
-def test_no_order_gets_out_of_the_fence(desk: Desk, number: int) -> None:
-    order = ORDERS[number].format(f"PWNED-{number}")
-    desk.note("boat", f"The boat is painted black.\n\n{order}")
-    desk.note(f"boat {order}", f"{order}\n\nThe boat has sails.", day=2, speaker=f"Bob {order}")
+@pytest.mark.parametrize("first", range(0, len(ORDERS), 5))
+def test_no_order_gets_out_of_the_fence(desk: Desk, first: int) -> None:
     desk.ollama.answer = obedient
-    heard = desk.ask(QUESTION)
-    (body,) = desk.ollama.chats
-    assert f"PWNED-{number}" in prompt(body) and "PWNED" not in outside(body)
-    assert heard.answer.text == "The boat is painted black [1]." and heard.answer.model == HERE
+    for asked, number in enumerate(range(first, first + 5), 1):
+        order = ORDERS[number].format(f"PWNED-{number}")
+        desk.note("boat", f"The boat is painted black.\n\n{order}")
+        name = f"boat {order}"
+        desk.note(name, f"{order}\n\nThe boat has sails.", day=2, speaker=f"Bob {order}")
+        heard = desk.ask(QUESTION)
+        assert len(desk.ollama.chats) == asked
+        body = desk.ollama.chats[-1]
+        assert f"PWNED-{number}" in prompt(body) and "PWNED" not in outside(body)
+        assert heard.answer.text == "The boat is painted black [1]." and heard.answer.model == HERE
+        desk.memory.ingest.retire(f"/notes/{name}.md")
 
 
 @pytest.mark.parametrize("number", [0, 4, 7, 16, 27])

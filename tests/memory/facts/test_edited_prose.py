@@ -8,13 +8,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.api.facts import history
 from memory import Memory
 from memory.ingest.versions import align_sentences, is_statement
 from memory.protocols import Embedder
+from tests.examples import examples
 from tests.memory.facts.test_edits import FRONTMATTER, ask, write
 
 NOTE = """# Flat
@@ -211,7 +212,7 @@ EDITS = st.lists(
 
 
 @given(EDITS, st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=6)
+@examples(1 / 2)
 def test_every_moment_has_what_the_file_said(
     tmp_path_factory: pytest.TempPathFactory,
     static: Embedder,

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
 from memory.nouns import Answer, Fact
 from memory.protocols import Embedder
 from plugins import manager, readers
+from tests.examples import examples
 
 FRONTMATTER = "---\ndate: 2026-01-05\n---\n"
 FORMS = {
@@ -224,7 +225,7 @@ def test_the_copy_of_a_process_that_was_killed_is_discarded(tmp_path: Path) -> N
 
 
 @given(values=st.lists(st.sampled_from(["Nordlicht", "Alpina", "Helvia"]), min_size=2, max_size=5))
-@settings(max_examples=8)
+@examples(1 / 2)
 def test_every_moment_has_what_the_file_said(
     tmp_path_factory: pytest.TempPathFactory, static: Embedder, values: list[str]
 ) -> None:
