@@ -32,7 +32,6 @@ log = logging.getLogger(__name__)
 EXTRACT, DECIDE = "extract", "decide"
 KINDS = (DECIDE, EXTRACT)
 AFTER_READING = -1  # the priority of decisions: one call decides for the notes of several jobs
-MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is given; words of a name
 Pair = tuple[Fact, Fact]
 BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 LEAST_CHARS = 900  # as which a short episode counts: at most eight of them go into a batch of three
@@ -108,8 +107,7 @@ class ExtractionWorker:
         elif 0 < len(here) < len(episodes):  # where text may go has changed since
             self.split(job, [here, [episode.id for episode in episodes if episode.id not in here]])
         else:
-            known = self._find_known_words(episodes, may_leave=not here)
-            request = llm_requests.extraction_request(episodes, owner, known)
+            request = llm_requests.extraction_request(episodes, owner)
             model = self._choose_model(request)
             self._learn_of(job, episodes, owner, self._ask(model, request), model.name)
 
@@ -159,19 +157,6 @@ class ExtractionWorker:
         revisions = self._memory.knowledge.apply_decisions(verdicts, model)
         log.info("job %d: %d decisions, %d revisions", job.id, len(verdicts), len(revisions))
         self._memory.jobs.finish(job.id)
-
-    def _find_known_words(self, episodes: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
-        """Returns the names and predicates of a model's facts nearest to these episodes, if they may go to the same
-        model. Facts by rules are left out: their names are headings, tasks, rows and keys."""
-        texts = [episode.text for episode in episodes]
-        near = [fact for fact in self._memory.knowledge.facts_near(texts) if fact.predicate]
-        near = [fact for fact in near if fact.origin == "model" and len(fact.objects[0].split()) <= MAX_NAME_WORDS]
-        if may_leave:
-            free = self._select_free_facts(near)
-            near = [fact for fact in near if fact.id in free]
-        names = dict.fromkeys(fact.objects[0] for fact in near if fact.objects[0] != OWNER)
-        predicates = dict.fromkeys(fact.predicate for fact in near if fact.predicate)
-        return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
 
     def _select_free(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Returns the pairs that may leave this machine: neither fact, nor the day on which another fact replaced one,

@@ -1,27 +1,29 @@
 """Whether a sentence of a model is proved by the passages that it cites. Pure and quick: no model, no database.
 
 A clause of it is *proved* where all its values (`memory/text/clauses.py`) and half of its words are in one sentence or
-row, or in two that follow each other, which have its mood and subject; one with nothing but names needs all its words.
-It is *contradicted* where the passages have another value of that kind with more of its words, say that its value
-ended, deny what it says or the other way round, or count something else with its number. A word that the passages do
-not have is not compared with a value: it is the model's own. All else is *unproved*.
+row, or in two that follow each other, which have its mood, tense, units and subject; one with nothing but names needs
+all its words. It is *contradicted* where the passages have another value of that kind with more of its words, say that
+its value ended, deny what it says or the other way round, or count something else with its number. A word that the
+passages do not have is not compared with a value: it is the model's own. All else is *unproved*.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from memory.text.clauses import MARKS, Clause, Value, root
+from memory.text.clauses import MARKS, MONEY, SHARE, Clause, Units, Value, find_measures, find_units, is_over, root
 from memory.text.content import content_of, fold, put_digits, undot
-from memory.text.languages import ENGLISH, guess_language
+from memory.text.languages import ENGLISH, alternatives, guess_language
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
 Window = Sequence[Clause]  # a sentence, or two that follow each other
 
+_ALL = re.compile(rf"\b(?:{alternatives('claims', 'every')})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
 
 MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
@@ -116,8 +118,12 @@ def _proves(window: Window, part: Clause) -> bool:
             return False
         if any(_has_other_day(sentence, value) for sentence in window) or _is_of_other_clause(value, part, window):
             return False
+        if value.kind == "number" and _has_other_measure(value, part, window):
+            return False
     clauses = _find_homes(part, [last]) or [clause for clause in last.clauses if clause.roots & part.roots]
     if any(_is_other(part, clause) for clause in clauses) or any(map(part.reverses, last.clauses)):
+        return False
+    if _says_more(part, window):
         return False
     return not (any(_is_joined(part, sentence.clauses) for sentence in window) or _has_other_roles(part, window))
 
@@ -183,11 +189,43 @@ def _shares(part: Clause, other: Clause) -> bool:
 
 
 def _has_other_day(sentence: Clause, value: Value) -> bool:
-    """Whether a date is only that of the note, and the sentence names another time."""
-    written = sentence.at and Value("date", sentence.at.date().isoformat(), "")
-    if value.kind != "date" or not written or not written.is_same(value) or sentence.holds(value, False):
+    """Whether a day is only that of the note, and the sentence names another."""
+    if not sentence.at or value.norm != sentence.at.date().isoformat() or sentence.holds(value, False):
         return False
-    return any(other.kind in ("date", "day", "weekday") for other in sentence.values)
+    return any(other.kind in ("date", "day") for other in sentence.values)
+
+
+def _has_other_measure(value: Value, part: Clause, window: Window) -> bool:
+    """Whether a number has other units in the passage. One that only the clause has at the number must be among those
+    of the passage, except a currency where there is no other."""
+    theirs = [measure for sentence in window for measure in find_measures(sentence.text) if measure[0] == value.norm]
+    text = "\n".join([window[0].head, *(sentence.text for sentence in window)])
+    units, alone = find_units(text), find_units(text, is_alone=True)
+
+    def is_same(unit: Units, per: Units, other: Units, other_per: Units) -> bool:
+        if not unit:
+            is_unit = other != SHARE
+        elif other:
+            is_unit = bool(unit & other) and (other <= unit or bool(unit & MONEY))
+        else:
+            is_unit = bool(unit & units) or (bool(unit & MONEY) and not units & MONEY)
+        is_free = not other_per and not find_units(" ".join(per))  # by nothing, or by something without a unit
+        return is_unit and (not per or is_free or bool(per & (other_per or alone)))
+
+    mine = (units for norm, *units in find_measures(part.text) if norm == value.norm)
+    return bool(theirs) and not all(any(is_same(*own, *other) for _, *other in theirs) for own in mine)
+
+
+def _says_more(part: Clause, window: Window) -> bool:
+    """Whether a clause says "all" of what the passage does not, or says that something is done where the passage has
+    only what is and will be. A day before that of the note is past anyhow."""
+    if _ALL.search(part.text) and not any(_ALL.search(sentence.text) for sentence in window):
+        return True
+    if not part.is_done or part.is_denied or any(sentence.is_past for sentence in window):
+        return False
+    days = [value.norm for value in part.values if value.kind == "date"]
+    written = window[0].at.date() if window[0].at else None
+    return any(sentence.is_present for sentence in window) and not any(map(partial(is_over, at=written), days))
 
 
 def _other_names(sentence: Clause, part: Clause) -> list[Value]:
@@ -300,6 +338,7 @@ def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
                 for sentence in there if sentence.holds(value)
                 for other in sentence.values if other.kind == "number" and root(other.unit, part.language) == unit
             }  # fmt: skip
-            if counts and value.norm not in counts:
+            homes = [other.unit for sentence in there for other in sentence.values if other.is_same(value)]
+            if counts and value.norm not in counts and all(homes):
                 return (value.surface,)
     return ()

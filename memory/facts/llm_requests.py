@@ -7,7 +7,6 @@ episodes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, get_args
 
@@ -146,7 +145,6 @@ dreamt of or asked for. question: somebody asked it. What is only planned or pos
 on which the episode was written, if the text says so ("since May", "last Friday", "until the end of June"); \
 otherwise null. A date in the text counts more than the date of a file's last change, since the file may be a copy.
 - If something changed, give both values: the new one asserted with valid_from, the old one past with valid_until.
-- Use the known names and predicates, listed before the episodes, where they fit; they are not facts.
 - Add nothing that the text does not say: no knowledge of your own, no guesses. If it states nothing, write empty \
 lists.
 
@@ -155,30 +153,13 @@ on Tuesday, 2031-05-06:
 """ + json.dumps(EXAMPLE, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownWords:
-    """The names and predicates of facts near a text, which a model is asked to reuse."""
-
-    names: tuple[str, ...] = ()
-    predicates: tuple[str, ...] = ()
-
-
-def extraction_request(
-    episodes: Sequence[Episode], owner_names: Sequence[str] = (), known: KnownWords = KnownWords()
-) -> LlmRequest:
-    """Builds the request for the facts of these episodes (`MAX_EPISODES` at most). `owner_names`:
-    the owner's names. It is local-only if the text of any episode is; the names and `known` words must be allowed to go
-    with it."""
+def extraction_request(episodes: Sequence[Episode], owner_names: Sequence[str] = ()) -> LlmRequest:
+    """Builds the request for the facts of these episodes (`MAX_EPISODES` at most). It is local-only if the text of any
+    episode is; the owner's names must be allowed to go with it."""
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]
     fence = make_fence()
-    parts = []
-    for label, names in (
-        ("The owner is called", owner_names),
-        ("Known names:", known.names),
-        ("Known predicates:", [name.replace(" ", "_") for name in known.predicates]),
-    ):
-        if names:
-            parts.append(f"{label} {', '.join(one_line(name, MAX_NAME_CHARS) for name in names)}.")
+    names = ", ".join(one_line(name, MAX_NAME_CHARS) for name in owner_names)
+    parts = [f"The owner is called {names}."] if names else []
     for number, (episode, text) in enumerate(zip(episodes, texts, strict=True), 1):
         parts.append(f"Episode {number}: {_about(episode)}\n{fence}\n{text}\n{fence}")
     return LlmRequest(

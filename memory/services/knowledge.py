@@ -24,7 +24,6 @@ from memory.text.words import words
 from memory.time.timestamps import from_ms, now_ms, to_ms, to_wall, wall_of
 from memory.views import PlannedEntry
 
-MAX_NEAR, MAX_SENTENCES = 60, 16  # facts near to texts; their sentences by which they are found, the longest
 MAX_NAMES, MAX_COMPARED = 3, 100  # names that are offered for one that nothing has; of those with its letters
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
@@ -75,17 +74,6 @@ class Knowledge:
         """Lists live episodes that no model has read and no job covers: those found by questions, then the newest."""
         with self._store.reading() as conn:
             return episodes.get_many(conn, episodes.list_unread(conn, limit))
-
-    def facts_near(self, texts: Sequence[str]) -> list[Fact]:
-        """Returns the facts nearest to these texts, `MAX_NEAR` at most."""
-        spoken = [text[start:end] for text in texts for start, end in sentences(text)]
-        longest = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
-        if not longest:
-            return []
-        with self._store.reading() as conn:
-            near = facts.find_near_texts(conn, self._state.sentence_embedder.embed_documents(longest), MAX_NEAR)
-            by_id = {fact.id: fact for fact in facts.get_many(conn, near)}
-        return [by_id[id] for id in near if id in by_id]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """Returns the owner's names; those from notes and mails only with `of_mails`."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
-from memory.protocols import Embedder, Vectors
+from memory.protocols import Embedder
 from memory.store import relations
 from memory.store.connect import (
     FIRST_EDGE,
@@ -312,14 +312,6 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     slot, statement = (np.frombuffer(blob, np.int8) for blob in row)
     in_turn = _take_turns([_rank(conn, "slot", slot), _rank(conn, "statement", statement)])
     return [other for other in in_turn if other != id][:k]
-
-
-def find_near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
-    """Returns the `k` facts whose statements are nearest to texts with vectors (n, dimension), nearest to each first.
-    Empty without an index."""
-    if not has_vectors(conn):
-        return []
-    return _take_turns([_rank(conn, "statement", row) for row in to_bytes(matrix)])[:k]
 
 
 def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:

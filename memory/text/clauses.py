@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.text.content import (
@@ -26,7 +27,16 @@ from memory.text.content import (
     is_stated,
     put_digits,
 )
-from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers, word_set
+from memory.text.languages import (
+    ENGLISH,
+    alternatives,
+    guess_language,
+    stem,
+    stop_words,
+    tables,
+    word_numbers,
+    word_set,
+)
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.sentences import ASKS, sentences
 from memory.text.words import words
@@ -36,9 +46,14 @@ ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
 CLAUSE_END = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
 SUPPOSES = re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
-_PAST = re.compile(
-    rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
+_SIMPLE_PAST = alternatives("time", "tense", "simple_past")
+_PAST = re.compile(rf"\b(?:{alternatives('time', 'tense', 'past')}|{_SIMPLE_PAST})\b", re.IGNORECASE)
+_PASSIVE = re.compile(rf"\b(?:{alternatives('claims', 'passive')})\s(?:\w+\s)?(?:{_SIMPLE_PAST})\b", re.IGNORECASE)
+_PRESENT = re.compile(rf"\b(?:{alternatives('time', 'tense', 'present')})\b", re.IGNORECASE)
+_AHEAD = re.compile(
+    rf"{alternatives('facts', 'modality', 'plans')}|\b(?:{alternatives('time', 'tense', 'future')})\b", re.IGNORECASE
 )
+_OPEN = "[ ]"  # the box of a task
 _ROW = re.compile(r"\s\|\s|;\s[\w ]+:\s")
 HEADING = re.compile(r"[ \t]*(#{1,6}|\*+)[ \t]+\S")  # the marks are its level
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
@@ -46,6 +61,15 @@ _UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
 _STOPS, MARKS = ".!?…", " *_\"'“(#-|"
 _IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
 _LETTERS = re.compile(r"[^\W\d_]+")
+Units = frozenset[str]  # more than one for an ambiguous word: "pound"; none where none is written
+NO_UNITS: Units = frozenset()
+_UNITS: dict[str, Units] = {}
+for _line in (line for key in ("money", "measures") for listed in tables("claims", key) for line in listed):
+    _UNITS |= {form: _UNITS.get(form, NO_UNITS) | {_line} for form in _line.split()}
+MONEY = frozenset(line for listed in tables("claims", "money") for line in listed)
+SHARE = _UNITS["%"]
+_PER = word_set("claims", "per")
+_MEASURED = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|[£$€¥%°/]")
 _ARTICLES = word_set("facts", "articles")
 _WEEKDAYS = {
     form: str(number)
@@ -79,7 +103,7 @@ class Value(NamedTuple):
 class Clause:
     """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: its topic, by the
     titles and headings above. `begins`: its first word has a capital only because of its position. `joins`: it
-    continues the sentence before."""
+    continues the sentence before. `is_open`: it is a task with an empty box."""
 
     text: str
     language: str
@@ -88,6 +112,7 @@ class Clause:
     is_row: bool = False
     begins: bool = True
     joins: bool = False
+    is_open: bool = False
 
     @cached_property
     def content(self) -> TextContent:
@@ -108,6 +133,21 @@ class Clause:
         return _PAST.search(self.text) is not None
 
     @cached_property
+    def is_ahead(self) -> bool:
+        """Whether it is an open task, or speaks of what will be."""
+        return self.is_open or _AHEAD.search(self.text) is not None
+
+    @cached_property
+    def is_present(self) -> bool:
+        """Whether it speaks of what is or will be."""
+        return self.is_ahead or _PRESENT.search(self.text) is not None
+
+    @cached_property
+    def is_done(self) -> bool:
+        """Whether it speaks of what was or has been done, and of nothing to come."""
+        return not self.is_ahead and _PAST.search(_PASSIVE.sub(" ", self.text)) is not None
+
+    @cached_property
     def ended(self) -> tuple[Clause, ...]:
         """Returns the parts that it says are not true, or no longer."""
         parts = [part for match in ENDED.findall(self.text) for part in match if part]
@@ -120,7 +160,8 @@ class Clause:
             return (self,)
         parts = [part for part in CLAUSE_END.split(self.text) if any(map(str.isalnum, part))]
         return tuple(
-            Clause(part, self.language, self.at, self.head, begins=not place) for place, part in enumerate(parts)
+            Clause(part, self.language, self.at, self.head, begins=not place, is_open=self.is_open)
+            for place, part in enumerate(parts)
         )
 
     @cached_property
@@ -236,10 +277,46 @@ class Clause:
         return first or content_of(self.head).names(name.norm)
 
 
+@lru_cache(maxsize=1024)
+def find_units(text: str, is_alone: bool = False) -> Units:
+    """Returns the units that are written in a text; `is_alone`: without those that have a number before them."""
+    tokens = _MEASURED.findall(text.lower())
+    pairs = [pair for pair in pairwise(["", *tokens]) if not (is_alone and pair[0][:1].isdigit())]
+    return NO_UNITS.union(*(_UNITS.get(token, NO_UNITS) for _, token in pairs))
+
+
+@lru_cache(maxsize=1024)
+def find_measures(text: str) -> tuple[tuple[str, Units, Units], ...]:
+    """Returns each number of a text in digits, in order, with what it counts and by what: "£5 a month"."""
+    tokens = ["", *_MEASURED.findall(text.lower()), *[""] * 4]
+    measures = []
+    for place, token in enumerate(tokens):
+        if token[:1].isdigit():
+            unit, per = _UNITS.get(tokens[place - 1], NO_UNITS) & MONEY, place + 1
+            if not unit and (unit := _UNITS.get(tokens[per], NO_UNITS)):
+                per += 1
+                if closer := unit & _UNITS.get(tokens[per], NO_UNITS):  # "degrees Celsius"
+                    unit, per = closer, per + 1
+            by = _UNITS.get(tokens[per], NO_UNITS) if unit else NO_UNITS  # "£5 monthly"
+            if word := next((tokens[at + 1] for at in (per, per + 1) if tokens[at] in _PER), ""):
+                by = _UNITS.get(word, frozenset({word}))
+            measures += [(norm, unit, by) for _, norm in find_numbers(token)]
+    return tuple(measures)
+
+
 def root(word: str, language: str) -> str:
     """Returns the shared form of a lower-case word's inflections, or of the sign of a unit."""
     forms = SAME_WORD.get(word) or SAME_WORD.get(stem(word, language)) or {word}
     return stem(min(forms), language)
+
+
+def is_over(day: str, at: date | None) -> bool:
+    """Whether a date is not after the day on which a text was written; one without a year is in the nearest."""
+    if at is None:
+        return False
+    if not day.startswith("-"):
+        return day <= at.isoformat()[: len(day)]
+    return 0 <= (int(f"{at:%m%d}") - int(day[1:].replace("-", "").ljust(4, "0"))) % 1200 < 600
 
 
 def _names(text: str) -> list[tuple[str, str]]:
@@ -273,6 +350,8 @@ def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ..
         is_item = is_row or mark is not None or _ITEM.match(line) is not None
         joins = bool(clauses) and ("\n" not in between or (not is_item and clauses[-1].text[-1] in _STOPS))
         head = "\n".join([topic, *headings.values(), header])
-        clauses.append(Clause(put_digits(sentence, language), language, at, head, is_row, joins=joins))
+        clauses.append(
+            Clause(put_digits(sentence, language), language, at, head, is_row, joins=joins, is_open=_OPEN in line)
+        )
         last = end
     return tuple(clauses)

@@ -46,7 +46,10 @@ COUNTS = {word: str(number) for word, number in word_numbers("claims", "numbers"
 }
 RARELY_NUMBERS = word_set("claims", "rarely_numbers")
 SAME_WORD: dict[str, frozenset[str]] = {}  # form -> all forms and signs of the same word
-for _listed in [*tables("claims", "irregular"), *tables("claims", "units"), *tables("time", "months")]:
+for _listed in [
+    *(t for key in ("irregular", "units", "money", "measures") for t in tables("claims", key)),
+    *tables("time", "months"),
+]:
     for _line in _listed:
         for _form in _line.split():
             SAME_WORD[_form] = SAME_WORD.get(_form, frozenset()).union(_line.split())

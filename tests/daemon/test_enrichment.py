@@ -19,7 +19,6 @@ from memory.store.jobs import Use
 from plugins.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, Make, World, able, passages, system_of
 from tests.fakes import Fails, FakeOllama, Hangs, Reply, Says
-from tests.fakes.talents import text_of
 from tests.memory.facts.asserting import assert_quoted
 
 
@@ -404,22 +403,3 @@ def test_a_note_that_can_be_read_makes_up_for_those_before(make: Make) -> None:
         here.run()
         state = here.enrichment.state()
         assert (state.state, state.read, state.failed_total) == ("idle", 8, 4)
-
-
-def test_a_model_is_told_what_facts_nearby_are_called_and_nothing_that_must_stay(make: Make) -> None:
-    with make(extract=(HERE, AWAY)) as here:
-        here.note("open", "Mira Okafor lives in Utrecht.", 1, policy="any")
-        here.note("closed", "Zenobia lives in Osgood.", 2, policy="local")
-        here.run()
-        here.note("next", "Mira moved to Leipzig.", 3, policy="any")
-        here.run()
-        here.models.use("extract", (AWAY,))
-        here.note("last", "Mira moved to Porto.", 4, policy="any")
-        here.run()
-    in_house, outside = (
-        [text_of(body["messages"][-1]) for body in chats if system_of(body) == llm_requests.EXTRACTION_PROMPT][-1]
-        for chats in (here.ollama.chats, here.anthropic.messages)
-    )
-    for prompt in (in_house, outside):
-        assert "Known names: " in prompt and "Mira Okafor" in prompt and "Known predicates: lives_in." in prompt
-        assert "Zenobia" not in prompt and "Osgood" not in prompt

@@ -183,6 +183,16 @@ PAIRS = [  # a passage, and what is right and wrong of one of its clauses
     ("Ilka is ill. Ludo mends the oars.", "Ludo mends the oars.", "Ilka mends the oars."),
     ("Ilka R. has moved to Bergen.", "Ilka R. has moved to Bergen.", "Ilka S. has moved to Bergen."),
     ("It took Ludo 2:09, not 2:05.", "It took Ludo 2:09.", "It took Ludo 2:05."),
+    ("The kiln is at 64 °C for 3 hours.", "The kiln is at 64 degrees.", "The kiln is at 64 °F."),
+    ("The kiln is at 64 °C for 3 hours.", "The kiln is at 64 °C for 3 hrs.", "The kiln is at 64 °C for 3 days."),
+    ("The berth costs £2,900 a year.", "The berth costs 2,900 pounds yearly.", "The berth costs £2,900 a month."),
+    ("The berth costs £2,900.", "The berth costs 2,900 pounds.", "The berth costs €2,900."),
+    ("Tins: 25 kg, 17.90 euros.", "Tins cost 17.90 euros.", "Tins cost 17.90 euros per kg."),
+    ("40% of the boxes are damp.", "40 percent of the boxes are damp.", "40 boxes are damp."),
+    ("14 of the 60 sails tore.", "14 of the 60 sails tore.", "All 60 sails tore."),
+    ("- [ ] paint the 2 masts", "You need to paint the 2 masts.", "You painted the 2 masts."),
+    ("Ilka will row to Bergen on 9 June.", "Ilka will row to Bergen on 9 June.", "Ilka rowed to Bergen on 9 June."),
+    ("Ilka is in Bergen since 9 May.", "Ilka was in Bergen on 9 May.", "Ilka was in Bergen on 9 June."),
     ("Kim-Lee isn't here and can't order sails.", "Kim-Lee can't order sails.", "Kim-Lee can order sails."),
 ]
 

@@ -17,7 +17,6 @@ from memory.facts.extraction import OWNER, ExtractedObject, Extraction
 from memory.facts.llm_requests import (
     EXTRACTION_PROMPT,
     EXTRACTION_SCHEMA,
-    KnownWords,
     extraction_request,
     parse_extractions,
     rejection_reason,
@@ -306,13 +305,3 @@ def test_the_words_of_a_note_are_written_before_what_they_say() -> None:
 def test_the_last_day_is_one_on_which_it_holds(said: str, first_after: tuple[int, int, int]) -> None:
     (one,) = told(answer(facts=[triple(valid_from=None, valid_until=said)]))[0].relations
     assert one.valid_to == datetime(*first_after, tzinfo=UTC)
-
-
-def test_what_facts_nearby_have_is_told_before_the_episodes() -> None:
-    known = KnownWords(("Mira Okafor", "octopus box"), ("lives in", "is kept in"))
-    (message,) = extraction_request([episode()], ("Jorine",), known).messages
-    assert message.text.split("\n\n")[:3] == [
-        "The owner is called Jorine.",
-        "Known names: Mira Okafor, octopus box.",
-        "Known predicates: lives_in, is_kept_in.",
-    ]
