@@ -154,9 +154,6 @@ def _count_skipped(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def _list_plugin_problems(reply: wire.PluginsReply) -> Iterator[str]:
-    if reply.reranker:
-        why = reply.reranker.rstrip(".")
-        yield f"The reranker does not work: {why}. To do without: pal config set reranker.name none"
     for plugin in reply.plugins:
         if plugin.problem:
             yield (

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.protocols import LLM, ChooseLLM, Embedder, Reranker, choose_none
-from memory.retrieval.rerank import Reranking
+from memory.protocols import LLM, ChooseLLM, Embedder, choose_none
 from memory.retrieval.traversers import FindStrategy, find_core_strategy
 from memory.services.activity import Conversations, Jobs
 from memory.services.questions import Questions
@@ -92,7 +91,6 @@ class Memory:
         quick: Embedder | None = None,
         find_strategy: FindStrategy = find_core_strategy,
         ranker: EdgeRanker | None = None,
-        reranker: Reranker | None = None,
         read_only: bool = False,
         wait_s: float = WAIT_SECONDS,
     ) -> Memory:
@@ -102,16 +100,15 @@ class Memory:
         hundreds at a time, for which a transformer takes seconds (default: `embedder`). Its vectors are not stored.
         `llm` writes answers from the text it may see; without one they are extractive. `driver` may search for evidence
         with tools if much effort is wanted; it should be good at that. `find_strategy` finds traversers by name
-        (default: the library's own, `spread` and `none`); `ranker` learns from questions which edges they need;
-        `reranker` reranks the first passages of chats. All come from plug-ins. `read_only` changes no byte of the file,
+        (default: the library's own, `spread` and `none`); `ranker` learns from questions which edges they need.
+        All come from plug-ins. `read_only` changes no byte of the file,
         which nobody else may have open: questions are answered and not stored, and writing raises StoreReadOnlyError; a
         missing file is a StoreError. `wait_s`: how long to wait for another program that writes to the file, before
         StoreBusyError. Damaged parts of the graph, the vectors and learnt data are left out of questions, and listed in
         `state.damage`. StoreError and its subclasses, InvalidInputError for an unknown strategy."""
         store = Store.open_read_only(Path(path)) if read_only else Store.open(path, wait_s=wait_s)
         try:
-            reranking = Reranking(reranker) if reranker else None
-            state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker, reranking)
+            state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker)
         except BaseException:
             store.close()
             raise

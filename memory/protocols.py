@@ -45,16 +45,6 @@ class Embedder(Protocol):
         ...
 
 
-class Reranker(Protocol):
-    """Scores passages with the question. Thread-safe."""
-
-    name: str
-
-    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Scores (n,) texts -> (n,) how well each answers the question, the higher the better; of any scale."""
-        ...
-
-
 class LLM(Protocol):
     """A language model. Thread-safe. Both methods raise errors.ModelError: ModelUnavailableError, ModelTimeoutError,
     ModelRefusedError, MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError if local text

@@ -172,18 +172,6 @@ class ContextNote(Note, stage="context"):
 
 
 @dataclass(frozen=True, slots=True)
-class RerankNote(Note, stage="rerank"):
-    """The number of reranked episodes, the ones moved to the front, and the error if there was one."""
-
-    episodes: int = 0
-    first: tuple[int, ...] = ()
-    problem: str | None = None
-
-    def describe(self) -> str:
-        return self.problem or f"read {_count(self.episodes, 'passage')} again"
-
-
-@dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
     """The number of ranked episodes, those found by text alone, and the scores by channel of each."""
 

@@ -43,9 +43,3 @@ def register_llms(register: Callable[[Family], None]) -> None:
 @hookspec
 def register_traversers(register: Callable[[Traversal], None]) -> None:
     """Call `register(...)` for each traverser; a question selects one by its strategy."""
-
-
-@hookspec
-def register_rerankers(register: Callable[..., None]) -> None:
-    """Call `register(name, make)` for each reranker, as for embedders; the setting reranker.name selects the one that
-    reranks the first passages of chats."""

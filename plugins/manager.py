@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -31,7 +31,7 @@ from plugins.settings import PluginSettings, TrainedSettings, TraverserSettings
 from plugins.traversers.contract import Traversal, make_strategy, parse_strategy
 
 if TYPE_CHECKING:
-    from memory.protocols import Embedder, Reranker
+    from memory.protocols import Embedder
     from memory.retrieval.state import EdgeRanker
     from memory.retrieval.traversers import FindStrategy, Strategy
 
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 
 GROUP = hookspecs.PROJECT  # of the entry points
 CHOSEN = "PALIMPSEST_EMBEDDER"  # what `auto` is, whatever is installed
-NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id, host, flags
 BUILT_IN = (
@@ -67,7 +66,6 @@ class Plugins:
         self._registered = registered
         self._find_readers = readers
         self._make = _make_factories(registered["register_embedders"], settings)
-        self._make_reranker = _make_factories(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Traversal] = {entry.name: entry for entry in registered["register_traversers"]}
         self._lock = threading.Lock()
@@ -115,16 +113,6 @@ class Plugins:
         from plugins.rankers.ranker import TrainedRanker  # most processes train nothing
 
         return TrainedRanker(settings)
-
-    def reranker(self, name: str) -> Reranker | None:
-        """Returns the named reranker, not loaded yet; None for "none". A missing one raises when called: questions are
-        then answered without it."""
-        if name == NO_RERANKER:
-            return None
-        try:
-            return cast("Reranker", _find_maker(self._make_reranker, name, "reranker")())
-        except (Exception, SystemExit) as error:  # any error of a third-party plugin
-            return _MissingReranker(name, error)
 
     @cached_property
     def _readers(self) -> dict[str, Reader]:
@@ -219,19 +207,6 @@ def suffix_of(path: Path) -> str:
     """Returns the suffix that selects a file's reader, in lower case; ".eml" for a file in a Maildir."""
     is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
     return ".eml" if is_mail else path.suffix.lower().rstrip(".")
-
-
-class _MissingReranker:
-    """A reranker that cannot be loaded."""
-
-    def __init__(self, name: str, error: BaseException) -> None:
-        self.name = name
-        self.problem = str(error.args[0] if error.args else type(error).__name__)
-        self._error = error
-
-    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Raises the reason."""
-        raise self._error
 
 
 def find_names() -> list[str]:

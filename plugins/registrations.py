@@ -1,7 +1,7 @@
 """What plug-ins register by each hook, and guards around third-party objects: any exception becomes an error that
 callers handle.
 
-Readers run in the parser process; rerankers and rankers are called within a `try` of the library."""
+Readers run in the parser process; rankers are called within a `try` of the library."""
 
 from __future__ import annotations
 
@@ -63,9 +63,6 @@ HOOKS = {
         lambda item: isinstance(item, Traversal) and bool(item.name) and not {*"+@"} & {*item.name},
         "strategies",
         _name,
-    ),
-    "register_rerankers": Hook(
-        "a name, a function that makes it and perhaps a section of config.toml", _is_named, "rerankers", _first
     ),
 }
 

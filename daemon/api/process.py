@@ -62,9 +62,7 @@ async def activity(services: Services) -> Response:
 
 
 def plugins(services: Services) -> wire.PluginsReply:
-    reranking = services.memory.state.reranking
-    reranker = reranking.problem if reranking else ""
-    return wire.PluginsReply(services.plugins.built_in(), services.plugins.others, reranker)
+    return wire.PluginsReply(services.plugins.built_in(), services.plugins.others)
 
 
 async def probe_model(services: Services, name: str) -> Response:

@@ -79,7 +79,6 @@ class Services:
             paths.memory,
             settings,
             plugins,
-            reranker=plugins.reranker(settings.reranker.name),
             wait_s=settings.disk.wait_s,
         )
         # Their models load now, not with the first question, and not during the opening, which yields the interpreter

@@ -130,16 +130,6 @@ class EmbedderSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RerankerSettings:
-    """The model that ranks the first passages from chats again."""
-
-    name: str = setting(
-        "none",
-        "none, or cross-encoder:FOLDER: better answers from chats, for a second of processor time a question.",
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class ModelsSettings:
     """The language models for each use, in order of preference: `pal models` lists them."""
 
@@ -235,7 +225,6 @@ class Settings:
     watch: WatchSettings = field(default_factory=WatchSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
-    reranker: RerankerSettings = field(default_factory=RerankerSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
     night: NightSettings = field(default_factory=NightSettings)

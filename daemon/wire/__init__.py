@@ -61,7 +61,7 @@ NOUNS = {
     " ConsolidationReport SyncComputer SyncState",
     "memory.trace": "AskedQuestion StoredTrace TrainingReport Hop UsedPassage Why MissedPassage WhyNot FailureClass"
     " Diagnosis",
-    "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
+    "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
 }
 HOMES = {name: module for module, names in NOUNS.items() for name in names.split()}  # name -> its module

@@ -237,11 +237,10 @@ class Embedding(Event):
 
 @dataclass(frozen=True, slots=True)
 class PluginsReply:
-    """The program itself, and every installed plug-in. `reranker`: why the one in use failed last."""
+    """The program itself, and every installed plug-in."""
 
     built_in: Plugin
     plugins: tuple[Plugin, ...] = ()
-    reranker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

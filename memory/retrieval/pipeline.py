@@ -16,8 +16,7 @@ from memory.graph.walk import Walkable, scale
 from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
-from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, rerank_chats, score_links
-from memory.retrieval.rerank import Reranking
+from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import (
     asked_time_ms,
@@ -94,7 +93,6 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("graph", walk_graph),
     ("links", score_links),
     ("context", combine_scores),
-    ("rerank", rerank_chats),
     ("rank", rank_episodes),
 )
 """Name in the trace, and function: it updates the state and returns a note for the trace, or None."""
@@ -113,16 +111,14 @@ def retrieve(
     scorer: EdgeScorer | None = None,
     strategy: Strategy = SPREAD,
     outline: Sequence[Sequence[str]] = (),
-    reranking: Reranking | None = None,
 ) -> RetrievalResult:
     """Returns the `k` best episodes for a question, best first; with `by_type` more if its type needs many. `conn`
     reads; `snapshot` is used for the whole question. `remembered` is the edge memory; without it nothing is replayed.
     `scorer` is the trained edge scorer in use. `strategy` walks the graph; its overrides are already in `settings`.
-    `outline`: relations over which a model expects the answer, if it was asked. `reranking` reranks the first passages
-    of chats."""
+    `outline`: relations over which a model expects the answer, if it was asked."""
     state = Retrieval(
         conn, snapshot, CachedEmbedder(embedder), settings, question, k, by_type, remembered, scorer,
-        strategy, outline, reranking,
+        strategy, outline,
     )  # fmt: skip
     for _, stage in STAGES:
         start = perf_counter()

@@ -15,6 +15,7 @@ neighbour's score: `s + w * max(s_before, s_after)` along `next`. A long one con
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
 from memory.retrieval.traversers import add_parents, transition_steps
 from memory.settings import RecallSettings
-from memory.stages import ContextNote, LinksNote, RankNote, RerankNote
+from memory.stages import ContextNote, LinksNote, RankNote
 from memory.store import episodes
 from memory.store import graph as stored
 
@@ -36,8 +37,6 @@ COMMON_OF_FEW = 2  # passages that may mention an object of a small memory too
 MANY_LINKS = 0.3  # per passage, from which the walk counts as much as it can
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
-READ_AGAIN, KEPT = 20, 3  # passages that a reranker reads, and how many of them come first
-CHAT_SHARE = 0.5  # of these that must be of chats
 MAX_COPIES = 4  # of a file in several folders; they do not displace other hits
 MAX_SHORT_TURN_WORDS = 60
 MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
@@ -69,30 +68,6 @@ def combine_scores(retrieval: Retrieval) -> ContextNote:
     gain = settings.replay_weight * float(ranking.max(initial=0.0))
     retrieval.ranking = ranking + gain * retrieval.replay.scores(graph)
     return ContextNote()
-
-
-def rerank_chats(retrieval: Retrieval) -> RerankNote | None:
-    """Stage: of the first READ_AGAIN passages, if most are from chats, the KEPT best answers come first. Passages
-    change places; the scores of the places stay. Nothing without a reranker."""
-    graph, reranking = retrieval.graph, retrieval.reranking
-    if reranking is None:
-        return None
-    rows = top_k(retrieval.ranking, retrieval.seen, READ_AGAIN)
-    if len(rows) <= 1 or graph.is_chat[rows].mean() < CHAT_SHARE:
-        return None
-    ids = graph.episode_ids[rows].tolist()
-    read = {episode.id: episode for episode in episodes.get_many(retrieval.conn, ids)}
-    scores = reranking.score(retrieval.question.text, [f"{read[id].title}\n{read[id].text}" for id in ids])
-    if scores is None:
-        return RerankNote(len(ids), problem=reranking.problem)
-    best = np.argsort(-np.array(scores), kind="stable")[:KEPT]
-    order = np.concatenate([best, np.setdiff1d(np.arange(len(rows)), best)])
-    worth = np.sort(retrieval.ranking[rows])[::-1].copy()
-    for place in range(len(worth) - 2, -1, -1):  # of those that are worth the same, the earlier stay before the later
-        worth[place] = max(worth[place], np.nextafter(worth[place + 1], np.float32(np.inf)))
-    retrieval.ranking = retrieval.ranking.copy()
-    retrieval.ranking[rows[order]] = worth
-    return RerankNote(len(ids), tuple(ids[place] for place in best))
 
 
 def rank_episodes(retrieval: Retrieval) -> RankNote:
@@ -154,8 +129,8 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
         if node not in labels:
             continue
         score = float(walk.objects[column]) if walk is not None else seeds[column]
-        stage, status = ("seed", "seed") if column in seeds else ("graph", "selected")
-        visits.append(Visit(node, "object", labels[node], score, stage, status))
+        visit = Visit(node, "object", labels[node], score, "graph")
+        visits.append(replace(visit, stage="seed", status="seed") if column in seeds else visit)
     return visits
 
 

@@ -20,7 +20,6 @@ from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors, Write
 from memory.retrieval.question_type import FACT, QuestionType
-from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import SPREAD, EdgeScorer, Seeds, Strategy, add_parents
 from memory.settings import RecallSettings
 from memory.store import episodes
@@ -215,7 +214,6 @@ class Retrieval:
     scorer: EdgeScorer | None = None
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()
-    reranking: Reranking | None = None
     allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     seen: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     time_weights: Floats | None = None

@@ -127,7 +127,7 @@ class Questions:
     def answer_unkept(self, question: str) -> Answer:
         """Returns the extractive answer; stores and learns nothing."""
         analysed = self._analyse(question, None, None, None)
-        result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False, rerank=False)
+        result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False)
         events = self._answer_from(self._state, result, AskOptions(replay=False), ())
         while True:
             try:
@@ -243,7 +243,6 @@ class Questions:
         outline: Sequence[Sequence[str]] = (),
         strategy: str = "",
         state: State | None = None,
-        rerank: bool = True,
     ) -> RetrievalResult:
         """Retrieves on `state`, by default the one chosen for the question's time."""
         state, chosen = state or self._state.past.state_of(question), self._choose_strategy(strategy)
@@ -256,7 +255,6 @@ class Questions:
                 settings if serving.usable else replace(settings, lexical_weight=1.0),
                 question, k, by_type=by_type, scorer=serving.scorer, strategy=chosen, outline=outline,
                 remembered=state.edge_memory_of(serving.embedder_id) if replay else None,
-                reranking=state.reranking if rerank else None,
             )  # fmt: skip
 
     def _answer(self, question: QuestionState, options: AskOptions) -> Iterator[AskEvent]:

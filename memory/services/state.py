@@ -24,7 +24,6 @@ from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_graph, load_passages, with_vectors, without_vectors
 from memory.protocols import Embedder, Vectors
-from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import EdgeRanker, QuestionState, Serving
 from memory.retrieval.traversers import FindStrategy
 from memory.settings import MemorySettings
@@ -101,14 +100,12 @@ class State:
         sentence_embedder: Embedder | None,
         find_strategy: FindStrategy,
         ranker: EdgeRanker | None,
-        reranking: Reranking | None = None,
         past: Past | None = None,
     ) -> None:
         find_strategy(settings.recall.strategy)  # one that is not there is refused now
         self.store = store
         self.find_strategy = find_strategy
         self.ranker = ranker
-        self.reranking = reranking
         self.settings = settings
         self._sentence_embedder = sentence_embedder
         self.write_lock = threading.RLock()  # from the comparison with the store until the snapshot is replaced
@@ -138,7 +135,7 @@ class State:
     def make_for_store(self, store: Store) -> State:
         """Returns the state of another store, with the settings, strategies and embedders of this one."""
         embedders = self.serving.embedder, self._sentence_embedder
-        return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.reranking, self.past)
+        return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.past)
 
     @property
     def sentence_embedder(self) -> Embedder:

@@ -1,4 +1,4 @@
-"""The built-in embedders and rerankers by their names in the settings. Each is imported on first use."""
+"""The built-in embedders by their names in the settings. Each is imported on first use."""
 
 from __future__ import annotations
 
@@ -19,8 +19,3 @@ def register_embedders(register: Callable[..., None]) -> None:
     register("ollama:", import_late("plugins.embedders.served", "OllamaEmbedder"), "ollama")
     register("openai:", import_late("plugins.embedders.served", "OpenAIEmbedder"), "openai")
     register("st:", import_late("plugins.embedders.sentence", "load_named"))
-
-
-@hookimpl
-def register_rerankers(register: Callable[..., None]) -> None:
-    register("cross-encoder:", import_late("plugins.embedders.cross_encoder", "CrossEncoder"))

@@ -31,7 +31,7 @@ MOST_THREADS = 8  # a small model gains little from more
 ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
 USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 TOKENS_AT_ONCE = 512  # of a batch, padding included: more were slower, and took more memory
-OUTPUTS = ("sentence_embedding", "logits")  # outputs of a model that are preferred to the states of its tokens
+OUTPUTS = ("sentence_embedding",)  # outputs of a model that are preferred to the states of its tokens
 QUIET = 3  # onnxruntime writes errors only
 _END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
@@ -201,9 +201,6 @@ def take_fingerprint(folder: Path, kinds: tuple[str, ...] = (".json", ".safetens
     return digest.hexdigest()[:12]
 
 
-Text = str | tuple[str, str]  # a pair is read as one text, with a mark between the two
-
-
 class OnnxModel:
     """One ONNX model. Thread-safe; loaded once, on first use: importing onnxruntime takes 0.1 s, loading a small model
     2 s."""
@@ -219,7 +216,7 @@ class OnnxModel:
         self._loading = threading.Lock()
         self._loaded: tuple[Tokenizer, InferenceSession] | None = None
 
-    def run(self, texts: Sequence[Text]) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32]]]:
+    def run(self, texts: Sequence[str]) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32]]]:
         """Yields batches of texts of similar length: rows of `texts` (b,), the model's output, (b, tokens, dimension)
         or (b, numbers), and the attention mask (b, tokens) of 0 and 1. NotAvailableError."""
         tokenizer, session = self._load()

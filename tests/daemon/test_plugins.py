@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from daemon.client.client import DaemonError
-from daemon.config.settings import EmbedderSettings, RerankerSettings, Settings
+from daemon.config.settings import EmbedderSettings, Settings
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings
 from tests.daemon.conftest import added, wait_until
@@ -35,8 +35,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def daemon(installed: Path) -> Iterator[RunningDaemon]:
-    """With a reranker that would end its process. It has read a chat."""
-    with run_daemon(installed / "home", Settings(reranker=RerankerSettings("strange:exit"))) as running:
+    """It has read a chat."""
+    with run_daemon(installed / "home", Settings()) as running:
         added(running.client, installed / "chat.json")
         yield running
 
@@ -71,11 +71,6 @@ def test_a_model(daemon: RunningDaemon, what: str) -> None:
 def test_a_strategy(daemon: RunningDaemon, at: str, what: str) -> None:
     with pytest.raises(DaemonError, match=f"The plug-in strange failed with {REASONS[what]}"):
         daemon.client.recall("Where is the tea?", strategy=f"wild-{at}{what}")
-    check_it_answers(daemon)
-
-
-def test_a_reranker(daemon: RunningDaemon) -> None:
-    assert REASONS["exit"] in daemon.client.plugins().reranker
     check_it_answers(daemon)
 
 

