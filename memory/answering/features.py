@@ -136,10 +136,12 @@ class QueryFeatures:
         return replace(candidate, features=features, score=round(score, SCORE_DIGITS))
 
     def _states_nothing(self, candidate: AnswerCandidate) -> bool:
-        """Whether a line is a heading, leads to the next line, only files something, asks, or repeats its title."""
+        """Whether a line is a heading, leads to the next line, only files something, asks, or repeats its title; that
+        of a note without a file was made of its text."""
         sentence = candidate.source
         title = self._stem_passage(sentence.episode)[0]
         is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
+        is_title = is_title and not sentence.episode.source.uri.startswith("note:")
         is_lead = sentence.place.kind in ("heading", "filing") or candidate.shown.endswith(":")
         return is_lead or is_title or bool(_ASKING.search(sentence.text))
 

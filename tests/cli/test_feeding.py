@@ -178,3 +178,10 @@ def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     assert done["type"] == "Added"
     assert done["sources"] + done["unchanged"] == 120
     assert shell.pal("status", "--json").json["stats"]["sources"] == 120
+
+
+def test_what_was_remembered_in_one_line_is_the_answer(shell: Shell) -> None:
+    (shell.folder / "presents.md").write_text("# Presents\n\n- Sheila: gin\n- Ida: a scarf\n\nSheila knits at night.\n")
+    assert shell.pal("add", ".").code == 0 and shell.pal("remember", "Sheila lives in Meole Brace").code == 0
+    said = shell.pal("ask", "Where does Sheila live?")
+    assert (said.code, said.out.splitlines()[0]) == (0, "- Sheila lives in Meole Brace [1]")

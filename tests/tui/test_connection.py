@@ -98,6 +98,27 @@ async def test_a_stopped_daemon_is_started_by_a_question_and_not_behind_its_back
         await chat.until(lambda: "● 86 notes" in chat.text())
 
 
+async def test_a_question_says_that_the_memory_is_being_started() -> None:
+    class Starting(Sleeping):
+        may_start = threading.Event()
+
+        def connect(self, start: bool) -> ScriptedClient:
+            if start and self.down:
+                self.may_start.wait()
+            return super().connect(start)
+
+    client = Starting(world.STATUS, answers=[world.short_answer("Yes.")])
+    async with chatting(client) as chat:
+        client.go_down(DOWN)
+        await chat.until(lambda: "not running" in chat.text())
+        chat.screen.prompt.insert("Are you there?")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "starting the memory" in chat.text())
+        assert "searching" not in chat.text()
+        client.may_start.set()
+        await chat.until(lambda: "Yes." in chat.text())
+
+
 async def test_progress_is_shown_while_it_lasts() -> None:
     async with chatting(world.client()) as chat:
         chat.client.live.give(wire.Progress(312, 1904, f"{HOME}/museum/visitors.csv"))

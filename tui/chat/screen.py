@@ -107,6 +107,7 @@ class ChatScreen(Page):
 
     def status_changed(self, message: StatusChanged) -> None:
         super().status_changed(message)
+        self.conversation.wait_for_daemon(False)
         if message.connected:
             self.home.refill()
         else:
@@ -114,6 +115,7 @@ class ChatScreen(Page):
 
     def show_down(self, message: Disconnected) -> None:
         super().show_down(message)
+        self.conversation.wait_for_daemon(True)
         for home in self.query(Home):
             home.show_down(message.reason)
 

@@ -99,6 +99,11 @@ class Conversation(Vertical):
             await self._send(inquiry)
         self.post_message(self.Changed())
 
+    def wait_for_daemon(self, is_down: bool) -> None:
+        """Shows in the running question whether the daemon must be started first."""
+        if self._asking is not None:
+            self._asking[1].trace.wait_for_daemon(is_down)
+
     async def take_back(self) -> bool:
         """Returns the last question to the prompt: a waiting one, else the running one; False without one."""
         if self.session.waiting:
@@ -171,6 +176,7 @@ class Conversation(Vertical):
         self.transcript.follow()
         ticket = self._link.ask(inquiry, conversation.id if conversation else None)
         self._asking = ticket, answer
+        self.wait_for_daemon(self._shared.status is None)
         if conversation is None:
             self._starting = ticket
         self._tell_evidence(answer)

@@ -24,6 +24,7 @@ ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a mo
 USUAL = "R2"  # the tier that is not shown
 PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
 ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
+SEARCHING, STARTING = "searching", "starting the memory"
 
 
 class TraceLine(Parts):
@@ -70,7 +71,7 @@ class TraceLine(Parts):
             self.query_ancestor(Vertical).mount(self._walk, after=self)
         return self._walk
 
-    def begin(self, doing: str = "searching") -> None:
+    def begin(self, doing: str = SEARCHING) -> None:
         """Shows that the question was sent; `doing` is the current stage."""
         if not self._doing:
             self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
@@ -78,6 +79,11 @@ class TraceLine(Parts):
         if doing == WRITING:
             self.unfolded = False  # the answer is in view now
         self._show()
+
+    def wait_for_daemon(self, is_down: bool) -> None:
+        """Shows that the memory must be started before it can search, or that it runs again."""
+        if self._doing in (SEARCHING, STARTING):
+            self.begin(STARTING if is_down else SEARCHING)
 
     def wait_for_model(self, doing: str = ASKED) -> None:
         """Shows for how many seconds a model has been working."""
