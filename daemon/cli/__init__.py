@@ -32,7 +32,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
     },
     "Look into an answer": {
-        "sessions": ("ask", "List the sessions of the chat, last used first."),
         "traces": ("traces", "List the questions that were asked, newest first."),
         "why": ("traces", "Show the evidence of an answer, the steps of its search, or why something is missing."),
     },

@@ -58,7 +58,7 @@ def print_stored(answered: wire.Answered, in_full: bool = False) -> None:
     print_answer([*answered.citations, *lines, answered], in_full=in_full, more="/more")
 
 
-def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answered | None:
+def print_message(message: wire.ChatMessage) -> wire.Answered | None:
     """Prints a message of a session; returns an answer."""
     if message.role == "user":
         output.print_text(f"You: {message.text}")
@@ -66,7 +66,7 @@ def print_message(message: wire.ChatMessage, in_full: bool = False) -> wire.Answ
     answered = wire.Answered(
         message.text, message.citations, message.no_answer, trace_id=message.trace_id, model=message.model
     )
-    print_stored(answered, in_full)
+    print_stored(answered)
     return answered
 
 

@@ -1,4 +1,4 @@
-"""pal ask, recall, context, sessions: questions, and the conversations of the chat."""
+"""pal ask, recall, context: questions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import Secrets, print_answer, print_message, secrets_option
-from daemon.cli.options import as_of_option, json_command, json_option, scope_options, strategy_option
+from daemon.cli.answers import Secrets, print_answer, secrets_option
+from daemon.cli.options import as_of_option, json_command, scope_options, strategy_option
 from daemon.cli.output import ONLY_CLOSE, NothingFound
-from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_time, explain_nothing, explain_reading, local_time
-from daemon.terminal import count
+from daemon.cli.session import Session
+from daemon.cli.show import describe_time, explain_nothing, explain_reading
 
 MAX_TAGS = 5  # that are named in place of one that nothing has
 MAX_NEAREST = 3  # passages that are shown where none has a word of the question
 MAX_UNKNOWN_WORDS = 5  # that are named; a text that was pasted has hundreds
 OUT_OF_REACH = "No note is within these limits."
-NONE_KEPT = "There are no sessions yet. Ask something in the chat: pal chat"
 
 
 @click.command()
@@ -189,86 +187,3 @@ def context(
         output.print_text(reply.text)
     if not reply.lines:
         raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
-
-
-@click.group(invoke_without_command=True)
-@click.option(
-    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
-)
-@json_option
-@click.pass_context
-def sessions(ctx: click.Context, limit: int) -> None:
-    """List the sessions of the chat, last used first.
-
-    \b
-    pal sessions                       the last ones, with their numbers
-    pal sessions search compressor     those with this word
-    pal sessions show 7                one of them
-    """
-    if ctx.invoked_subcommand is None:
-        _list(ctx.ensure_object(Session), limit)
-
-
-def _list(session: Session, limit: int) -> None:
-    kept = [conversation for conversation in session.client.conversations() if conversation.messages]
-    shown = tuple(kept[:limit])
-    if session.show_rows({"conversations": shown}, map(_row, shown), NONE_KEPT, right=(0,)):
-        output.say_rest(len(shown), len(kept), "-n shows more")
-
-
-def _row(of: wire.Conversation) -> tuple[str, ...]:
-    return str(of.id), local_time(of.updated), count(of.messages, "message"), of.title or "Untitled"
-
-
-@sessions.command()
-@click.argument("words", nargs=-1, required=True)
-@click.option(
-    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The number of sessions."
-)
-@json_command
-def search(session: Session, words: tuple[str, ...], limit: int) -> None:
-    """Find sessions with all WORDS in one message or the title.
-
-    Ignores case and accents. Exits with 4 if there is none.
-    """
-    matches = session.client.search_conversations(" ".join(words), limit)
-    for match in () if session.shows_json({"words": " ".join(words), "matches": matches}) else matches:
-        number, *rest = _row(match.conversation)
-        output.print_bold("  ".join([number, *rest]))
-        if match.quote:
-            who = "You" if match.role == "user" else "Memory"
-            output.print_text(f"   {who}: {match.quote}")
-            if match.messages > 1:
-                output.print_dim(f"   and in {count(match.messages - 1, 'other message')}")
-    if not matches:
-        raise NothingFound("No session has these words.")
-
-
-@sessions.command()
-@click.argument("id", type=int)
-@json_command
-def show(session: Session, id: int) -> None:
-    """Print a session with its sources. ID is its number in `pal sessions`."""
-    kept = session.client.conversation(id)
-    if session.shows_json(kept):
-        return
-    output.print_bold(kept.conversation.title or "Untitled")
-    for message in kept.messages:
-        click.echo()
-        print_message(message, in_full=True)
-
-
-@sessions.command()
-@click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@pass_session
-def delete(session: Session, ids: tuple[int, ...], yes: bool) -> None:
-    """Delete sessions; the memory keeps what it knows."""
-    kept = [session.client.conversation(id).conversation for id in dict.fromkeys(ids)]
-    if not yes:
-        what = f"“{kept[0].title or 'Untitled'}”" if len(kept) == 1 else count(len(kept), "session")
-        messages = count(sum(conversation.messages for conversation in kept), "message")
-        output.confirm(f"Delete {what} with {messages}?", "delete", "Nothing was deleted.")
-    for conversation in kept:
-        session.client.delete_conversation(conversation.id)
-    click.echo(f"Deleted: {count(len(kept), 'session')}.")

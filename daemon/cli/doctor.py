@@ -69,30 +69,14 @@ def doctor(session: Session, fix: bool, memory: bool, secrets: bool) -> None:
 
 
 def _print_diagnosis(diagnosis: wire.Diagnosis) -> None:
-    """Prints the remedies first, then the figures."""
+    """Prints what failed, with the remedies."""
     if not diagnosis.questions:
         output.say(NOTHING_ASKED)
     for failure in diagnosis.failures:
         _print_failure(failure)
     print_suspects(diagnosis.alias_suspects)
-    if diagnosis.questions:
-        click.echo(f"\nFrom the last {count(diagnosis.questions, 'question')}, by what their answers cite\n")
-        output.print_table([("Figure", "Value", "What it means"), *_figures(diagnosis)], right=[1])
-
-
-def _figures(diagnosis: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
-    yield "No answer", _percent(diagnosis.no_answer_rate), "questions that were refused"
-    yield "Seed hit rate", _percent(diagnosis.seed_hit_rate), "answers that mention a name of the question"
-    for hops, share in enumerate(diagnosis.reachability, 1):
-        yield (
-            f"Reachability@{hops}",
-            _percent(share),
-            f"cited passages within {count(hops, 'hop')} of a name of the question",
-        )
-    yield "Hop efficiency", _number(diagnosis.cited_per_call), "passages cited for a call of a model"
-    yield "Neighbourhood noise", _number(diagnosis.neighbourhood_noise), "passages shown for one that is cited, median"
-    yield "Backfill reliance", _percent(diagnosis.backfill_reliance), "cited passages that only the text found"
-    yield "Evidence redundancy", _percent(diagnosis.evidence_redundancy), "names that two cited passages share, mean"
+    if diagnosis.questions and not diagnosis.failures:
+        output.say(f"The last {count(diagnosis.questions, 'question')} were served well.")
 
 
 def _print_failure(failure: wire.FailureClass) -> None:
@@ -105,14 +89,6 @@ def _print_failure(failure: wire.FailureClass) -> None:
     output.print_text(indent("\n".join(lines).replace("\xa0", " "), "  "))
     for command in commands:
         output.print_text(f"    {command}")
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.0f} %"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
 
 
 def examine(session: Session) -> Iterator[HealthCheck]:

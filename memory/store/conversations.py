@@ -156,4 +156,4 @@ def _make_conversation(row: Sequence[Any]) -> Conversation:
 
 
 def _make_error(id: int) -> NotFoundError:
-    return NotFoundError(f"There is no session {id}. Those that are kept: pal sessions")
+    return NotFoundError(f"There is no session {id}. In the chat, /sessions lists them.")

@@ -84,7 +84,7 @@ def test_sessions_are_listed_searched_and_resumed(shell: Shell) -> None:
     shell.pal("remember", "The belt for the compressor is with Ozzie.")
     shell.pal("chat", "--plain", input="Who has the belt for the compressor?\n")
     said = shell.pal("chat", "--plain", input="/sessions\n/search OZZIE\n/resume 1\n/resume 77\n/resume\n/search\n")
-    assert said.code == 4 and said.err == "Error: There is no session 77. Those that are kept: pal sessions\n"
+    assert said.code == 4 and said.err == "Error: There is no session 77. In the chat, /sessions lists them.\n"
     assert re.fullmatch(
         r"1: Who has the belt for the compressor\?, \d{4}-\d\d-\d\d \d\d:\d\d\n"
         r"/resume NUMBER goes on with one\.\n"

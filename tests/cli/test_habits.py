@@ -16,7 +16,7 @@ from tests.docs.generated import commands
 # What shows or asks nothing that a program would read, or is a language of its own already.
 WITHOUT_JSON = {
     "pal", "pal chat", "pal completion", "pal config", "pal config edit", "pal mcp", "pal mcp install",
-    "pal sessions delete", "pal daemon", "pal daemon run", "pal daemon log",
+    "pal daemon", "pal daemon run", "pal daemon log",
     "pal daemon install", "pal daemon uninstall", "pal watch", "pal watch send", "pal help",
 }  # fmt: skip
 
