@@ -28,10 +28,10 @@ TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes argumen
 REMEDIES = Remedies(
     "The server",
     key="Give it another key: pal models connect openai ADDRESS --key",
-    credit="Add to it where you got the key.",
+    credit="Add to it where you got the key, or use another model: pal models use answer NAME",
     missing="See those it has: pal models",
     fault="See its log.",
-    gone="No server answers at {}. Start it, or correct its address (openai.url).",
+    gone="No server answers at {}. Start it, or give its address: pal models connect openai ADDRESS",
 )
 
 
@@ -126,7 +126,9 @@ def locate(settings: OpenAISettings) -> tuple[str, bool]:
     try:
         url, here = transport.locate_server(settings.url, PORT)
     except ValueError as error:
-        raise ModelUnavailableError(f"{settings.url!r} is no address. Correct openai.url.", lasting=True) from error
+        raise ModelUnavailableError(
+            f"{settings.url!r} is no address. Give another: pal models connect openai ADDRESS", lasting=True
+        ) from error
     return (url if url.endswith("/v1") else f"{url}/v1"), here
 
 

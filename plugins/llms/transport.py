@@ -197,7 +197,7 @@ class Remedies(NamedTuple):
         detail = f"{status}: {why}" if status >= 300 else why
         lasting = {
             401: f"{server} does not accept the API key or account (401). {self.key}",
-            402: f"There is no credit left at {server} ({why}). {self.credit}",
+            402: f"{server} says that no credit is left ({why}). {self.credit}",
             403: f"The API key or account may not use {model} ({why}). {self.key}",
         }
         if text := lasting.get(status, ""):
@@ -247,8 +247,8 @@ def locate_server(named: str, default_port: int) -> tuple[str, bool]:
     scheme, colons, rest = text.partition("://")
     if not colons:
         scheme, rest = "http", text
-    if scheme not in ("http", "https"):
-        raise ValueError(scheme)
+    if scheme not in ("http", "https") or any(map(str.isspace, rest)):
+        raise ValueError(text)
     parts = urlsplit(f"{scheme}://{rest}")
     host = parts.hostname or "127.0.0.1"
     port = parts.port or ({"http": 80, "https": 443}[scheme] if colons else default_port)

@@ -195,8 +195,11 @@ def test_what_there_is_when_nothing_is() -> None:
         OpenAIModel("m")
     with FakeOpenAI() as gone:
         assert "has no model" in look(OpenAISettings(url=gone.url)).problem
-    assert "No server answers" in look(OpenAISettings(url=gone.url)).problem
-    assert "no address" in look(OpenAISettings(url="ftp://x")).problem
+    assert (
+        "No server answers" in (problem := look(OpenAISettings(url=gone.url)).problem) and "models connect" in problem
+    )
+    for url in ("ftp://x", "not an address"):
+        assert "no address" in look(OpenAISettings(url=url)).problem
 
 
 def test_a_server_that_still_loads_its_model(server: FakeOpenAI) -> None:

@@ -218,7 +218,7 @@ def test_however_it_fails_the_lines_come_with_one_sentence_why(boat: Desk, name:
     ("fails", "remedy"),
     [
         (Fails(401, "no", "authentication_error"), "pal models connect anthropic --key"),
-        (Fails(402, "no", "billing_error"), "There is no credit left at Anthropic"),
+        (Fails(402, "no", "billing_error"), "Anthropic says that no credit is left"),
         (Fails(429, "no", "rate_limit_error"), "takes no more requests"),
         (Fails(529, "no", "overloaded_error"), "Anthropic is overloaded (no). Ask again in a minute"),
     ],
