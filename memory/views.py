@@ -118,9 +118,8 @@ class Skipped(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextLine:
-    """A current fact, or a passage's sentences about a task; `n` is the number of its source."""
+    """A passage's sentences about a task; `n` is the number of its source."""
 
-    kind: Literal["fact", "passage"]
     text: str
     n: int
 
@@ -140,7 +139,7 @@ class ContextSource:
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """The memory's evidence for a task, facts first, also as a `text` of about `tokens` tokens
+    """The memory's evidence for a task, also as a `text` of about `tokens` tokens
     (`memory.llm.about_tokens`, which rather overestimates)."""
 
     task: str

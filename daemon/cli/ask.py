@@ -172,9 +172,8 @@ def context(
 ) -> None:
     """Print a short context for TASK, for an agent's prompt.
 
-    First the current facts, then the best sentences of notes, each with the number of its source. A token is counted as
-    three bytes. The same memory prints the same text. What you give to an agent goes where that agent runs; --within
-    limits it.
+    The best sentences of notes, each with the number of its source. A token is counted as three bytes. The same memory
+    prints the same text. What you give to an agent goes where that agent runs; --within limits it.
 
     \b
     claude "$(pal context 'prepare the meeting with Ana') Prepare the meeting with Ana."

@@ -308,21 +308,6 @@ def read_names(conn: Connection, facts: Iterable[Relation]) -> dict[int, str]:
     return graph.object_labels(conn, sorted({node for fact in facts for node in (fact.subject, fact.object)}))
 
 
-def read_evidence(
-    conn: Connection, result: RetrievalResult, facts: Sequence[int]
-) -> dict[int, list[tuple[Episode, int, int]]]:
-    """Returns {fact (relation id): (episode, start, end) of its evidence that the question may see, newest first}."""
-    rows = [row for row in relations.evidence(conn, facts) if result.sees(row[1])]
-    passages = {passage.id: passage for passage in episodes.get_many(conn, sorted({row[1] for row in rows}))}
-    places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
-    for id, episode, start, end in rows:
-        if episode in passages:
-            places[id].append((passages[episode], start, end))
-    for of_fact in places.values():
-        of_fact.sort(key=lambda place: (-(place[0].at.timestamp() if place[0].at else 0.0), place[0].id))
-    return places
-
-
 def titling_objects(result: RetrievalResult, episode: int) -> list[int]:
     """Returns the objects (node ids) that are the title of an episode; empty if it is newer than the graph."""
     graph = result.graph

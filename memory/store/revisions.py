@@ -251,15 +251,6 @@ def find_between(conn: Connection, fact: int, other: int) -> Row | None:
     return next(iter(list_by_clauses(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", fact, other)), None)
 
 
-def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns (old, new) of the open revisions by which one of these facts contradicts another, newest last."""
-    return conn.execute(
-        "SELECT old_id, new_id FROM revision WHERE relation = 'contradicts' AND state = 'open'"
-        " AND (old_id IN (SELECT value FROM json_each(?1)) OR new_id IN (SELECT value FROM json_each(?1))) ORDER BY id",
-        (id_list(facts),),
-    ).fetchall()
-
-
 def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
     """Returns the accepted revision that replaced `fact` with a fact outside `gone`, or None."""
     seen = {fact}

@@ -8,10 +8,8 @@ import pytest
 
 from memory import Memory
 from memory.answering import facts
-from memory.answering.task_context import find_facts
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
-from plugins.embedders.static import StaticEmbedder
 from tests.memory.conftest import OpenFilled
 from tests.memory.facts.asserting import assert_quoted
 
@@ -70,10 +68,6 @@ def test_as_of_a_day_nothing_is_told_that_was_known_later(desk: Memory) -> None:
     for question in ("Where does Ana live?", "Who is Ana?"):
         now, then = (answered(desk, question, as_of=day).text for day in (None, "2023-05-01"))
         assert "2023-09" in now and "2023-09" not in then and "Utrecht" in then
-    with desk.store.reading() as conn:
-        found = desk.questions.retrieve("Where does Ana live?", 5, as_of=datetime(2023, 5, 1, tzinfo=UTC))
-        told = [piece.text for piece in find_facts(conn, found, StaticEmbedder())]
-    assert any("Utrecht" in one for one in told) and not any("2023-09" in one for one in told)
 
 
 def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
