@@ -18,7 +18,7 @@ from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
 from plugins.readers.markup import code, json_notes, org
 from plugins.readers.office import docx, epub, odf, pdf, xlsx
-from plugins.readers.records import contacts, image, references, subtitles
+from plugins.readers.records import clippings, contacts, image, subtitles
 
 MAX_TEXT = MIB  # of a file without a suffix
 MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
@@ -33,8 +33,8 @@ def read_text(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
     if turns := turns_of(text, find_month(path)):
         return [Document(uri="", turns=turns, at=turns[0].at)]
-    if references.is_clippings(text):
-        return references.read_clippings(text)
+    if clippings.is_clippings(text):
+        return clippings.read_clippings(text)
     return [Document(uri="", text=text)]
 
 
@@ -49,9 +49,14 @@ def read_note(path: Path, data: bytes) -> list[Document]:
 def read_page(path: Path, data: bytes) -> list[Document]:
     """Returns a saved web page, or the bookmarks of a browser."""
     text = text_of(data, declared_in_markup(data))
-    if references.is_bookmarks(text):
-        return [references.read_bookmarks(text)]
+    if clippings.is_bookmarks(text):
+        return [clippings.read_bookmarks(text)]
     return [replace(html.convert(text), speaker=UNKNOWN)]
+
+
+def read_references(path: Path, data: bytes) -> list[Document]:
+    """Returns a list of works as text, whose abstracts are the words of others."""
+    return [Document(uri="", text=text_of(data), speaker=UNKNOWN)]
 
 
 def read_calendar(path: Path, data: bytes) -> list[Document]:
@@ -74,10 +79,6 @@ READERS = (
     Reader(
         "agents", (".jsonl",), "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as text",
         stream=stream_logs, max_bytes=1024 * MIB, max_seconds=300, version=5,
-    ),
-    Reader(
-        "bibtex", (".bib",), "References in BibTeX, with notes",
-        stream=references.stream_bibtex, max_bytes=5 * MIB, library="bibtexparser",
     ),
     Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", json_notes.read_canvas, version=3),
     Reader(
@@ -130,7 +131,7 @@ READERS = (
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides",
         xlsx.read_slides, 100 * MIB, dates_parts=True, version=3, library="pptx",
     ),
-    Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
+    Reader("references", (".bib", ".ris"), "References in BibTeX and RIS, as text", read_references),
     Reader("rtf", (".rtf",), "RTF, by paragraphs", docx.read_rtf, dates_parts=True, version=2, library="striprtf"),
     Reader("subtitles", (".srt", ".vtt"), "Subtitles, by their times", subtitles.read),
     Reader(

@@ -52,8 +52,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents bibtex canvas chat code contacts csv docx eml epub html ics image markdown mbox"
-            " notebook odf org pdf pptx ris rtf subtitles text unnamed xlsx"
+            "agents canvas chat code contacts csv docx eml epub html ics image markdown mbox"
+            " notebook odf org pdf pptx references rtf subtitles text unnamed xlsx"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")
