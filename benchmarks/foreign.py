@@ -76,7 +76,7 @@ def read_folder(folder: Path, plugins: Plugins) -> Finding:
 def _add(memory: Memory, plugins: Plugins, folder: Path, place: Path) -> wire.Added:
     """Reads the files by the code of `pal add`."""
     writer, task, events = Writer(), Task("reading"), SimpleQueue[wire.Event]()
-    readers = Readers(memory.state.settings.chunk, memory.state.settings.facts.rules, memory.state.masker)
+    readers = Readers(memory.state.settings.chunk, memory.state.settings.rules, memory.state.masker)
     attempts = Attempts(memory, writer, place / "reading")
     ingest = Ingest(memory, plugins, writer, Tasks(events.put), events.put, WatchSettings(), (), readers, attempts)
     writer.start()

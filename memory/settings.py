@@ -78,13 +78,6 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FactSettings:
-    """How facts are extracted from text."""
-
-    rules: bool = True  # whether rules read fields, tables and changes of values as facts
-
-
-@dataclass(frozen=True, slots=True)
 class SecretSettings:
     """Passwords, keys, card and account numbers in notes."""
 
@@ -109,9 +102,9 @@ class MemorySettings:
     """The memory: where it is, and all settings of the library."""
 
     at: str = setting("", "The computer that has the memory, reached through ssh: ssh://me@server. Empty: this one.")
+    rules: bool = True  # whether rules read fields, tables and changes of values as facts
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
-    facts: FactSettings = field(default_factory=FactSettings)
     secrets: SecretSettings = field(default_factory=SecretSettings)
     person: PersonSettings = field(default_factory=PersonSettings)

@@ -105,6 +105,7 @@ class SecretPlace:
     uri: str
     line: int | None
     kind: str
+    is_masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

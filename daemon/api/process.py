@@ -92,12 +92,12 @@ async def stop(services: Services) -> None:
     services.stop()
 
 
-def begin_sync(services: Services, folder: Path, words: str) -> wire.SyncBegun:
+def begin_sync(services: Services, folder: Path, words: str) -> str:
     if not folder.is_absolute():
         raise InvalidInputError("Give the folder's whole path.")
     new_words = services.syncing.init(folder, words)
     services.syncing.run()
-    return wire.SyncBegun(_state(services), new_words)
+    return new_words
 
 
 def sync(services: Services) -> wire.SyncState:

@@ -96,7 +96,7 @@ class Services:
         publish = self.activity.publish
         self.writer = writer = Writer(News(memory, publish).look)
         self.tasks = tasks = Tasks(publish)
-        chunk, rules = settings.memory.chunk, settings.memory.facts.rules
+        chunk, rules = settings.memory.chunk, settings.memory.rules
         self.readers = Readers(chunk, rules, memory.state.masker, plugins.left_out)
         self.attempts = Attempts(memory, writer, paths.reading)
         ingest = Ingest(memory, plugins, writer, tasks, publish, settings.watch, self.own, self.readers, self.attempts)

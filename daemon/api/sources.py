@@ -243,9 +243,9 @@ def export_with_secrets(memory: Memory) -> Iterator[bytes]:
     return memory.browsing.export_rows(read_version(), unmask=True)
 
 
-def secret_places(memory: Memory) -> wire.SecretPlacesReply:
+def secret_places(memory: Memory) -> tuple[wire.SecretPlace, ...]:
     """Finds secrets in all stored text."""
-    return wire.SecretPlacesReply(tuple(memory.sources.list_masked()), tuple(memory.sources.list_unmasked()))
+    return (*memory.sources.list_masked(), *memory.sources.list_unmasked())
 
 
 def make_page(memory: Memory, name: str) -> dict[str, Any]:

@@ -122,9 +122,9 @@ class KnowledgeCalls(Calls):
     def train(self) -> Stream:
         """Train the ranker on earlier questions; continues if the stream is closed."""
 
-    @call("POST", "/train/undo", to="nightly.undo_training", slow=True)
-    def undo_training(self) -> wire.TrainingUndone:
-        """Undo the last training."""
+    @call("POST", "/train/undo", to="nightly.undo_training", field="used", slow=True)
+    def undo_training(self) -> str:
+        """Undo the last training. `used` now: "earlier", the ranker before it; "none"; "" if none was trained."""
 
     @call("GET", "/diagnosis", to="memory.maintenance.diagnose", slow=True)
     def diagnosis(self) -> wire.Diagnosis:

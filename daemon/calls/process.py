@@ -114,8 +114,8 @@ class DaemonCalls(KnowledgeCalls):
     def secrets(self, placeholders: Sequence[str]) -> Mapping[str, str]:
         """Look up the secrets of placeholders, without those no longer stored. Never on the page."""
 
-    @call("GET", "/secrets/places", slow=True)
-    def secret_places(self) -> wire.SecretPlacesReply:
+    @call("GET", "/secrets/places", field="places", slow=True)
+    def secret_places(self) -> tuple[wire.SecretPlace, ...]:
         """List the places of masked and unmasked secrets. Never on the page."""
 
     @call("GET", "/export", offline=True)
@@ -197,10 +197,10 @@ class DaemonCalls(KnowledgeCalls):
     def close_page(self) -> bool:
         """End the page's sessions and close its port; returns whether it was open."""
 
-    @call("POST", "/sync/begin", slow=True)
-    def begin_sync(self, folder: Path, words: str = "") -> wire.SyncBegun:
-        """Synchronise this memory through a folder from now on. Without `words` the folder gets a new key, whose words
-        are in the reply; with those of another computer this one joins it."""
+    @call("POST", "/sync/begin", field="words", slow=True)
+    def begin_sync(self, folder: Path, words: str = "") -> str:
+        """Synchronise this memory through a folder from now on. Without `words` the folder gets a new key; returns its
+        words. With those of another computer this one joins it, and the reply is empty."""
 
     @call("POST", "/sync", slow=True)
     def sync(self) -> wire.SyncState:

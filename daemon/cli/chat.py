@@ -62,7 +62,7 @@ def chat(session: Session, plain: bool) -> None:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any free one. Default: web.port.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any free one. Default: daemon.page_port.")
 @click.option("--print", "only_print", is_flag=True, help="Open no browser.")
 @click.option("--stop", is_flag=True, help="Close the page and end its sessions.")
 @json_command

@@ -122,16 +122,15 @@ def _check_offline(session: Session) -> Iterator[str]:
 def print_places(session: Session) -> None:
     """Prints the places of secrets; exits with 1 if any is not masked."""
     places = session.client.secret_places()
-    if not session.shows_json(places):
-        for place in places.masked:
-            output.print_text(f"masked: {_describe(place)}")
-        for place in places.unmasked:
-            output.print_text(f"Not masked: {_describe(place)}")
-        if not places.masked and not places.unmasked:
+    unmasked = [place for place in places if not place.is_masked]
+    if not session.shows_json({"places": places}):
+        for place in places:
+            output.print_text(f"{'masked' if place.is_masked else 'Not masked'}: {_describe(place)}")
+        if not places:
             output.say("No secrets were found in your notes.")
-        for remedy in _remedies(places.unmasked):
+        for remedy in _remedies(unmasked):
             output.say(remedy)
-    if places.unmasked:
+    if unmasked:
         sys.exit(1)
 
 

@@ -203,9 +203,9 @@ def train(session: Session, undo: bool) -> None:
     strategy "entities" uses it (memory.recall.strategy).
     """
     if undo:
-        undone = session.client.undo_training()
-        earlier = "The previous one is used again." if undone.earlier else "Nothing is used instead."
-        session.show(undone, f"Taken back. {earlier}" if undone.undone else "Nothing that was trained is in use.")
+        used = session.client.undo_training()
+        now = "The previous one is used again." if used == "earlier" else "Nothing is used instead."
+        session.show({"used": used}, f"Taken back. {now}" if used else "Nothing that was trained is in use.")
         return
     session.follow(session.client.train(), wire.TrainingReport, "Training", _print)
 
@@ -248,15 +248,15 @@ def sync_init(session: Session, folder: Path) -> None:
             words = sys.stdin.readline().strip()
         else:
             words = str(click.prompt("The twelve words that the other computer showed", err=True))
-    begun = session.client.begin_sync(folder, words)
-    if session.shows_json(begun):
+    made = session.client.begin_sync(folder, words)
+    if session.shows_json({"words": made}):
         return
-    if begun.words:
-        output.print_text(f"The key of {folder}:\n\n  {begun.words}\n\n{KEEP_WORDS}")
+    if made:
+        output.print_text(f"The key of {folder}:\n\n  {made}\n\n{KEEP_WORDS}")
         output.say(
             "On every other computer: pal sync init with the same folder. To see the words again: pal sync words"
         )
-    _print_sync(begun.sync)
+    _print_sync(session.client.sync())
 
 
 @sync.command("words")

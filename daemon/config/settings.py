@@ -70,14 +70,10 @@ class DaemonSettings:
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
     request_s: float = 10.0  # in which a client must send its request
-
-
-@dataclass(frozen=True, slots=True)
-class WebSettings:
-    """The page in the browser, which `pal web` opens."""
-
-    port: int = setting(0, "The port of the page on this machine, 1024 or above; 0: any that is free.", most=65535)
-    idle_minutes: float = 60.0  # without use after which a session of the page ends
+    page_port: int = setting(
+        0, "The port of the page that `pal web` opens, 1024 or above; 0: any that is free.", most=65535
+    )
+    page_idle_minutes: float = 60.0  # without use after which a session of the page ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +216,6 @@ class Settings:
     sections of a table: [mcp.clients.cursor]."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
-    web: WebSettings = field(default_factory=WebSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)

@@ -117,11 +117,12 @@ class NightlyJob:
                 cancelled=self._closing.is_set,
             )
 
-    def undo_training(self) -> wire.TrainingUndone:
-        """Removes the ranker in use. ConflictError during a run."""
+    def undo_training(self) -> str:
+        """Removes the ranker in use; returns the one in use now: "earlier" or "none", "" without one before.
+        ConflictError during a run."""
         with try_lock(self._training, "Training is running. Try again when it is done."):
             undone = self._writer.write(self._memory.maintenance.revert_ranker)
-        return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
+        return "" if undone is None else "none" if undone[1] is None else "earlier"
 
     def state(self) -> wire.Night:
         """Returns whether nights are enabled, and the result of the last one."""

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,25 +60,22 @@ class _OneLine(logging.Formatter):
         return text.replace("\n", "\n    ")  # a traceback belongs to the line above it
 
 
-class _RateLimit(logging.Filter):
-    """Limits how often per minute the same message passes (a warning regardless of its values), so that a recurring
-    fault does not fill the disk."""
+def _limit_rate() -> Callable[[logging.LogRecord], bool]:
+    """Returns a filter that limits how often per minute the same message passes (a warning regardless of its values),
+    so that a recurring fault does not fill the disk."""
+    counts: Counter[tuple[int, str, int, str]] = Counter()
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._minute = 0
-        self._counts: Counter[tuple[str, int, str]] = Counter()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if (minute := int(record.created // 60)) != self._minute:
-            self._minute = minute
-            self._counts.clear()
+    def count(record: logging.LogRecord) -> bool:
         text = str(record.msg) if record.levelno >= logging.WARNING else record.getMessage()
-        same = (record.name, record.levelno, text)
-        self._counts[same] += 1
-        if self._counts[same] == SAME_A_MINUTE:
+        same = (int(record.created // 60), record.name, record.levelno, text)
+        if counts and next(iter(counts))[0] != same[0]:
+            counts.clear()
+        counts[same] += 1
+        if counts[same] == SAME_A_MINUTE:
             record.note = " (the same is left out until this minute is over)"
-        return self._counts[same] <= SAME_A_MINUTE
+        return counts[same] <= SAME_A_MINUTE
+
+    return count
 
 
 def configure(log: Path, level: str, *, console: bool = False) -> None:
@@ -89,7 +87,7 @@ def configure(log: Path, level: str, *, console: bool = False) -> None:
     if console:
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
-        handler.addFilter(_RateLimit())
+        handler.addFilter(_limit_rate())
         handler.setFormatter(_OneLine(FORMAT, defaults={"note": ""}))
     logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     for name in ("daemon", "memory", "plugins"):

@@ -31,7 +31,7 @@ class Page:
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
         self._settings = settings
-        self._sessions = WebSessions(settings.web.idle_minutes * 60)
+        self._sessions = WebSessions(settings.daemon.page_idle_minutes * 60)
         self._app: ASGIApp | None = None
         self._server: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -48,7 +48,7 @@ class Page:
     async def open(self, port: int | None) -> wire.PageLink:
         """Returns a new link to the page; opens the port if needed. ConflictError if the port is taken,
         InvalidInputError."""
-        chosen = self._settings.web.port if port is None else port
+        chosen = self._settings.daemon.page_port if port is None else port
         if chosen and not FIRST_PORT <= chosen <= LAST_PORT:
             raise InvalidInputError(f"port is {chosen}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
         if self._server is not None and self._is_closed:

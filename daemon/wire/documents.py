@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
-from memory.views import Forgotten, ListedSource, RetiredText, SecretPlace, Skipped
+from memory.views import Forgotten, ListedSource, RetiredText, Skipped
 
 SET_ASIDE = "set aside after"  # how the reason of a skipped file begins that was tried too often
 RULES_TOO_LONG = "nothing in this folder is read until it is shorter"  # in the reason of a file of rules
@@ -106,14 +106,6 @@ class Tag:
 
     name: str
     sources: int
-
-
-@dataclass(frozen=True, slots=True)
-class SecretPlacesReply:
-    """The places of masked secrets, and of secrets in plain text."""
-
-    masked: tuple[SecretPlace, ...]
-    unmasked: tuple[SecretPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)

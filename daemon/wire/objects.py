@@ -58,14 +58,6 @@ class MessagesReply:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingUndone:
-    """Whether the training was undone, and whether the previous ranker is used again."""
-
-    undone: bool
-    earlier: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FactsReply:
     """The facts. `disputes`: the open revisions of kind "contradicts" between two of them."""
 

@@ -100,14 +100,6 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True)
-class SyncBegun:
-    """`words` of a new key; "" if another computer made it."""
-
-    sync: SyncState
-    words: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Replica:
     """The replica of the memory. `at`: when it was last complete; `problem`: why it cannot be written. Until
     `forgotten_until` it has states of the memory with text that was forgotten since."""

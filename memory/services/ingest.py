@@ -37,7 +37,7 @@ class Ingest:
         without words, NotAvailableError from the embedder."""
         state, settings = self._state, self._state.settings
         return prepare(
-            self._store, list(documents), settings.chunk, state.serving.embedder, settings.facts.rules, state.masker
+            self._store, list(documents), settings.chunk, state.serving.embedder, settings.rules, state.masker
         )
 
     def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:

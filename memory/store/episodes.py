@@ -380,4 +380,4 @@ def find_secrets(conn: Connection, placeholders: Iterable[str]) -> dict[str, str
 def list_masked(conn: Connection) -> list[SecretPlace]:
     """Returns the places of all secrets, by uri and line."""
     query = "SELECT uri, line, s.kind FROM secret s JOIN source ON source.id = source_id ORDER BY uri, line, s.kind"
-    return [SecretPlace(*row) for row in conn.execute(query)]
+    return [SecretPlace(uri, line, kind, is_masked=True) for uri, line, kind in conn.execute(query)]

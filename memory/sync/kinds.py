@@ -109,7 +109,7 @@ class Notes(SharedKind):
 
     def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         stated = [item for item in items.values() if "retired" not in item.value]
-        drafts = [draft_note(item.value, self.memory.state.settings.facts.rules) for item in stated]
+        drafts = [draft_note(item.value, self.memory.state.settings.rules) for item in stated]
         if drafts:
             self.memory.ingest.remember_many(self.memory.ingest.embed_drafts(drafts))
         for item in items.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Document
-from memory.settings import FactSettings, MemorySettings
+from memory.settings import MemorySettings
 from plugins import manager
 from tests.cli.vault import Shell
 
@@ -22,7 +22,7 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
     """
     shell.home.mkdir(exist_ok=True)
     found = []
-    by_hand = MemorySettings(facts=FactSettings(rules=False))
+    by_hand = MemorySettings(rules=False)
     with Memory.open(shell.home / "memory.db", embedder=manager.load().embedder("static"), settings=by_hand) as memory:
         for name, text, (subject, predicate, object), modality in told:
             at = datetime.strptime(Path(name).stem[:10], "%Y-%m-%d").replace(tzinfo=UTC)

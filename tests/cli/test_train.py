@@ -43,5 +43,5 @@ def test_what_was_learnt_can_be_taken_back(town: Shell) -> None:
     assert town.pal("train", "--undo").out == "Nothing that was trained is in use.\n"
     town.pal("daemon", "stop")
     promoted(town.home)
-    assert town.pal("train", "--undo", "--json").json == {"undone": True, "earlier": False}
+    assert town.pal("train", "--undo", "--json").json == {"used": "none"}
     assert town.pal("train", "--undo").out == "Nothing that was trained is in use.\n"

@@ -16,14 +16,14 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Document
 from memory.revisions import Decision
-from memory.settings import FactSettings, MemorySettings
+from memory.settings import MemorySettings
 from memory.store import episodes
 from plugins import manager
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    by_hand = MemorySettings(facts=FactSettings(rules=False))
+    by_hand = MemorySettings(rules=False)
     with Memory.open(":memory:", embedder=manager.load().embedder("static"), settings=by_hand) as memory:
         yield memory
 

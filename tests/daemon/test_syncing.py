@@ -35,8 +35,8 @@ class Machine:
         self.shared = place / "shared"
         self.notes = place / "notes"
         self.notes.mkdir(parents=True)
-        (self.notes / "one.md").write_text("# Flat\n\nRent: 700 euros\n")
-        (self.notes / "two.md").write_text("# Flat\n\nRent: 750 euros\n")
+        (self.notes / "flat 1.md").write_text("# Flat\n\nRent: 700 euros\n")
+        (self.notes / "flat 2.md").write_text("# Flat\n\nRent: 750 euros\n")
 
     def review(self, state: str) -> list[wire.Revision]:
         return list(self.client.revisions(state).revisions)
@@ -65,13 +65,13 @@ def test_a_decision_is_visible_soon_after_its_file_arrived(machines: tuple[Machi
     one, two = machines
     with pytest.raises(DaemonError, match="pal sync init"):
         one.client.sync()
-    begun = one.client.begin_sync(one.shared)
-    assert len(begun.words.split()) == 12 and one.client.sync_words() == begun.words
+    words = one.client.begin_sync(one.shared)
+    assert len(words.split()) == 12 and one.client.sync_words() == words
     two.shared.mkdir()
     shutil.copy(one.shared / MARKER, two.shared)
     with pytest.raises(DaemonError, match="words"):
         two.client.begin_sync(two.shared)
-    assert two.client.begin_sync(two.shared, begun.words).words == ""
+    assert two.client.begin_sync(two.shared, words) == ""
     [revision] = one.review("open")
     one.client.settle(revision.id, "keep")
     wait_until(lambda: len([*one.shared.rglob("*.update")]) > 1)  # by itself
@@ -87,7 +87,7 @@ def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_
     machines: tuple[Machine, Machine],
 ) -> None:
     one, two = machines
-    words = one.client.begin_sync(one.shared).words
+    words = one.client.begin_sync(one.shared)
     two.shared.mkdir()
     shutil.copy(one.shared / MARKER, two.shared)
     two.client.begin_sync(two.shared, words)

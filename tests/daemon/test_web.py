@@ -20,7 +20,6 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import Client, DaemonError
-from daemon.config.settings import WebSettings
 from daemon.web import ALLOWED, HEADERS, LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, STATIC, WebSessions
 from tests.daemon.conftest import QUICK
 from tests.running import RunningDaemon, run_daemon
@@ -33,7 +32,7 @@ HOSTS = (
 ORIGINS = ("null", "http://evil.example", "http://127.0.0.1:{port}", "")
 Reply = tuple[int, dict[str, str], bytes]
 OWN = "http://127.0.0.1:{port}"
-IDLE = replace(QUICK, web=WebSettings(idle_minutes=0.01))
+IDLE = replace(QUICK, daemon=replace(QUICK.daemon, page_idle_minutes=0.01))
 
 
 @dataclass

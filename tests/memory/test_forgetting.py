@@ -15,7 +15,7 @@ from memory.errors import NotFoundError
 from memory.facts.extraction import ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.nouns import Answer, Citation, Document, Receipt
 from memory.revisions import Decision
-from memory.settings import FactSettings, MemorySettings
+from memory.settings import MemorySettings
 from memory.store import files, jobs
 from tests.memory.store.building import HashEmbedder
 
@@ -25,7 +25,7 @@ WORDS = ("qqqzwickl", "vvvnick", "jjjdrake", "xxxpredicate", "zzzthesis", "wwwre
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    embedder, by_hand = HashEmbedder(dimension=64), MemorySettings(facts=FactSettings(rules=False))
+    embedder, by_hand = HashEmbedder(dimension=64), MemorySettings(rules=False)
     with Memory.open(tmp_path / "memory.db", embedder=embedder, settings=by_hand) as memory:  # type: ignore[arg-type]
         yield memory
 

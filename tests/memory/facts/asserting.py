@@ -13,9 +13,9 @@ from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import AGENT_NOTES
 from memory.protocols import Embedder
-from memory.settings import FactSettings, MemorySettings
+from memory.settings import MemorySettings
 
-UNTOLD = MemorySettings(facts=FactSettings(rules=False))
+UNTOLD = MemorySettings(rules=False)
 
 
 @pytest.fixture

@@ -22,14 +22,14 @@ from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
-from memory.settings import FactSettings, MemorySettings, PersonSettings
+from memory.settings import MemorySettings, PersonSettings
 from memory.store import edge_memory, facts, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from memory.views import ConsolidationReport
 from tests.examples import examples
 
 STALE = "SELECT count(*) FROM edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL"
-UNTOLD = MemorySettings(facts=FactSettings(rules=False))
+UNTOLD = MemorySettings(rules=False)
 PLACES = ("Utrecht", "Leipzig", "Riga")
 DAYS = ("2021-01-01", "2022-01-01", "2023-01-01", "2024-01-01")
 Twice = tuple[str, str, str, str, str | None, str | None]

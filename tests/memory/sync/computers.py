@@ -18,8 +18,10 @@ from tests.memory.store.building import HashEmbedder
 WORDS = "lend rebel useful cause door already poet dinner goddess cattle area milk"
 DAY = datetime(2025, 1, 1, tzinfo=UTC)
 FILES = (  # the same on every computer, as another program carries them
-    Document("old.md", "Rent: 700 euros\n", title="Flat", kind="file", sha256="a" * 64, at=DAY, location="old.md"),
-    Document("new.md", "Rent: 750 euros\n", title="Flat", kind="file", sha256="b" * 64, at=DAY.replace(month=3)),
+    Document(
+        "flat 1.md", "Rent: 700 euros\n", title="Flat", kind="file", sha256="a" * 64, at=DAY, location="flat 1.md"
+    ),
+    Document("flat 2.md", "Rent: 750 euros\n", title="Flat", kind="file", sha256="b" * 64, at=DAY.replace(month=3)),
 )
 
 

@@ -216,23 +216,23 @@ def test_what_was_forgotten_on_one_is_forgotten_everywhere_and_in_the_files(pair
 def test_a_forgotten_file_is_not_read_on_another_computer_even_if_it_arrives_later(pair: Pair) -> None:
     anna, berta = pair
     anna.read_files()
-    anna.memory.forgetting.forget(source="old.md")
+    anna.memory.forgetting.forget(source="flat 1.md")
     agree([anna, berta])
     assert berta.memory.sources.is_forgotten("a" * 64) and not berta.memory.sources.is_forgotten("b" * 64)
     berta.memory.sources.read_again(["a" * 64])
     berta.read_files()
     agree([anna, berta])
-    assert berta.memory.sources.get("old.md") is not None and anna.memory.sources.get("old.md") is None
-    berta.memory.forgetting.forget(source="new.md")
+    assert berta.memory.sources.get("flat 1.md") is not None and anna.memory.sources.get("flat 1.md") is None
+    berta.memory.forgetting.forget(source="flat 2.md")
     agree([anna, berta])
-    assert anna.memory.sources.get("new.md") is None
+    assert anna.memory.sources.get("flat 2.md") is None
 
 
 def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: Pair) -> None:
     anna, berta = pair
     anna.read_files()
     anna.say("ida", "Ida Novak lives near the harbour.")
-    passage = anna.memory.browsing.read_source("old.md").passages[0]
+    passage = anna.memory.browsing.read_source("flat 1.md").passages[0]
     fact = next(one for one in anna.memory.knowledge.facts("Flat") if "750 euros" in one.objects)
     agree([anna, berta])
     anna.memory.forgetting.forget(episode=passage)
@@ -244,7 +244,7 @@ def test_a_passage_a_fact_and_a_name_are_forgotten_on_both(pair: Pair) -> None:
     berta.read_files()  # they arrive after they were forgotten
     agree([anna, berta])
     assert berta.rent() == anna.rent() == []
-    assert berta.memory.browsing.read_source("old.md").passages == ()
+    assert berta.memory.browsing.read_source("flat 1.md").passages == ()
 
 
 # Files, clocks, computers -------------------------------------------------------------------------------------
