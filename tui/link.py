@@ -163,18 +163,20 @@ class Link:
     # In threads ---------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        start = True
+        start, why_not = True, ""
         while not self._closing.is_set():
             self._wake.clear()
             try:
                 client = self._connect(start)
                 self._listening = client.activity()
                 self._post(StatusChanged(client.status(), connected=True))
+                why_not = ""
                 for event in _limit_rate(self._listening):
                     self._post(Activity(event))
                 reason = "The memory daemon is not running."
             except (DaemonDownError, DaemonError) as error:
-                reason = str(error)
+                why_not = str(error) if start else why_not  # a failed start is not repeated, and its reason stays shown
+                reason = why_not or str(error)
             except Exception as error:  # otherwise the chat would try to connect for ever
                 reason = f"The chat failed: {type(error).__name__}: {error}. Please report this."
             self._listening = None

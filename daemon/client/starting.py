@@ -58,7 +58,7 @@ def connect(paths: Paths, start: bool = True, say: Callable[[str], None] = lambd
 
 def explain_failure(error: DaemonDownError) -> str:
     """Explains in a sentence why a daemon could not start, by its last output."""
-    return str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
+    return str(error).rpartition(COULD_NOT_START)[2].splitlines()[-1]
 
 
 def _start(client: Client, say: Callable[[str], None]) -> None:
@@ -79,8 +79,9 @@ def _start(client: Client, say: Callable[[str], None]) -> None:
         if code == ALREADY_RUNNING and not is_held(client.paths.lock):
             process = _spawn(client.paths)  # the other one was just about to end
         elif code not in (None, ALREADY_RUNNING):
-            why = _read_tail(client.paths, output_bytes)
-            raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{why}", code)
+            _, known, reason = (tail := _read_tail(client.paths, output_bytes)).rpartition(COULD_NOT_START)
+            why = f"{known}{reason}" if known else f"The daemon could not start (exit code {code}).\n{tail}"
+            raise DaemonDownError(why, code)
         time.sleep(0.02)
     raise DaemonDownError(
         f"The daemon has not answered for {WAIT_SECONDS:.0f} s.\n{_read_tail(client.paths, output_bytes)}"

@@ -62,7 +62,7 @@ def run() -> int:
                 daemon.stop()
             return daemon.exit_code
     except SettingsError as error:
-        print(error, file=sys.stderr)
+        print(f"{COULD_NOT_START}{error}", file=sys.stderr)
         return BAD_SETTINGS
     except AlreadyRunningError as error:
         print(error, file=sys.stderr)

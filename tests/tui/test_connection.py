@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from daemon import wire
+from daemon.client.client import DaemonDownError
 from daemon.client.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
@@ -96,6 +97,19 @@ async def test_a_stopped_daemon_is_started_by_a_question_and_not_behind_its_back
         assert client.started == 0
         assert (await chat.ask("Are you there?")).text == "Yes."
         await chat.until(lambda: "● 86 notes" in chat.text())
+
+
+async def test_the_reason_why_the_memory_could_not_start_stays_shown() -> None:
+    tries: list[bool] = []
+
+    class Broken(ScriptedClient):
+        def connect(self, start: bool) -> ScriptedClient:
+            tries.append(start)
+            raise DaemonDownError("config.toml, line 2: nights is not a setting." if start else DOWN)
+
+    async with chatting(Broken(world.STATUS)) as chat:
+        await chat.until(lambda: len(tries) > 3)
+        assert "line 2: nights is not a setting." in chat.text() and DOWN not in chat.text()
 
 
 async def test_a_question_says_that_the_memory_is_being_started() -> None:
