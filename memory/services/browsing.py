@@ -65,12 +65,12 @@ class Browsing:
         return self._store.read(check.count_live, self._store.path, self._state.serving.embedder.name)
 
     def list_recent(self, limit: int) -> tuple[list[ListedSource], list[str]]:
-        """Returns (up to `limit` notes read last, newest first; as many of the names they mention most)."""
+        """Returns (up to `limit` of the notes read last, newest first; as many of the names they mention most)."""
         with self._store.reading() as conn:
             newest = browse.list_newest_episodes(conn, MAX_PASSAGES)
             things = [label for _, label in browse.list_mentioned_things(conn, newest, MAX_PASSAGES)]
             names = list(filter(is_name, things))[:limit]  # a file that is called "todo" is not named
-            return browse.list_read_last(conn, newest, limit), names
+            return browse.list_newest_notes(conn, newest, limit), names
 
     def object(self, name: str) -> ObjectView:
         """Returns all that is known of an object, by any of its names. NotFoundError."""

@@ -106,9 +106,9 @@ def find_facts(conn: Connection, query: str, limit: int, offset: int) -> tuple[l
 
 def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
     """Returns (page of live sources, total) with all words in title or path, these first, or in one passage; then the
-    newest first."""
+    newest first, those without a date last."""
     words, likes = _make_patterns(query)
-    titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
+    titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1 = 1"  # 1: a column
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
     holding = (
         " OR id IN (SELECT e.source_id FROM episode_text JOIN episode e ON e.node_id = episode_text.rowid"
@@ -118,7 +118,7 @@ def find_sources(conn: Connection, query: str, limit: int, offset: int) -> tuple
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE e.source_id = source.id AND {is_live('n')}) {source}"
-        f" ORDER BY ({titled}) DESC, ifnull(at, t_ingested) DESC, id DESC LIMIT :limit OFFSET :offset",
+        f" ORDER BY ({titled}) DESC, at DESC, id DESC LIMIT :limit OFFSET :offset",
         likes | matching | {"limit": limit, "offset": offset},
     ).fetchall()
     (total,) = conn.execute(f"SELECT count(*) {source}", likes | matching).fetchone()
@@ -235,11 +235,12 @@ def find_first_after(conn: Connection, since: int) -> int:
     return int(low)
 
 
-def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
-    """Returns the live sources of these passages, in the order of their first passage."""
+def list_newest_notes(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
+    """Returns the live sources of these passages, the newest first, those without a date last."""
     rows = conn.execute(
         "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
-        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
+        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id"
+        " ORDER BY s.at DESC, min(l.key) LIMIT ?2",
         (id_list(episodes), limit),
     ).fetchall()
     return _get_many(conn, [id for (id,) in rows])

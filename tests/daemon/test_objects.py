@@ -69,7 +69,9 @@ def test_notes_are_found_by_title_and_by_what_they_say(town: tuple[Client, Path]
     found = client.search("notes", "compressor")
     assert found.total == 2 and found.notes[0].uri == str(folder / "Compressor.md"), "its title comes first"
     assert client.search("notes", '" OR *').total == 0 and client.search("notes", "").total == 3
-    assert client.search("notes", "", 1, 1).notes == client.search("notes", "").notes[1:2]
+    notes = client.search("notes", "").notes
+    assert client.search("notes", "", 1, 1).notes == notes[1:2]
+    assert notes[0].title == "2026-03-09", "the others have no date"
 
 
 def test_an_object_with_its_facts_notes_and_neighbours(town: tuple[Client, Path]) -> None:

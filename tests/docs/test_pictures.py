@@ -35,7 +35,7 @@ def test_every_picture_that_is_shown_is_there() -> None:
 def test_the_recording_begins_with_make_chat_and_is_in_the_chat_after_seconds() -> None:
     recording = (IMAGES / "chat.svg").read_text("utf-8").replace("&#160;", " ")
     first, second, third, fourth, *_ = re.split(r'<g class="frame\d+">', recording)[1:]
-    assert all("make chat" in frame for frame in (first, second, third)) and "Read last" in fourth
+    assert all("make chat" in frame for frame in (first, second, third)) and "Newest notes" in fourth
     whole, share = re.search(r"frame3 ([\d.]+)s", recording), re.search(r"frame3\{[^}]*\}([\d.]+)%", recording)
     assert whole and share and float(whole[1]) * float(share[1]) / 100 < 5.0
 

@@ -352,7 +352,7 @@ async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("id", "name"), [(Home.NAMES, "Compressor"), (Home.NOTES, "Fog signal")])
 async def test_what_was_read_last_and_what_it_names_lead_to_their_pages(id: str, name: str) -> None:
     async with chatting(world.remembered()) as chat:
-        await chat.until(lambda: "Mentioned most" in chat.text() and "Read last" in chat.text())
+        await chat.until(lambda: "Mentioned most" in chat.text() and "Newest notes" in chat.text())
         found = chat.screen.query_one(f"#{id}", HomeList)
         row = next(at for at, one in enumerate(found.options) if name in str(one.prompt))
         found.focus()

@@ -247,7 +247,7 @@ class Home(Container):
         self._list(self.QUESTIONS, "Worth asking", rows.question_rows(suggested.questions))
         self._list(self.PLANS, "Next days", list(rows.planned_rows(home, now)))
         self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(content.sessions, now))
-        self._list(self.NOTES, "Read last", rows.note_rows(suggested.notes, now))
+        self._list(self.NOTES, "Newest notes", rows.note_rows(suggested.notes, now))
         self._list(self.NAMES, "Mentioned most", rows.name_rows(suggested.names))
 
     def show_down(self, reason: str) -> None:
