@@ -123,7 +123,9 @@ def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     paths.config.write_text("[watch]\ndebounces = 1\n")
     with pytest.raises(DaemonDownError) as caught:
         connect(paths)
-    assert caught.value.code == 78 and str(caught.value).startswith(f"The daemon could not start: {paths.config}, line 2")
+    assert caught.value.code == 78 and str(caught.value).startswith(
+        f"The daemon could not start: {paths.config}, line 2"
+    )
     assert "watch.debounces is not a setting" in str(caught.value)
 
     paths.config.write_text("[night]\nhour = 99\n")

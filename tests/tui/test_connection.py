@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from daemon import wire
-from daemon.client.client import DaemonDownError
-from daemon.client.client import DaemonError
+from daemon.client.client import DaemonDownError, DaemonError
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
